@@ -1,0 +1,96 @@
+import { pathToFileURL } from "node:url";
+
+import MiniSearch from "minisearch";
+
+import { createLanguage } from "../../src/catalog/search/language.ts";
+import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
+import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/discovery/embeddings.ts";
+import { clampLimit, queryLengthLimit, readQuery, type SearchEngine, type SearchRequest } from "../../src/discovery/engine.ts";
+import { createFuseEngine } from "../../src/discovery/fuse.ts";
+import { createLexicalEngine } from "../../src/discovery/lexical.ts";
+import { createUseMemory } from "../../src/discovery/memory-of-use.ts";
+import { systemClock } from "../../src/shared/clock.ts";
+import type { PrincipalId } from "../../src/shared/ids.ts";
+import type { DevQuery } from "./data.ts";
+import { judge, summarise, type Ask, type Judged, type Measured } from "./measure.ts";
+
+const never = new AbortController().signal;
+const someone = "bench" as PrincipalId;
+
+/** Asks an engine as the gateway does: query read, ten results. The tool's hash is the benchmark's id. */
+export function askEngine(engine: SearchEngine, parts: readonly InstanceCatalog[]): Ask {
+  return async ({ query }) => {
+    const { tools } = await engine.search(toRequest(query, parts), never);
+    return tools.map(({ tool }) => tool.hash);
+  };
+}
+
+/** What does not fit into a query is cut, as a model that was refused would. */
+function toRequest(query: string, parts: readonly InstanceCatalog[]): SearchRequest {
+  return { principal: someone, parts, query: readQuery(query.slice(0, queryLengthLimit)).query, limit: clampLimit(10) };
+}
+
+export function lexicalEngine(embeddings?: Embeddings): SearchEngine {
+  return createLexicalEngine({ language: createLanguage(), ...(embeddings === undefined ? {} : { embeddings }) });
+}
+
+/** The engine as it ships, worker and deadline included: a search that was terminated counts as empty. */
+export function askFuse(parts: readonly InstanceCatalog[]): Ask {
+  const ask = askEngine(createFuseEngine(pathToFileURL("dist/discovery/fuse-worker.js")), parts);
+  return (query) => ask(query).catch(() => []);
+}
+
+/** MiniSearch as it comes, over name, description and server. */
+export function askMiniSearch(parts: readonly InstanceCatalog[]): Ask {
+  const index = new MiniSearch({ fields: ["name", "description", "server"] });
+  index.addAll(
+    parts.flatMap((part) =>
+      part.tools.map((tool) => ({ id: tool.hash, name: tool.definition.name, description: tool.definition.description, server: part.serverTitle })),
+    ),
+  );
+  return async ({ query }) => index.search(query).slice(0, 10).map((result) => String(result.id));
+}
+
+/**
+ * Memory of use, measured on queries that it never saw: the queries are halved (an agent's task goes into one half as a whole); one half is searched,
+ * and the relevant tools that were offered are "executed"; the other half is judged. Then the other way round.
+ */
+export async function measureLearning(queries: readonly DevQuery[], parts: readonly InstanceCatalog[]): Promise<Measured> {
+  const judged: Judged[] = [];
+  for (const half of [0, 1]) {
+    const language = createLanguage();
+    const memory = await createUseMemory({ language, store: { load: async () => undefined, save: () => undefined }, clock: systemClock, isShared: () => true });
+    const teacher = createLexicalEngine({ language });
+    for (const query of queries.filter((one) => halfOf(one) === half)) {
+      const { tools } = await teacher.search(toRequest(query.query, parts), never);
+      memory.offered(someone, query.query, tools.map(({ tool }) => tool));
+      for (const { tool } of tools) if (query.relevant.includes(tool.hash)) memory.executed(someone, tool);
+    }
+    const ask = askEngine(createLexicalEngine({ language, memory }), parts);
+    for (const query of queries.filter((one) => halfOf(one) !== half)) {
+      const start = performance.now();
+      const found = await ask(query);
+      judged.push({ ...judge(query, found), ms: performance.now() - start });
+    }
+  }
+  return summarise(judged);
+}
+
+function halfOf(query: DevQuery): number {
+  const key = query.task ?? query.id;
+  let sum = 0;
+  for (let at = 0; at < key.length; at += 1) sum = (sum * 31 + key.charCodeAt(at)) % 1_000_003;
+  return sum % 2;
+}
+
+/** Vectors of every tool from the endpoint in `BENCH_EMBEDDINGS_URL`, waited for. */
+export async function embedAll(parts: readonly InstanceCatalog[], url: string): Promise<Embeddings> {
+  const vectors = new Map<string, Float32Array>();
+  const store: VectorStore = { get: (hash) => vectors.get(hash), put: (entries) => entries.forEach(({ hash, vector }) => vectors.set(hash, vector)), keepOnly: () => undefined };
+  const log = { debug: () => undefined, info: () => undefined, warn: (fields: unknown) => console.error(fields), error: () => undefined };
+  const endpoint = { url, model: process.env["BENCH_EMBEDDINGS_MODEL"] ?? "default", apiKey: process.env["BENCH_EMBEDDINGS_KEY"], dimensions: undefined };
+  const embeddings = createEmbeddings({ endpoint, deadlineMs: 5_000, store, clock: systemClock, log });
+  embeddings.update(parts.flatMap((part) => part.tools));
+  while (embeddings.missing > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  return embeddings;
+}

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+
+import { drawChart, type Bars } from "./chart.ts";
+import { readCorpus, readQueries, setNames, toParts } from "./data.ts";
+import { askEngine, askFuse, askMiniSearch, embedAll, lexicalEngine, measureLearning } from "./engines.ts";
+import { measure, type Measured } from "./measure.ts";
+import { sizeCurve, type SizePoint } from "./size-curve.ts";
+
+/** Fuse takes up to half a second per query: a sample says enough. */
+const fuseSample = 40;
+
+await main();
+
+/** Every engine on every set: a table on stdout, docs/retrieval.json and docs/retrieval.svg. Data: `BENCH_DATA`, see docs/search.md. */
+async function main(): Promise<void> {
+  const directory = process.env["BENCH_DATA"] ?? "../shared/retrieval";
+  if (!existsSync(directory)) {
+    console.error(`No data in ${directory}: set BENCH_DATA, or run \`npm run bench:collect\` for the corpus of npm servers.`);
+    process.exitCode = 2;
+    return;
+  }
+  const sets: Record<string, Record<string, Measured>> = {};
+  for (const name of setNames) {
+    if (!existsSync(`${directory}/dev/${name}.json`)) continue;
+    sets[name] = await measureSet(directory, name);
+    printSet(name, sets[name]);
+  }
+  const curve = await sizeCurve(directory);
+  printCurve(curve);
+  mkdirSync("docs", { recursive: true });
+  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, curve }, rounded, 2)}\n`);
+  const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({ set, values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])) }));
+  writeFileSync("docs/retrieval.svg", drawChart(bars, curve));
+}
+
+async function measureSet(directory: string, name: string): Promise<Record<string, Measured>> {
+  const { corpus, queries } = readQueries(directory, name);
+  const parts = toParts(readCorpus(directory, corpus).tools);
+  const results: Record<string, Measured> = {};
+  if (existsSync("dist/discovery/fuse-worker.js")) results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts));
+  results["minisearch"] = await measure(queries, askMiniSearch(parts));
+  results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts));
+  results["lexical+learning"] = await measureLearning(queries, parts);
+  const url = process.env["BENCH_EMBEDDINGS_URL"];
+  if (url !== undefined) {
+    using embeddings = await embedAll(parts, url);
+    results["lexical+embeddings"] = await measure(queries, askEngine(lexicalEngine(embeddings), parts));
+  }
+  return results;
+}
+
+function printSet(name: string, results: Record<string, Measured>): void {
+  console.log(`\n${name}`.padEnd(24), "queries  r@1   r@5   r@10  MRR   empty p50 ms  p95 ms");
+  for (const [engine, one] of Object.entries(results)) {
+    const shares = [one.recall1, one.recall5, one.recall10, one.mrr, one.empty].map((value) => value.toFixed(1).padStart(5));
+    console.log(`  ${engine}`.padEnd(24), String(one.queries).padStart(6), ...shares, one.p50Ms.toFixed(2).padStart(6), one.p95Ms.toFixed(2).padStart(7));
+  }
+}
+
+function printCurve(curve: readonly SizePoint[]): void {
+  console.log("\ntools   servers queries  lexical r@5 r@10 p50 ms p95 ms  minisearch r@5  build ms  update ms  bytes/tool");
+  for (const point of curve) {
+    const { lexical, miniSearch } = point;
+    const cells = [lexical.queries, lexical.recall5.toFixed(1), lexical.recall10.toFixed(1), lexical.p50Ms.toFixed(2), lexical.p95Ms.toFixed(2), miniSearch.recall5.toFixed(1)];
+    const costs = [point.buildMs.toFixed(0), point.updateMs.toFixed(1), point.bytesPerTool.toFixed(0)];
+    console.log([point.tools, point.servers, ...cells, ...costs].map((cell) => String(cell).padStart(9)).join(""));
+  }
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === "number" ? Number(value.toFixed(2)) : value;
+}

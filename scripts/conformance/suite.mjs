@@ -1,0 +1,109 @@
+// Runs the official suite (@modelcontextprotocol/conformance) and reads the files that it writes.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findNewerNode } from "../node24.mjs";
+import { cachedPackage, projectDir } from "./cached-package.mjs";
+
+// The one release with both eras; no dist-tag points at it.
+const suitePackage = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
+const suiteEntry = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+
+/**
+ * @typedef {{ id: string, status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED", message: string }} Check
+ * @typedef {{ name: string, checks: Check[] }} Scenario
+ */
+
+/**
+ * @param {string} revision
+ * @param {string} url the server under test
+ * @returns {Promise<Scenario[]>}
+ */
+export async function runServerScenarios(revision, url) {
+  const args = ["server", "--url", url, "--suite", "all", "--spec-version", revision];
+  const scenarios = await collect((outputDir) => runSuite([...args, "--output-dir", outputDir]));
+  // The suite puts this word before the folders of these scenarios, many of which start with it anyway.
+  return scenarios.map(({ name, checks }) => ({ name: name.replace(/^server-/, ""), checks }));
+}
+
+/**
+ * The client scenarios of a revision, without those about authorization. One at a time: the suite itself would run
+ * all of them at once, each with a gateway.
+ * @param {string} revision
+ * @param {string} command is started with the URL of the suite's own server as its last argument
+ * @returns {Promise<Scenario[]>}
+ */
+export async function runClientScenarios(revision, command) {
+  const scenarios = [];
+  for (const name of await listClientScenarios(revision)) {
+    const args = ["client", "--command", command, "--scenario", name, "--spec-version", revision];
+    const found = await collect((outputDir) => runSuite([...args, "--output-dir", outputDir]));
+    scenarios.push(...found);
+  }
+  return scenarios;
+}
+
+async function listClientScenarios(revision) {
+  const { stdout } = await runSuite(["list", "--client", "--spec-version", revision]);
+  const names = [...stdout.matchAll(/^ +- (\S+)/gm)].map(([, name]) => name);
+  return names.filter((name) => !name.startsWith("auth/"));
+}
+
+async function runSuite(args) {
+  const node = await findNewerNode();
+  const entry = await cachedPackage("conformance", suitePackage, suiteEntry);
+  const child = spawn(node, [entry, ...args], {
+    cwd: projectDir,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (output.stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (output.stderr += chunk));
+  // A failed check is exit code 1 too: what counts is what was written. Only a suite that died says nothing.
+  const ending = await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(signal ?? code));
+  });
+  if (ending !== 0 && ending !== 1)
+    throw new Error(`the suite ended with ${ending}\n${output.stderr.slice(-4_000)}`);
+  return output;
+}
+
+async function collect(run) {
+  const outputDir = await mkdtemp(join(tmpdir(), "toolyard-conformance-results-"));
+  try {
+    const { stdout, stderr } = await run(outputDir);
+    const folders = await readdir(outputDir, { recursive: true, withFileTypes: true });
+    const scenarios = await Promise.all(
+      folders
+        .filter(isResultFolder)
+        .map((folder) => readScenario(join(folder.parentPath, folder.name), folder.name)),
+    );
+    if (scenarios.length === 0) throw new Error(`the suite wrote no results\n${stdout}\n${stderr}`);
+    return scenarios.sort((a, b) => a.name.localeCompare(b.name));
+  } finally {
+    await rm(outputDir, { recursive: true, force: true });
+  }
+}
+
+const timestamp = /-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z$/;
+const isResultFolder = (entry) => entry.isDirectory() && timestamp.test(entry.name);
+
+async function readScenario(folder, folderName) {
+  const name = folderName.replace(timestamp, "");
+  const file = await readFile(join(folder, "checks.json"), "utf8").catch(() => undefined);
+  // The suite makes the folder first: one without checks is a scenario that threw.
+  if (file === undefined)
+    return {
+      name,
+      checks: [{ id: name, status: "FAILURE", message: "the scenario did not finish" }],
+    };
+  const checks = JSON.parse(file).map(({ id, status, errorMessage, description }) => ({
+    id,
+    status,
+    message: errorMessage ?? description ?? "",
+  }));
+  return { name, checks };
+}

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import type { ServerConfig, Settings } from "../config/config.ts";
+import type { OpenConnection } from "../instance/parts.ts";
+import type { Log } from "../events/log.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
+import type { GatewayIdentity } from "../upstream/encode.ts";
+import { createGuardian } from "../upstream/process/guardian.ts";
+import { sweepLeftovers } from "../upstream/process/leftovers.ts";
+import { createWatchdog, defaultWatchIntervalMs } from "../upstream/process/watchdog.ts";
+import { createSpawnServer } from "../upstream/spawn-server.ts";
+import { connectStdio } from "../upstream/stdio.ts";
+
+export interface ConnectionsDeps {
+  readonly settings: Settings;
+  readonly identity: GatewayIdentity;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dataDir: string;
+  /** Login tokens of a server for the instance's owner, when there are any. */
+  readonly authorizeFor?: (server: ServerConfig, instance: string) => HttpCredentials["authorize"];
+}
+
+/** What servers send may nest deeper than what clients may: definitions do. Far below where JSON.stringify throws. */
+const upstreamDepth = 1_000;
+
+/** One way to open a connection, whatever the transport; and the processes behind those that have one. */
+export function createConnections(deps: ConnectionsDeps): { readonly open: OpenConnection } & AsyncDisposable {
+  const runDirectory = join(deps.dataDir, "run");
+  const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
+  const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
+  const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment });
+  const { limits, instances } = deps.settings;
+  const connectionLimits = { messageBytes: limits.upstreamMessageBytes, depth: upstreamDepth, sendQueueBytes: limits.stdinQueueBytes, stopTimeoutMs: instances.stopTimeoutMs };
+  let sweeping: Promise<unknown> | undefined;
+
+  /** Before the first spawn: what an earlier gateway of this data directory left behind. */
+  async function swept(): Promise<void> {
+    sweeping ??= sweepLeftovers(runDirectory, guardian.table).then((report) => {
+      if (report.dead > 0) deps.log.info({ component: "upstream", operation: "sweep", ...report }, `swept after ${report.dead} gateways that did not end in order`);
+    });
+    await sweeping;
+  }
+
+  return {
+    async open(server, instance, { knownEras, events }, signal) {
+      const common = { server: server.slug, identity: deps.identity, limits: connectionLimits, knownEras, events };
+      if (server.transport.kind === "stdio") {
+        await swept();
+        const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };
+        return await connectStdio(options, spawn, signal);
+      }
+      const { connectHttp } = await import("../upstream/http/connect-http.ts");
+      return await connectHttp({ ...common, transport: server.transport, authorize: deps.authorizeFor?.(server, instance) }, signal);
+    },
+    async [Symbol.asyncDispose]() {
+      watchdog[Symbol.dispose]();
+      await guardian[Symbol.asyncDispose]();
+    },
+  };
+}

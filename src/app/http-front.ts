@@ -1,0 +1,40 @@
+import type { AddressInfo } from "node:net";
+import type { Log } from "../events/log.ts";
+import { createHttpServer, type HttpServer } from "../front/http-server.ts";
+import { createOriginRules } from "../front/origin.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** The gateway over HTTP. */
+export interface HttpFront {
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Takes nothing new and waits for the calls that run, or for the signal. */
+  drain(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+const drainCheckMs = 50;
+
+export function createHttpFront(gateway: Gateway, log: Log): HttpFront {
+  let originRules = createOriginRules(gateway.config().settings);
+  gateway.events.subscribe((event) => {
+    if (event.type === "config.applied") originRules = createOriginRules(gateway.config().settings);
+  });
+  const server: HttpServer = createHttpServer({
+    mcp: gateway.mcp.http,
+    endpointOf: gateway.mcp.endpointOf,
+    loadRest: () => Promise.reject(new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path")),
+    authenticator: gateway.authenticator,
+    originRules: () => originRules,
+    unready: () => undefined,
+    log,
+  });
+  return {
+    listen: server.listen,
+    async drain(signal) {
+      server.drain();
+      while (!signal.aborted && gateway.routing.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
+    },
+    close: server.close,
+  };
+}

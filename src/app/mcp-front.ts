@@ -1,0 +1,77 @@
+import type { View } from "../catalog/view.ts";
+import type { Settings } from "../config/config.ts";
+import type { Discovery } from "../discovery/discovery.ts";
+import type { EventBus } from "../events/bus.ts";
+import type { Log } from "../events/log.ts";
+import { createConversations } from "../front/mcp/conversation.ts";
+import { createDispatch } from "../front/mcp/dispatch.ts";
+import { builtInExposures, createEndpoints, type Endpoint } from "../front/mcp/endpoint.ts";
+import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../front/mcp/http.ts";
+import { createLegacyRequests } from "../front/mcp/legacy.ts";
+import { createListenRequests } from "../front/mcp/listen.ts";
+import { createNotifier } from "../front/mcp/notifier.ts";
+import { createPageBook } from "../front/mcp/pages.ts";
+import { createRequestRunner } from "../front/mcp/request-run.ts";
+import { createSessionStore } from "../front/mcp/session-store.ts";
+import { toWireError } from "../front/mcp/wire-error.ts";
+import { asciiJson } from "../protocol/ascii-json.ts";
+import type { Routing } from "../routing/routing.ts";
+import type { Subscriptions } from "../routing/subscriptions.ts";
+import type { Clock } from "../shared/clock.ts";
+import { toGatewayError } from "../shared/gateway-error.ts";
+import type { Principal } from "../shared/principal.ts";
+
+export interface McpFrontDeps {
+  readonly settings: Settings;
+  readonly identity: { readonly name: string; readonly version: string };
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventBus;
+  readonly viewOf: (principal: Principal) => View;
+  readonly routing: Routing;
+  readonly discovery: Discovery;
+  readonly subscriptions: Subscriptions;
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  readonly cursorKey: Buffer;
+}
+
+/** The parts of `front/mcp`, wired. */
+export interface McpFront {
+  readonly http: McpHttpHandler;
+  readonly endpointOf: (path: string) => Endpoint | undefined;
+  /** What a transport of another kind (stdio) needs to serve clients. */
+  readonly parts: McpHttpDeps;
+  /** Ends the sessions and streams of the principals for which the predicate holds. */
+  endWhere(gone: (principal: Principal) => boolean, reason: string): void;
+}
+
+export function createMcpFront(deps: McpFrontDeps): McpFront {
+  const { settings, viewOf, clock } = deps;
+  const { limits } = settings;
+  const serverInfo = { ...deps.identity, title: "Toolyard" };
+  const serverInfoText = asciiJson(serverInfo);
+  const notifier = createNotifier(deps.events, viewOf);
+  const sessions = createSessionStore(limits, clock);
+  const dispatch = createDispatch({ viewOf, discovery: deps.discovery, settled: deps.settled, maxTokens: settings.results.discoverTokens, routing: deps.routing, pages: createPageBook(deps.cursorKey), serverInfo });
+  const conversations = createConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
+  const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
+    const failure = toGatewayError(error);
+    if (failure.code === "INTERNAL") deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
+    return toWireError(failure, caller.client.era, method);
+  });
+  const legacy = createLegacyRequests({ sessions, viewOf, notifier, subscriptions: deps.subscriptions, routing: deps.routing, serverInfo });
+  const listen = createListenRequests({ viewOf, notifier, subscriptions: deps.subscriptions, serverInfoText, mostStreams: limits.openStreams });
+  const parts: McpHttpDeps = { runner, legacy, listen, sessions, limits, clock, admit: () => () => undefined };
+  return {
+    http: createMcpHttp(parts),
+    endpointOf: createEndpoints(settings, builtInExposures),
+    parts,
+    endWhere(gone, reason) {
+      sessions.endWhere((session) => gone(session.principal), reason);
+      listen.endWhere(gone);
+    },
+  };
+}
+
+/** Parked calls of the whole gateway; each server has its own, smaller limit. */
+const mostParkedCalls = 1_000;

@@ -1,0 +1,57 @@
+import { isServerSlug, type ServerSlug } from "../shared/ids.ts";
+
+/**
+ * How resources of many servers keep apart (DESIGN.md section 4). The four tools write `server|originalUri`; native lists, `flat` and
+ * links inside results need valid URIs: `ui://{server}/{what followed ui://}`, otherwise `toolyard://{server}/{percent-encoded}`.
+ * A slug holds neither `|` nor `/`, so what follows it is exactly the original.
+ */
+export interface ResourceAddress {
+  readonly server: ServerSlug;
+  /** The server's own URI. */
+  readonly uri: string;
+}
+
+export function toPipeUri(server: ServerSlug, uri: string): string {
+  return `${server}|${uri}`;
+}
+
+export function toNativeUri(server: ServerSlug, uri: string): string {
+  return uri.startsWith("ui://") ? `ui://${server}/${uri.slice("ui://".length)}` : `toolyard://${server}/${encodeURIComponent(uri)}`;
+}
+
+/** Templates keep their `{expressions}` in view, so that a client can fill them in: only what stands between is encoded. */
+export function toNativeTemplate(server: ServerSlug, template: string): string {
+  if (template.startsWith("ui://")) return `ui://${server}/${template.slice("ui://".length)}`;
+  const encoded = template
+    .split(/(\{[^{}]*\})/)
+    .map((part) => (part.startsWith("{") ? part : encodeURIComponent(part)))
+    .join("");
+  return `toolyard://${server}/${encoded}`;
+}
+
+/** Reads every form that is given out anywhere; undefined for anything else. Whether the server exists is for the caller to look up. */
+export function parseResourceUri(text: string): ResourceAddress | undefined {
+  const pipe = text.indexOf("|");
+  if (pipe > 0) {
+    const server = text.slice(0, pipe);
+    if (isServerSlug(server)) return { server, uri: text.slice(pipe + 1) };
+  }
+  for (const scheme of ["toolyard://", "ui://"] as const) {
+    if (!text.startsWith(scheme)) continue;
+    const slash = text.indexOf("/", scheme.length);
+    const server = slash === -1 ? "" : text.slice(scheme.length, slash);
+    if (!isServerSlug(server)) return undefined;
+    const rest = text.slice(slash + 1);
+    const uri = scheme === "ui://" ? `ui://${rest}` : decode(rest);
+    return uri === undefined ? undefined : { server, uri };
+  }
+  return undefined;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

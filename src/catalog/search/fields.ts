@@ -1,0 +1,92 @@
+import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import type { InstanceCatalog, ToolEntry } from "../snapshot.ts";
+
+/** The fields of a tool that are searched, in the order of their numbers in the index. */
+export const fieldNames = ["name", "title", "server", "description", "about", "parameters", "parameterTexts", "enums", "joined"] as const;
+export type FieldName = (typeof fieldNames)[number];
+export const fieldCount = fieldNames.length;
+
+/** Index of each field in {@link fieldNames}. */
+export const field = Object.freeze({
+  name: 0,
+  title: 1,
+  server: 2,
+  description: 3,
+  /** What the server says of itself: instructions and description. */
+  about: 4,
+  parameters: 5,
+  parameterTexts: 6,
+  enums: 7,
+  /** Neighbours in the name written as one word: screen, shot: screenshot. */
+  joined: 8,
+});
+
+/** Most characters of one field that are indexed: a description of 40 KB must not outweigh a server. */
+const fieldLengthLimit = 6_000;
+/** What a schema may hold at most before the rest is left out: depth and number of nodes (FAULTS.md 61). */
+const schemaDepthLimit = 6;
+const schemaNodeLimit = 600;
+
+export interface SchemaTexts {
+  readonly names: string;
+  readonly descriptions: string;
+  readonly enums: string;
+}
+
+export function serverTexts(part: InstanceCatalog): { readonly server: string; readonly about: string } {
+  const info = part.serverInfo;
+  const server = [part.server, part.serverTitle, textOf(info["title"])].join(" ");
+  const about = [textOf(info["description"]), part.instructions ?? ""].join(" ");
+  return { server: cut(server), about: cut(about) };
+}
+
+export function toolTexts(tool: ToolEntry): { readonly name: string; readonly title: string; readonly description: string } {
+  const { name, title, description, annotations } = tool.definition;
+  return { name: cut(textOf(name)), title: cut(textOf(title ?? annotations?.title)), description: cut(textOf(description)) };
+}
+
+/** Names, descriptions and enum values of all parameters, nested ones too. Never follows `$ref`; never fails. */
+export function schemaTexts(schema: unknown): SchemaTexts {
+  const found = { names: [] as string[], descriptions: [] as string[], enums: [] as string[], nodes: 0 };
+  if (isJsonObject(schema)) visit(schema, 0, found);
+  return { names: cut(found.names.join(" ")), descriptions: cut(found.descriptions.join(" ")), enums: cut(found.enums.join(" ")) };
+}
+
+interface Found {
+  readonly names: string[];
+  readonly descriptions: string[];
+  readonly enums: string[];
+  nodes: number;
+}
+
+function visit(schema: JsonObject, depth: number, found: Found): void {
+  found.nodes += 1;
+  if (depth > schemaDepthLimit || found.nodes > schemaNodeLimit) return;
+  if (depth > 0 && typeof schema["description"] === "string") found.descriptions.push(schema["description"]);
+  const values = schema["enum"];
+  if (Array.isArray(values)) for (const value of values.slice(0, 50)) if (typeof value === "string") found.enums.push(value);
+  const properties = schema["properties"];
+  if (isJsonObject(properties)) {
+    for (const [name, child] of Object.entries(properties)) {
+      found.names.push(name);
+      if (isJsonObject(child)) visit(child, depth + 1, found);
+    }
+  }
+  for (const child of children(schema)) visit(child, depth + 1, found);
+}
+
+function* children(schema: JsonObject): Generator<JsonObject> {
+  if (isJsonObject(schema["items"])) yield schema["items"];
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    const branches = schema[key];
+    if (Array.isArray(branches)) for (const branch of branches) if (isJsonObject(branch)) yield branch;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function cut(text: string): string {
+  return text.length > fieldLengthLimit ? text.slice(0, fieldLengthLimit) : text;
+}

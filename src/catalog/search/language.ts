@@ -1,0 +1,63 @@
+import { stemmer } from "stemmer";
+
+import { commonWordShares } from "./common-words.ts";
+import { fillers, stopwords } from "./stopwords.ts";
+import { createIntentReader, type IntentReader } from "./intent.ts";
+import { synonyms } from "./synonyms.ts";
+import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
+import { rankingWeights, type RankingWeights } from "./weights.ts";
+import { toWords } from "./words.ts";
+
+/** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
+const stemMemoLimit = 50_000;
+
+/**
+ * What the search knows of words: stems, stopwords, synonyms, and how common words are. For index and query alike, so that both
+ * see the same. Remembers stems: make one and share it.
+ */
+export interface Language {
+  readonly weights: RankingWeights;
+  stem(word: string): string;
+  isStopword(word: string): boolean;
+  /** Whether a stem is conversational: neither empty nor likely to name a tool. */
+  isFiller(stem: string): boolean;
+  /** The stems of a text in order, without stopwords. */
+  telling(text: string): string[];
+  /** Read at the first query: an index can be built without it. */
+  thesaurus(): Thesaurus;
+  readonly intents: IntentReader;
+  /** Share of all the world's tools that mention a stem, as far as known. */
+  commonness(stem: string): number;
+}
+
+export function createLanguage(weights: RankingWeights = rankingWeights): Language {
+  const memo = new Map<string, string>();
+  const stopped = new Set(stopwords);
+  const shares = commonWordShares();
+  const fillerStems = new Set(fillers.map(stem));
+  let thesaurus: Thesaurus | undefined;
+
+  function stem(word: string): string {
+    const known = memo.get(word);
+    if (known !== undefined) return known;
+    if (memo.size >= stemMemoLimit) memo.clear();
+    const stemmed = /^[a-z]+$/.test(word) ? stemmer(word) : word;
+    memo.set(word, stemmed);
+    return stemmed;
+  }
+
+  return {
+    weights,
+    stem,
+    isStopword: (word) => stopped.has(word),
+    isFiller: (stemmed) => fillerStems.has(stemmed),
+    telling(text) {
+      const stems: string[] = [];
+      for (const word of toWords(text)) if (!stopped.has(word)) stems.push(stem(word));
+      return stems;
+    },
+    intents: createIntentReader(stem),
+    thesaurus: () => (thesaurus ??= createThesaurus(synonyms, weights, stem)),
+    commonness: (stemmed) => shares.get(stemmed) ?? 0,
+  };
+}

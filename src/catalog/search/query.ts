@@ -1,0 +1,95 @@
+import { joinNeighbours } from "./index-part.ts";
+import type { Language } from "./language.ts";
+import type { LearnedField } from "./learned.ts";
+import { rarityOf, type SearchIndex } from "./merge.ts";
+import { toWords } from "./words.ts";
+
+/** One word of the query with everything that may stand for it. */
+export interface Group {
+  readonly stem: string;
+  /** 1, less for conversational words and numbers. */
+  readonly weight: number;
+  /** What a full match of the word itself would count. */
+  readonly full: number;
+  readonly members: readonly Member[];
+}
+
+export interface Member {
+  readonly stem: string;
+  /** Global number in the index; undefined for a stem that only past queries have. */
+  readonly term: number | undefined;
+  /** 1 for the word itself. */
+  readonly weight: number;
+  readonly rarity: number;
+}
+
+export interface QueryPlan {
+  readonly stems: readonly string[];
+  /** Words that no tool knows, under no name, have no members. */
+  readonly groups: readonly Group[];
+}
+
+/** Words of a query that are looked at: what follows adds time, not meaning. */
+const wordLimit = 120;
+/** Known words that may stand for a misspelt one. */
+const typoLimit = 4;
+
+export function planQuery(index: SearchIndex, query: string, learned: LearnedField | undefined): QueryPlan {
+  const words = toWords(query);
+  const telling = planWords(index, words.filter((word) => !index.language.isStopword(word)), learned);
+  // "What can you do?" has stopwords only: better than nothing.
+  return telling.groups.some((group) => group.members.length > 0) ? telling : planWords(index, words, learned);
+}
+
+function planWords(index: SearchIndex, allWords: readonly string[], learned: LearnedField | undefined): QueryPlan {
+  const { language } = index;
+  const thesaurus = language.thesaurus();
+  const words = allWords.slice(0, wordLimit);
+  const stems = words.map(language.stem);
+  const joined = joinNeighbours(words)
+    .map(language.stem)
+    .filter((stem) => index.terms.has(stem) || thesaurus.has(stem));
+  const groups = [...new Set([...stems, ...joined])].map((stem) => toGroup(index, stem, learned));
+  return { stems, groups };
+}
+
+function toGroup(index: SearchIndex, stem: string, learned: LearnedField | undefined): Group {
+  const members = membersOf(index, stem, learned);
+  const weight = wordWeight(stem, index.language);
+  const strongest = members.reduce((most, member) => Math.max(most, member.weight * member.rarity), 0);
+  return { stem, weight, members, full: weight * (members[0]?.weight === 1 ? members[0].rarity : strongest) };
+}
+
+function wordWeight(stem: string, language: Language): number {
+  if (/^\p{N}+$/u.test(stem)) return language.weights.number;
+  return language.isFiller(stem) ? language.weights.filler : 1;
+}
+
+function membersOf(index: SearchIndex, stem: string, learned: LearnedField | undefined): Member[] {
+  const { weights } = index.language;
+  const literal = toMember(index, stem, 1, learned);
+  const cap = literal?.rarity ?? Number.POSITIVE_INFINITY;
+  const members = literal === undefined ? [] : [literal];
+  for (const [other, weight] of index.language.thesaurus().related(stem)) {
+    const member = toMember(index, other, literal === undefined ? weight ** weights.unknownPower : weight, learned);
+    // A synonym says no more than the word itself would.
+    if (member !== undefined) members.push({ ...member, rarity: Math.min(cap, member.rarity) });
+  }
+  return members.length > 0 ? members : misspelt(index, stem);
+}
+
+function toMember(index: SearchIndex, stem: string, weight: number, learned: LearnedField | undefined): Member | undefined {
+  const term = index.terms.get(stem);
+  if (term !== undefined) return { stem, term, weight, rarity: index.rarity[term] as number };
+  const taught = learned?.postings.get(stem);
+  if (taught === undefined) return undefined;
+  return { stem, term, weight, rarity: rarityOf(taught.length, index.toolCount, 0, index.language.weights) };
+}
+
+function misspelt(index: SearchIndex, stem: string): Member[] {
+  const { typo, typoLeast } = index.language.weights;
+  return index
+    .spelling()
+    .similar(stem, typoLimit, typoLeast)
+    .map(({ stem: known, term, dice }) => ({ stem: known, term, weight: typo * dice, rarity: index.rarity[term] as number }));
+}

@@ -1,0 +1,107 @@
+import type { ServerSlug } from "../../shared/ids.ts";
+import type { ToolEntry } from "../snapshot.ts";
+import { nameCoverage } from "./coverage.ts";
+import type { LearnedField } from "./learned.ts";
+import { toolAt, type SearchIndex } from "./merge.ts";
+import { addPhrases } from "./phrases.ts";
+import { planQuery, type QueryPlan } from "./query.ts";
+import { scoreGroups } from "./score.ts";
+import { fitServers, type Candidate } from "./server-fit.ts";
+import { toWords } from "./words.ts";
+
+export interface ScoredTool {
+  readonly tool: ToolEntry;
+  /** Higher is better; comparable within one answer only. */
+  readonly score: number;
+  /** 0 a perfect match, 1 none; comparable within one answer only. */
+  readonly distance: number;
+}
+
+export interface Ranking {
+  /** Best first, at most as many as asked for; empty only when no word of the query is known. */
+  readonly tools: readonly ScoredTool[];
+  /** Tools that fit at all, `tools` among them; counted up to 200. */
+  readonly total: number;
+}
+
+export interface SearchOptions {
+  readonly limit: number;
+  readonly server?: ServerSlug;
+  /** Only tools whose server says that they change nothing (`readOnlyHint`). */
+  readonly readOnly?: boolean;
+  readonly learned?: LearnedField;
+  readonly allow?: (tool: ToolEntry) => boolean;
+  /** Keep what is far behind a clear winner too. */
+  readonly keepAll?: boolean;
+}
+
+/** How many of the best by words are looked at more closely. */
+const candidateLimit = 200;
+/** The best tool is a clear winner when it has this share of what the query says, */
+const clearAt = 0.7;
+/** and then what scores less than this share of it is not worth its tokens. */
+const farBehind = 0.3;
+
+/** The tools that fit a query best. Pure; never throws. docs/search.md tells how. */
+export function search(index: SearchIndex, query: string, options: SearchOptions): Ranking {
+  const plan = planQuery(index, query, options.learned);
+  const { scores, matched } = scoreGroups(index, plan.groups, options.learned);
+  addPhrases(index, plan.stems, scores);
+  const candidates = bestOf(scores, candidateLimit, wantedBy(index, options));
+  const sorted = fitServers(index, refine(index, query, plan, candidates)).sort(byScore);
+  const best = sorted[0];
+  if (best === undefined) return { tools: [], total: 0 };
+  const closest = closeness(plan, matched[best.tool] as number);
+  const isClear = closest >= clearAt && options.keepAll !== true;
+  const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * best.score) : sorted;
+  const tools = kept.slice(0, options.limit).map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closest * score) / best.score }));
+  return { tools, total: kept.length };
+}
+
+const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || a.tool - b.tool;
+
+/** More for names that the query covers, less for tools that do something else than it asks. */
+function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: readonly Candidate[]): Candidate[] {
+  const { weights, intents } = index.language;
+  const coverageOf = nameCoverage(index, plan);
+  const wanted = intents.ofWords(toWords(query));
+  return candidates.map(({ tool, score }) => {
+    const does = wanted.size > 0 ? intents.ofName(toolAt(index, tool).definition.name) : undefined;
+    const misses = does !== undefined && !wanted.has(does);
+    return { tool, score: score * (1 + weights.coverage * coverageOf(tool)) * (misses ? 1 - weights.intent : 1) };
+  });
+}
+
+function wantedBy(index: SearchIndex, options: SearchOptions): (tool: number) => boolean {
+  const { server, readOnly, allow } = options;
+  if (server === undefined && readOnly !== true && allow === undefined) return () => true;
+  return (tool) => isWantedTool(toolAt(index, tool), options);
+}
+
+/** Whether a tool passes the filters of a search. */
+export function isWantedTool(tool: ToolEntry, { server, readOnly, allow }: Pick<SearchOptions, "server" | "readOnly" | "allow">): boolean {
+  if (server !== undefined && tool.server !== server) return false;
+  if (readOnly === true && tool.definition.annotations?.readOnlyHint !== true) return false;
+  return allow === undefined || allow(tool);
+}
+
+/** The best few of many without sorting the many: what is below the best so far is passed over. */
+function bestOf(scores: Float64Array, limit: number, isWanted: (tool: number) => boolean): Candidate[] {
+  const found: Candidate[] = [];
+  let least = 0;
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const score = scores[tool] as number;
+    if (score <= least || !isWanted(tool)) continue;
+    found.push({ tool, score });
+    if (found.length < 4 * limit) continue;
+    found.sort(byScore).length = limit;
+    least = (found[limit - 1] as Candidate).score;
+  }
+  return found.sort(byScore).slice(0, limit);
+}
+
+/** Share of the query's words that the best tool has: all of them is a perfect match. */
+function closeness(plan: QueryPlan, matched: number): number {
+  const full = plan.groups.reduce((sum, group) => sum + group.full, 0);
+  return full === 0 ? 0 : Math.min(1, matched / full);
+}

@@ -1,0 +1,113 @@
+import { field, fieldCount } from "./fields.ts";
+import type { IndexPart } from "./index-part.ts";
+import type { LearnedField } from "./learned.ts";
+import type { SearchIndex } from "./merge.ts";
+import type { Group, Member } from "./query.ts";
+
+export interface GroupScores {
+  /** BM25F by tool number; 0 where no word of the query occurs. */
+  readonly scores: Float64Array;
+  /** How much of the query's words each tool has, in the same unit as `Group.full`. */
+  readonly matched: Float64Array;
+}
+
+/**
+ * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called "weather
+ * forecast" answers "umbrella" better than one that only mentions weather.
+ */
+export function scoreGroups(index: SearchIndex, groups: readonly Group[], learned: LearnedField | undefined): GroupScores {
+  const scores = new Float64Array(index.toolCount);
+  const matched = new Float64Array(index.toolCount);
+  const scratch = createScratch(index.toolCount);
+  const { also } = index.language.weights;
+  for (const group of groups) {
+    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, learned, scratch);
+    for (let at = 0; at < scratch.touchedCount; at += 1) {
+      const tool = scratch.touched[at] as number;
+      const best = scratch.best[tool] as number;
+      const value = group.weight * (best + also * ((scratch.sum[tool] as number) - best));
+      scores[tool] = (scores[tool] as number) + value;
+      matched[tool] = (matched[tool] as number) + Math.min(group.full, value);
+      scratch.best[tool] = 0;
+      scratch.sum[tool] = 0;
+    }
+    scratch.touchedCount = 0;
+  }
+  return { scores, matched };
+}
+
+/** A related word that half of all tools have takes longest to look up and changes nothing. */
+function isWorth(member: Member, group: Group): boolean {
+  return member.weight === 1 || member.weight * member.rarity * group.weight >= leastShare * group.full;
+}
+const leastShare = 0.1;
+
+/** Per tool, and lists of the tools that are not zero, so that clearing takes no longer than filling. */
+interface Scratch {
+  readonly best: Float64Array;
+  readonly sum: Float64Array;
+  readonly touched: Uint32Array;
+  touchedCount: number;
+  readonly mentions: Float64Array;
+  readonly seen: Uint32Array;
+  seenCount: number;
+}
+
+function createScratch(size: number): Scratch {
+  const numbers = (): Float64Array => new Float64Array(size);
+  return { best: numbers(), sum: numbers(), touched: new Uint32Array(size), touchedCount: 0, mentions: numbers(), seen: new Uint32Array(size), seenCount: 0 };
+}
+
+function scoreMember(index: SearchIndex, member: Member, learned: LearnedField | undefined, scratch: Scratch): void {
+  const { best, sum, mentions, touched, seen } = scratch;
+  if (member.term !== undefined) addIndexed(index, member.term, member.weight === 1, scratch);
+  if (learned !== undefined) addLearned(learned, member.stem, scratch);
+  const { k1 } = index.language.weights;
+  const full = member.weight * member.rarity * (k1 + 1);
+  for (let at = 0; at < scratch.seenCount; at += 1) {
+    const tool = seen[at] as number;
+    const count = mentions[tool] as number;
+    const value = (full * count) / (k1 + count);
+    mentions[tool] = 0;
+    if (sum[tool] === 0) {
+      touched[scratch.touchedCount] = tool;
+      scratch.touchedCount += 1;
+    }
+    sum[tool] = (sum[tool] as number) + value;
+    if (value > (best[tool] as number)) best[tool] = value;
+  }
+  scratch.seenCount = 0;
+}
+
+/** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
+function addIndexed(index: SearchIndex, term: number, isLiteral: boolean, scratch: Scratch): void {
+  const { mention } = index;
+  const lastRef = index.refStart[term + 1] as number;
+  for (let ref = index.refStart[term] as number; ref < lastRef; ref += 1) {
+    const number = index.refPart[ref] as number;
+    const part = index.parts[number] as IndexPart;
+    const first = index.firstTool[number] as number;
+    const local = index.refTerm[ref] as number;
+    const end = part.termStart[local + 1] as number;
+    for (let posting = part.termStart[local] as number; posting < end; posting += 1) {
+      const packed = part.postingField[posting] as number;
+      const at = packed >> 4;
+      if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
+      const tool = first + (part.postingTool[posting] as number);
+      addMentions(scratch, tool, (packed & 15) * (mention[tool * fieldCount + at] as number));
+    }
+  }
+}
+
+function addLearned(learned: LearnedField, stem: string, scratch: Scratch): void {
+  for (const { tool, mentions } of learned.postings.get(stem) ?? []) addMentions(scratch, tool, mentions);
+}
+
+function addMentions(scratch: Scratch, tool: number, count: number): void {
+  const before = scratch.mentions[tool] as number;
+  if (before === 0) {
+    scratch.seen[scratch.seenCount] = tool;
+    scratch.seenCount += 1;
+  }
+  scratch.mentions[tool] = before + count;
+}

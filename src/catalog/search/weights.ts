@@ -1,0 +1,73 @@
+import type { FieldName } from "./fields.ts";
+
+/** Every number that the ranking has. docs/search.md explains them and says what was measured. */
+export interface RankingWeights {
+  /** BM25F saturation: how soon a second mention stops counting. */
+  readonly k1: number;
+  /** Per field: weight, and how strongly a long field is discounted (0 not at all, 1 fully). */
+  readonly fields: Readonly<Record<FieldName, FieldWeight>>;
+  /** Words of queries that led to the tool before. */
+  readonly learned: FieldWeight;
+  /** Exponent of inverse frequency: below 1, one rare word counts less against several common ones. */
+  readonly rarityPower: number;
+  /** A small catalog judges rarity as if it had so many average tools more. */
+  readonly commonTools: number;
+  /** What an equivalent, a related word, and a hint count beside the word itself. */
+  readonly strong: number;
+  readonly weak: number;
+  readonly hint: number;
+  /** Exponent on those three when no tool has the word itself: below 1, they count more. */
+  readonly unknownPower: number;
+  /** How much of what further members of a group say is added to the best one. */
+  readonly also: number;
+  /** A misspelt word counts this times its similarity to the known one, which must be `typoLeast` or more. */
+  readonly typo: number;
+  readonly typoLeast: number;
+  /** Added, times ln(1 + N / df), when neighbours of the query are neighbours in the name (half in description and server). */
+  readonly phrase: number;
+  /** Up to this share more for a tool whose whole name the query covers. */
+  readonly coverage: number;
+  /** This share less for a tool that does something else (creates, changes, deletes, reads) than the query asks. */
+  readonly intent: number;
+  /** Up to this share more for tools of the server that fits best. */
+  readonly serverFit: number;
+  /** What conversational words and numbers count. */
+  readonly filler: number;
+  readonly number: number;
+}
+
+export interface FieldWeight {
+  readonly weight: number;
+  readonly b: number;
+}
+
+export const rankingWeights: RankingWeights = Object.freeze({
+  k1: 1.2,
+  fields: Object.freeze({
+    name: { weight: 3, b: 0.6 },
+    title: { weight: 2, b: 0.5 },
+    server: { weight: 4, b: 0.3 },
+    description: { weight: 1, b: 0.5 },
+    about: { weight: 0.6, b: 0.5 },
+    parameters: { weight: 0.6, b: 0.6 },
+    parameterTexts: { weight: 0.4, b: 0.4 },
+    enums: { weight: 0.5, b: 0.6 },
+    joined: { weight: 1.2, b: 0.6 },
+  }),
+  learned: { weight: 1, b: 0.5 },
+  rarityPower: 0.9,
+  commonTools: 300,
+  strong: 1,
+  weak: 0.5,
+  hint: 0.5,
+  unknownPower: 0.7,
+  also: 0.5,
+  typo: 0.3,
+  typoLeast: 0.55,
+  phrase: 0.3,
+  coverage: 0.6,
+  intent: 0.15,
+  serverFit: 0.2,
+  filler: 0.5,
+  number: 0.4,
+});

@@ -1,0 +1,62 @@
+import { mkdirSync } from "node:fs";
+import type { Config } from "../config/config.ts";
+import type { ConfigFlags } from "../config/given.ts";
+import type { HomeDirectories } from "../config/directories.ts";
+import { loadConfig } from "../config/load.ts";
+import { secretsOf } from "../config/secrets.ts";
+import type { Log } from "../events/log.ts";
+import { createPinoLog } from "../events/pino-log.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+
+export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** What a command is given: its flags, and where it runs. */
+export interface CommandContext {
+  readonly flags: GivenFlags;
+  readonly positionals: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly homeDirectories: HomeDirectories;
+  readonly version: string;
+}
+
+/** Flags of every command that reads the configuration. */
+export const commonOptions = {
+  config: { type: "string" },
+  "data-dir": { type: "string" },
+  exposure: { type: "string" },
+  "log-level": { type: "string" },
+} as const;
+
+export async function readConfig(context: CommandContext): Promise<Config> {
+  return await loadConfig({ file: text(context.flags["config"]), cwd: context.cwd, env: context.env, flags: toConfigFlags(context.flags), homeDirectories: context.homeDirectories });
+}
+
+function toConfigFlags(flags: GivenFlags): ConfigFlags {
+  const given: Record<string, string | boolean> = {};
+  for (const [flag, key] of [["host", "host"], ["port", "port"], ["data-dir", "dataDir"], ["exposure", "exposure"], ["log-level", "logLevel"], ["insecure", "insecure"]] as const) {
+    const value = flags[flag];
+    if (value !== undefined) given[key] = value;
+  }
+  return given as ConfigFlags;
+}
+
+function text(value: string | boolean | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The log of a command: JSON lines on stderr, without secrets. `config` is asked anew, because a reload brings other secrets. */
+export function openLog(config: () => Config, level?: string): Log {
+  return createPinoLog({ level: level ?? config().settings.logLevel ?? "info", secrets: () => secretsOf(config()) });
+}
+
+/** Creates the data directory for the owner only. Throws CONFIG_INVALID when that cannot be done. */
+export function openDataDirectory(config: Config, context: CommandContext): string {
+  const directory = config.settings.dataDir ?? context.homeDirectories.data;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new GatewayError("CONFIG_INVALID", `the data directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`, { hint: "Choose another one with --data-dir." });
+  }
+  return directory;
+}

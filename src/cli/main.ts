@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+import { homedir } from "node:os";
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { homeDirectories } from "../config/directories.ts";
+import { toGatewayError } from "../shared/gateway-error.ts";
+import { commandHelp, generalHelp } from "./help.ts";
+import { commonOptions, type CommandContext, type GivenFlags } from "./context.ts";
+import { packageVersion } from "./version.ts";
+
+/** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration (DESIGN.md section 10). */
+const wrongUsage = 2;
+
+interface Command {
+  readonly options: NonNullable<ParseArgsConfig["options"]>;
+  readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
+}
+
+const serveOptions = { ...commonOptions, host: { type: "string" }, port: { type: "string" }, insecure: { type: "boolean" } } as const;
+
+/** Every command, loaded when it is the one that was asked for. */
+const commands: Readonly<Record<string, Command>> = {
+  serve: { options: serveOptions, load: async () => (await import("./serve.ts")).serve },
+  stdio: { options: { ...commonOptions, "in-process": { type: "boolean" } }, load: async () => (await import("./stdio.ts")).stdio },
+  token: { options: { principal: { type: "string" } }, load: async () => (await import("./token.ts")).token },
+};
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [first] = argv;
+  const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
+  if (named === undefined && first !== undefined && !first.startsWith("-")) {
+    process.stderr.write(`toolyard: there is no command ${JSON.stringify(first)}\n\n${generalHelp()}`);
+    return wrongUsage;
+  }
+  const name = named ?? "serve";
+  const command = commands[name] as Command;
+  let parsed: { values: GivenFlags; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: argv.slice(named === undefined ? 0 : 1), options: { ...command.options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } }, allowPositionals: name !== "serve" && name !== "stdio", strict: true }) as never;
+  } catch (error) {
+    process.stderr.write(`toolyard: ${error instanceof Error ? error.message : String(error)}\n`);
+    return wrongUsage;
+  }
+  if (parsed.values["version"] === true) {
+    process.stdout.write(`${packageVersion()}\n`);
+    return 0;
+  }
+  if (parsed.values["help"] === true) {
+    process.stdout.write(named === undefined ? generalHelp() : commandHelp(name));
+    return 0;
+  }
+  const run = await command.load();
+  return await run({ flags: parsed.values, positionals: parsed.positionals, env: process.env, cwd: process.cwd(), homeDirectories: homeDirectories(process.env, process.platform, homedir()), version: packageVersion() });
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    const failure = toGatewayError(error);
+    process.stderr.write(`toolyard: ${failure.message}\n${failure.code === "INTERNAL" ? `${String(failure.stack)}\n` : `  ${failure.hint}\n`}`);
+    process.exitCode = failure.code === "CONFIG_INVALID" || failure.code === "BIND_REFUSED" ? wrongUsage : 1;
+  },
+);

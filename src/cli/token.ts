@@ -1,0 +1,19 @@
+import { createToken } from "../identity/token.ts";
+import type { CommandContext } from "./context.ts";
+
+/** `toolyard token new`: the token on stdout, where it goes on stderr. */
+export function token(context: CommandContext): Promise<number> {
+  if (context.positionals[0] !== "new") {
+    process.stderr.write("toolyard: the only thing to do with tokens is `toolyard token new`\n");
+    return Promise.resolve(2);
+  }
+  const made = createToken();
+  const principal = context.flags["principal"];
+  const place =
+    typeof principal === "string"
+      ? `"toolyard": { "principals": { ${JSON.stringify(principal)}: { "tokenHash": "${made.hash}" } } }`
+      : `"toolyard": { "auth": { "tokenHashes": ["${made.hash}"] } }`;
+  process.stdout.write(`${made.token}\n${made.hash}\n`);
+  process.stderr.write(`The first line is the token: it is shown only now. The second is its hash, for the configuration:\n  ${place}\n`);
+  return Promise.resolve(0);
+}

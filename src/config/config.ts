@@ -1,0 +1,183 @@
+import type { ServerSlug, PrincipalId } from "../shared/ids.ts";
+
+/** The one frozen configuration that everything is built from (DESIGN.md section 9). Times in ms, sizes in bytes. */
+export interface Config {
+  /** Absolute path of the file, or undefined when there is none. */
+  readonly file: string | undefined;
+  readonly servers: readonly ServerConfig[];
+  readonly settings: Settings;
+  readonly people: People;
+  /** What was odd but not fatal: duplicate keys, unknown fields, servers disabled for a reason. Never holds a value of a variable. */
+  readonly warnings: readonly string[];
+  /** What the log must never show: see `secretsOf`. Set by `loadConfig`; absent in a configuration made by hand. */
+  readonly secrets?: ReadonlySet<string>;
+}
+
+export type Transport = StdioTransport | HttpTransport;
+
+export interface StdioTransport {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What the configuration gives; the child's whole environment is this plus a small safe part of ours. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export interface HttpTransport {
+  /** `sse` only when the configuration says so; an `http` URL that turns out to be SSE is spoken to as SSE. */
+  readonly kind: "http" | "sse";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ServerConfig {
+  readonly slug: ServerSlug;
+  /** The key as it stands in the file. */
+  readonly key: string;
+  readonly displayName: string;
+  readonly transport: Transport;
+  /** Why this server is not used, in one sentence; undefined when it is enabled. */
+  readonly disabledReason: string | undefined;
+  readonly namespace: string;
+  readonly category: string | undefined;
+  readonly icon: string | undefined;
+  readonly priority: "high" | "normal" | "low";
+  readonly scope: "shared" | "user";
+  readonly startTimeoutMs: number | undefined;
+  readonly discoveryTimeoutMs: number;
+  readonly callTimeoutMs: number;
+  readonly maxCallTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly retry: boolean;
+  readonly strictResults: boolean;
+  /** Serialises this server's calls, so that its questions belong to exactly one. */
+  readonly interactive: boolean;
+  readonly requestLogging: boolean;
+  readonly tools: ToolRules;
+  readonly required: { readonly user: readonly string[]; readonly team: readonly string[] };
+  /** SHA-256 over all that reaches the server (transport, merged values): a kept catalog is valid only for the same hash. */
+  readonly hash: string;
+}
+
+export interface ToolRules {
+  /** Tool names, `*` allowed as a wildcard. Undefined: every tool. */
+  readonly allow: readonly string[] | undefined;
+  readonly deny: readonly string[];
+  readonly rename: Readonly<Record<string, string>>;
+  readonly describe: Readonly<Record<string, string>>;
+}
+
+export type ExposureName = "meta" | "flat" | "namespaces" | "server";
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly exposure: ExposureName;
+  /** Slug of the one server that `/mcp` is transparently. */
+  readonly transparent: string | undefined;
+  readonly auth: AuthSettings;
+  readonly search: SearchSettings;
+  readonly results: ResultSettings;
+  readonly instances: InstanceSettings;
+  readonly limits: Limits;
+  readonly namespaces: NamespaceSettings;
+  readonly debugRoute: boolean;
+  /** Absolute. Set by `loadConfig`; absent in a configuration made by hand. */
+  readonly dataDir?: string;
+  readonly logLevel?: LogLevel;
+}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+
+export interface AuthSettings {
+  /** `sha256:<hex>` of the tokens that may call as the local principal. */
+  readonly tokenHashes: readonly string[];
+  readonly insecure: boolean;
+  readonly allowTokenInUrl: boolean;
+}
+
+export interface SearchSettings {
+  readonly engine: "lexical" | "fuse";
+  readonly learn: boolean;
+  readonly embeddings: EmbeddingSettings | undefined;
+}
+
+export interface EmbeddingSettings {
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey: string | undefined;
+  readonly dimensions: number | undefined;
+  readonly deadlineMs: number;
+}
+
+export interface ResultSettings {
+  /** Most tokens that one answer of discover_mcp_tools may cost. */
+  readonly discoverTokens: number;
+}
+
+export interface InstanceSettings {
+  readonly idleGraceMs: number;
+  readonly idleCheckMs: number;
+  readonly parallelStarts: number;
+  readonly startQueue: number;
+  readonly stopTimeoutMs: number;
+  readonly probeIntervalMs: number;
+  readonly refreshIntervalMs: number;
+  readonly drainTimeoutMs: number;
+}
+
+export interface Limits {
+  readonly requestBodyBytes: number;
+  readonly upstreamMessageBytes: number;
+  readonly resultBytes: number;
+  readonly jsonDepth: number;
+  readonly bodyTimeoutMs: number;
+  readonly sessions: number;
+  readonly sessionIdleMs: number;
+  readonly stdinQueueBytes: number;
+  readonly listPages: number;
+  readonly listItems: number;
+  readonly contentBlocks: number;
+  readonly concurrentCalls: number;
+  readonly callsPerSecond: number;
+  readonly openStreams: number;
+  readonly parkedCalls: number;
+  readonly parkedMs: number;
+}
+
+export interface NamespaceSettings {
+  readonly enabled: boolean;
+  readonly maxLoaded: number;
+  readonly cacheTtlMs: number;
+  readonly preload: readonly string[];
+  readonly parallelLoading: boolean;
+  readonly helpTool: string;
+  readonly legacySupport: boolean;
+  readonly deprecationWarnings: boolean;
+  readonly autoMigration: boolean;
+}
+
+/** Overrides of one server for a team or a person: merged template < team < user. */
+export interface ServerOverrides {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Paths such as `env.TOKEN` whose value names a variable that is not set. They are left out above and never fall back to the template's. */
+  readonly missing?: readonly string[];
+}
+
+export interface Person {
+  readonly id: PrincipalId;
+  readonly team: string | null;
+  readonly tokenHashes: readonly string[];
+  readonly roles: readonly string[];
+  readonly servers: ReadonlyMap<string, ServerOverrides>;
+}
+
+export interface People {
+  readonly principals: ReadonlyMap<string, Person>;
+  readonly teams: ReadonlyMap<string, ReadonlyMap<string, ServerOverrides>>;
+}

@@ -1,0 +1,8 @@
+/** Freezes a value and everything in it, values of maps included. Maps and sets themselves are read-only by type. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  if (value instanceof Map) for (const member of value.values()) deepFreeze(member);
+  for (const member of Object.values(value)) deepFreeze(member);
+  return value;
+}

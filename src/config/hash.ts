@@ -1,0 +1,18 @@
+import { createHash } from "node:crypto";
+import type { Transport } from "./config.ts";
+
+/** SHA-256 (hex) of all that reaches a server. Equal for equal values, whatever the order in which keys were written. */
+export function hashTransport(transport: Transport): string {
+  return createHash("sha256").update(canonicalJson(transport), "utf8").digest("hex");
+}
+
+/** JSON with sorted keys and without spaces. Order of arrays counts: arguments are positional. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(",")}}`;
+}

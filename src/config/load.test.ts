@@ -1,0 +1,134 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Config } from "./config.ts";
+import { configFileBytes } from "./defaults.ts";
+import { loadConfig, type LoadOptions } from "./load.ts";
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "toolyard-config-"));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+function load(options: Partial<LoadOptions> = {}): Promise<Config> {
+  const homeDirectories = {
+    config: join(directory, "home-config"),
+    data: join(directory, "home-data"),
+  };
+  return loadConfig({ cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options });
+}
+
+async function loadText(text: string): Promise<Config> {
+  await writeFile(join(directory, "toolyard.json"), text);
+  return load();
+}
+
+const loadValue = (value: unknown) => loadText(JSON.stringify(value));
+
+describe("finding the file", () => {
+  test("without any file there are no servers, and defaults for everything", async () => {
+    const config = await load();
+    expect(config).toMatchObject({ file: undefined, servers: [], warnings: [] });
+    expect(config.settings).toMatchObject({
+      host: "127.0.0.1",
+      port: 3001,
+      exposure: "meta",
+      transparent: undefined,
+      logLevel: "info",
+      dataDir: join(directory, "home-data"),
+      debugRoute: false,
+      auth: { tokenHashes: [], insecure: false, allowTokenInUrl: false },
+      search: { engine: "lexical", learn: true, embeddings: undefined },
+      results: { discoverTokens: 4000 },
+      instances: { parallelStarts: 4, stopTimeoutMs: 10_000, drainTimeoutMs: 25_000 },
+      limits: { requestBodyBytes: 4 * 1024 * 1024, jsonDepth: 64, resultBytes: 32 * 1024 * 1024 },
+      namespaces: { maxLoaded: 20, cacheTtlMs: 300_000, helpTool: "toolyard_help" },
+    });
+  });
+
+  test("the working directory comes before the user's own directory, toolyard.json before mcp.json before .mcp.json", async () => {
+    const files = [
+      join(directory, "toolyard.json"),
+      join(directory, "mcp.json"),
+      join(directory, ".mcp.json"),
+      join(directory, "home-config", "toolyard.json"),
+    ];
+    await mkdir(join(directory, "home-config"));
+    for (const file of files) await writeFile(file, "{}");
+    for (const file of files) {
+      expect((await load()).file).toBe(file);
+      await rm(file);
+    }
+    expect((await load()).file).toBeUndefined();
+  });
+
+  test("a flag names the file before TOOLYARD_CONFIG does, relative to the working directory", async () => {
+    await writeFile(join(directory, "a.json"), "{}");
+    await writeFile(join(directory, "b.json"), "{}");
+    const env = { TOOLYARD_CONFIG: "b.json" };
+    expect((await load({ file: "a.json", env })).file).toBe(join(directory, "a.json"));
+    expect((await load({ env })).file).toBe(join(directory, "b.json"));
+    await expect(load({ file: "none.json" })).rejects.toThrow(
+      `${join(directory, "none.json")}: no such file`,
+    );
+  });
+
+  test("comments, trailing commas and a byte-order mark are allowed", async () => {
+    const config = await loadText(
+      '\uFEFF// mine\n{ "mcpServers": { "a": { "command": "x", /* here */ "args": ["1",], }, }, }\r\n',
+    );
+    expect(config.servers[0]?.transport).toMatchObject({ command: "x", args: ["1"] });
+  });
+
+  test("the result is frozen throughout", async () => {
+    const config = await loadValue({
+      mcpServers: { a: { command: "x", env: { B: "c" } } },
+      toolyard: { principals: { alice: { servers: { a: { env: { B: "d" } } } } } },
+    });
+    expect(Object.isFrozen(config.servers)).toBe(true);
+    expect(Object.isFrozen(config.servers[0]?.transport)).toBe(true);
+    expect(() => Object.assign(config.settings.limits, { sessions: 1 })).toThrow(TypeError);
+    expect(Object.isFrozen(config.people.principals.get("alice")?.servers.get("a")?.env)).toBe(
+      true,
+    );
+  });
+});
+
+test("FAULT 87: a file in UTF-16, not UTF-8, larger than 5 MiB, or a directory is refused", async () => {
+  const refusal = async (content: string | Uint8Array) => {
+    await writeFile(join(directory, "toolyard.json"), content);
+    return load().then(String, (error: Error) => error.message.replace(`${directory}/`, ""));
+  };
+  expect(await refusal(Buffer.from("\uFEFF{}", "utf16le"))).toBe(
+    "toolyard.json: is written in UTF-16; save it as UTF-8",
+  );
+  expect(await refusal(Buffer.from([0x7b, 0xff, 0x7d]))).toBe("toolyard.json: is not valid UTF-8");
+  expect(await refusal(" ".repeat(configFileBytes + 1))).toContain(
+    "more than the limit of 5242880",
+  );
+  await expect(load({ file: directory })).rejects.toThrow("is a directory; expected a file");
+});
+
+test("the file named by a link is read, and its relative paths start where the link stands", async () => {
+  await mkdir(join(directory, "real"));
+  await writeFile(
+    join(directory, "real", "c.json"),
+    '{ "mcpServers": { "a": { "command": "x" } } }',
+  );
+  await symlink(join("real", "c.json"), join(directory, "toolyard.json"));
+  expect((await load()).servers[0]?.transport).toMatchObject({ cwd: directory });
+});
+
+test("the example file starts servers from the project's own packages", async () => {
+  const file = join(import.meta.dirname, "..", "..", "examples", "mcp.json");
+  const config = await load({ file });
+  expect(config.warnings).toEqual([]);
+  expect(config.servers.map(({ slug, disabledReason }) => [slug, disabledReason])).toEqual([
+    ["everything", undefined],
+    ["filesystem", undefined],
+    ["memory", undefined],
+  ]);
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import type { Config, ServerConfig } from "./config.ts";
+import { longestMs } from "./defaults.ts";
+import { buildConfig, type LoadOptions } from "./load.ts";
+
+const directory = "/conf";
+
+async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
+  const homeDirectories = { config: "/home-config", data: "/home-data" };
+  return buildConfig(
+    { file: `${directory}/toolyard.json`, text },
+    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
+  );
+}
+
+const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) =>
+  loadText(JSON.stringify(value), options);
+
+async function loadServer(
+  entry: unknown,
+  options: Partial<LoadOptions> = {},
+): Promise<ServerConfig> {
+  const { servers } = await loadValue({ mcpServers: { only: entry } }, options);
+  return servers[0]!;
+}
+
+describe("servers as other clients write them", () => {
+  test.each([
+    [{ type: "streamable-http", url: "https://a/mcp" }, "http"],
+    [{ type: "streamableHttp", url: "https://a/mcp" }, "http"],
+    [{ type: "http", url: "https://a/mcp" }, "http"],
+    [{ type: "sse", url: "https://a/mcp" }, "sse"],
+    [{ transport: "sse", url: "https://a/mcp" }, "sse"],
+    [{ serverUrl: "https://a/mcp" }, "http"],
+    [{ httpUrl: "https://a/mcp", url: "https://other" }, "http"],
+    [{ url: "https://a/mcp" }, "http"],
+  ])("%j", async (entry, kind) => {
+    expect((await loadServer(entry)).transport).toEqual({
+      kind,
+      url: "https://a/mcp",
+      headers: {},
+    });
+  });
+
+  test("`servers` stands for `mcpServers`, also inside VS Code's settings; the order is that of the file", async () => {
+    const config = await loadText(
+      '{ "servers": { "b": { "command": "x" }, "1": { "type": "stdio", "command": "x" } }, "mcp": { "servers": { "c": { "command": "y" } } } }',
+    );
+    expect(config.servers.map(({ slug }) => slug)).toEqual(["b", "1", "c"]);
+  });
+
+  test.each([{ disabled: true }, { enabled: false }])(
+    "%j switches a server off, without a warning",
+    async (entry) => {
+      const config = await loadValue({ mcpServers: { a: { command: "x", ...entry } } });
+      expect(config.servers[0]?.disabledReason).toBe("disabled in the configuration");
+      expect(config.warnings).toEqual([]);
+    },
+  );
+
+  test("unknown fields are warnings with their place, in servers, settings and overrides", async () => {
+    const { warnings } = await loadText(
+      `{ "mcpServers": { "a": { "command": "x", "autoApprove": [] } }, "globalShortcut": "F1", "theme": 1,
+        "toolyard": { "prot": 3, "limits": { "session": 1 }, "principals": { "bob": { "servers": { "a": { "command": "sh", "cwd": "/" } } } } } }`,
+    );
+    const texts = warnings.map((warning) => warning.slice(directory.length + 1));
+    expect(texts).toEqual([
+      "toolyard.json:1:83: unknown fields, ignored: globalShortcut, theme",
+      "toolyard.json:1:57: mcpServers.a.autoApprove: unknown field, ignored",
+      "toolyard.json:2:31: toolyard.prot: unknown field, ignored",
+      "toolyard.json:2:57: toolyard.limits.session: unknown field, ignored",
+      "toolyard.json:2:118: toolyard.principals.bob.servers.a.command: unknown field, ignored",
+      "toolyard.json:2:131: toolyard.principals.bob.servers.a.cwd: unknown field, ignored",
+    ]);
+  });
+
+  test("every field of a server arrives; what it does not say comes from the settings", async () => {
+    const own = {
+      namespace: "gh",
+      displayName: "GitHub",
+      icon: "🐙",
+      category: "code",
+      priority: "high",
+      scope: "user",
+      startTimeoutMs: 1000,
+      discoveryTimeoutMs: 2000,
+      callTimeoutMs: 3000,
+      maxCallTimeoutMs: 4000,
+      idleTimeoutMs: 5000,
+      retry: false,
+      strictResults: true,
+      interactive: true,
+      requestLogging: false,
+      tools: { allow: ["get_*"], deny: ["x"], rename: { a: "b" }, describe: { a: "does a" } },
+      required: { user: ["env.TOKEN"], team: ["headers.X-Org"] },
+    };
+    expect(await loadServer({ command: "x", ...own })).toMatchObject(own);
+    const settings = {
+      instances: { idleTimeoutMs: 0, callTimeoutMs: 7_200_000, startTimeoutMs: 5 * 60_000 },
+    };
+    const { servers } = await loadValue({
+      mcpServers: { "my-Server": { command: "x" } },
+      toolyard: settings,
+    });
+    expect(servers[0]).toMatchObject({
+      slug: "my-Server",
+      key: "my-Server",
+      displayName: "my-Server",
+      namespace: "my_server",
+      priority: "normal",
+      scope: "shared",
+      startTimeoutMs: 300_000,
+      discoveryTimeoutMs: 45_000,
+      callTimeoutMs: 7_200_000,
+      maxCallTimeoutMs: 7_200_000,
+      idleTimeoutMs: longestMs,
+      retry: true,
+      strictResults: false,
+      interactive: false,
+      requestLogging: true,
+      tools: { allow: undefined, deny: [], rename: {}, describe: {} },
+      required: { user: [], team: [] },
+    });
+  });
+
+  test("relative paths start at the file, not at the working directory; a bare command is left to PATH", async () => {
+    const a = { command: "./run.sh", cwd: "sub" };
+    const b = { command: "node", args: ["../x.js"] };
+    const { servers } = await loadValue({ mcpServers: { a, b } }, { cwd: "/elsewhere" });
+    expect(servers[0]?.transport).toMatchObject({ command: "/conf/run.sh", cwd: "/conf/sub" });
+    expect(servers[1]?.transport).toMatchObject({
+      command: "node",
+      args: ["../x.js"],
+      cwd: "/conf",
+    });
+  });
+
+  test("FAULT 92: arguments with spaces, quotes, `;`, `$()`, newline and leading `-` stay byte for byte", async () => {
+    const args = [
+      "a b",
+      'q"q',
+      "it's",
+      "; rm -rf /",
+      "$(id)",
+      "`id`",
+      "a\nb",
+      "-rf",
+      "--",
+      "",
+      "$HOME",
+      "${not a variable",
+      "%PATH%",
+      "ü\u0301\u{1F600}",
+      "\\n",
+    ];
+    expect(
+      (await loadServer({ command: "x", args }, { env: { HOME: "/h", id: "no" } })).transport,
+    ).toMatchObject({ args });
+  });
+});
+
+describe("names", () => {
+  test("FAULT 54: of two servers that look the same the later is disabled with a reason, and its slug is another one", async () => {
+    const entry = { command: "x" };
+    const keys = [
+      "github",
+      "GitHub",
+      "gith\u0443b",
+      "caf\u00e9",
+      "cafe\u0301",
+      "my server",
+      "my-server",
+      "p\u0430y",
+      "pay",
+      "\u0645\u0648\u0633",
+      "\u4e2d\u6587",
+    ];
+    const { servers, warnings } = await loadValue({
+      mcpServers: Object.fromEntries(keys.map((key) => [key, entry])),
+    });
+    const usable = servers
+      .filter(({ disabledReason }) => disabledReason === undefined)
+      .map(({ key }) => key);
+    expect(usable).toEqual([
+      "github",
+      "gith\u0443b",
+      "caf\u00e9",
+      "my server",
+      "p\u0430y",
+      "\u0645\u0648\u0633",
+      "\u4e2d\u6587",
+    ]);
+    expect(servers[1]).toMatchObject({
+      displayName: "GitHub",
+      disabledReason:
+        'its name cannot be told apart from that of "github", which comes first; rename one',
+    });
+    expect(new Set(servers.map(({ slug }) => slug.toLowerCase())).size).toBe(keys.length);
+    expect(warnings).toHaveLength(4);
+  });
+});

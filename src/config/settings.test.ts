@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Config } from "./config.ts";
+import { buildConfig, type LoadOptions } from "./load.ts";
+
+const directory = "/conf";
+
+async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
+  const homeDirectories = { config: "/home-config", data: "/home-data" };
+  return buildConfig(
+    { file: `${directory}/toolyard.json`, text },
+    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
+  );
+}
+
+const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) =>
+  loadText(JSON.stringify(value), options);
+
+describe("flags, variables, file, defaults", () => {
+  const file = {
+    toolyard: {
+      host: "file-host",
+      port: 1,
+      exposure: "flat",
+      dataDir: "data",
+      logLevel: "warn",
+      auth: { insecure: false },
+      debugRoute: false,
+    },
+  };
+  const env = {
+    TOOLYARD_HOST: "env-host",
+    TOOLYARD_PORT: "2",
+    TOOLYARD_EXPOSURE: "namespaces",
+    TOOLYARD_DATA_DIR: "env-data",
+    TOOLYARD_LOG_LEVEL: "error",
+    TOOLYARD_INSECURE: "true",
+    TOOLYARD_DEBUG_ROUTE: "1",
+  };
+  const flags = {
+    host: "flag-host",
+    port: "3",
+    exposure: "meta",
+    dataDir: "flag-data",
+    logLevel: "debug",
+    insecure: false,
+  };
+
+  test("each is stronger than the next", async () => {
+    expect((await loadValue(file)).settings).toMatchObject({
+      host: "file-host",
+      port: 1,
+      exposure: "flat",
+      dataDir: join(directory, "data"),
+      logLevel: "warn",
+      auth: { insecure: false },
+      debugRoute: false,
+    });
+    expect((await loadValue(file, { env })).settings).toMatchObject({
+      host: "env-host",
+      port: 2,
+      exposure: "namespaces",
+      dataDir: join(directory, "env-data"),
+      logLevel: "error",
+      auth: { insecure: true },
+      debugRoute: true,
+    });
+    expect((await loadValue(file, { env, flags })).settings).toMatchObject({
+      host: "flag-host",
+      port: 3,
+      exposure: "meta",
+      dataDir: join(directory, "flag-data"),
+      logLevel: "debug",
+      auth: { insecure: false },
+    });
+  });
+
+  test.each([
+    [{ flags: { port: "http" } }, "--port: expected a whole number from 0 to 65535"],
+    [{ env: { TOOLYARD_PORT: "-1" } }, "TOOLYARD_PORT: expected a whole number from 0 to 65535"],
+    [{ flags: { exposure: "all" } }, "--exposure: expected one of meta, flat, namespaces, server"],
+    [{ env: { TOOLYARD_INSECURE: "maybe" } }, 'TOOLYARD_INSECURE: expected "true" or "false"'],
+    [
+      { env: { TOOLYARD_LOG_LEVEL: "loud" } },
+      "TOOLYARD_LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent",
+    ],
+  ])("%j is refused", async (options, message) => {
+    await expect(loadValue({}, options)).rejects.toMatchObject({ code: "CONFIG_INVALID", message });
+  });
+
+  test("namespaces: our own block before `namespaceSupport` and `performance`, variables before all", async () => {
+    const theirs = {
+      namespaceSupport: {
+        enabled: true,
+        legacySupport: false,
+        deprecationWarnings: false,
+        autoMigration: true,
+      },
+      performance: { maxNamespaces: 5, cacheTimeout: 60, preloadNamespaces: ["a"] },
+    };
+    const expected = {
+      enabled: true,
+      legacySupport: false,
+      deprecationWarnings: false,
+      autoMigration: true,
+      maxLoaded: 5,
+      cacheTtlMs: 60_000,
+      preload: ["a"],
+    };
+    expect((await loadValue(theirs)).settings.namespaces).toMatchObject(expected);
+    expect((await loadValue({ toolyard: theirs })).settings.namespaces).toMatchObject(expected);
+    const own = { toolyard: { ...theirs, namespaces: { maxLoaded: 7, legacySupport: true } } };
+    expect((await loadValue(own)).settings.namespaces).toMatchObject({
+      maxLoaded: 7,
+      legacySupport: true,
+      autoMigration: true,
+    });
+    const variables = {
+      TOOLYARD_MAX_NAMESPACES: "9",
+      TOOLYARD_CACHE_TIMEOUT: "30",
+      TOOLYARD_PRELOAD_NAMESPACES: "x, y,",
+      TOOLYARD_ENABLE_PARALLEL_LOADING: "false",
+    };
+    expect((await loadValue(own, { env: variables })).settings.namespaces).toMatchObject({
+      maxLoaded: 9,
+      cacheTtlMs: 30_000,
+      preload: ["x", "y"],
+      parallelLoading: false,
+    });
+  });
+
+  test("`transparent` makes the exposure that server; a flag is stronger; without a name one server alone is meant", async () => {
+    const servers = { mcpServers: { "My Server": { command: "x" }, b: { command: "y" } } };
+    const transparent = { ...servers, toolyard: { transparent: "My Server" } };
+    expect((await loadValue(transparent)).settings).toMatchObject({
+      exposure: "server",
+      transparent: "My-Server",
+    });
+    expect((await loadValue(transparent, { flags: { exposure: "flat" } })).settings).toMatchObject({
+      exposure: "flat",
+      transparent: undefined,
+    });
+    await expect(loadValue(servers, { flags: { exposure: "server" } })).rejects.toThrow(
+      "needs toolyard.transparent",
+    );
+    expect(
+      (await loadValue({ mcpServers: { a: { command: "x" } } }, { flags: { exposure: "server" } }))
+        .settings.transparent,
+    ).toBe("a");
+  });
+});

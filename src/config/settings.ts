@@ -1,0 +1,255 @@
+import { resolve } from "node:path";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { check, refuse, unknownFields, type Origin } from "./check.ts";
+import type {
+  AuthSettings,
+  ExposureName,
+  InstanceSettings,
+  Limits,
+  NamespaceSettings,
+  ServerConfig,
+  Settings,
+} from "./config.ts";
+import {
+  callLimits,
+  defaults,
+  instanceNumbers,
+  limitNumbers,
+  parallelStartsPerCore,
+  serverTimes,
+  settingNumbers,
+  type NumberRow,
+} from "./defaults.ts";
+import type { Document } from "./document.ts";
+import type { Given } from "./given.ts";
+import type { ServerDefaults } from "./servers.ts";
+import {
+  namespaceSupportSchema,
+  performanceSchema,
+  settingsSchema,
+  type WrittenSettings,
+} from "./settings-schema.ts";
+import { substitute, type MissingVariable, type Variables } from "./substitution.ts";
+
+/** The settings of a file as they stand there, checked, variables filled in. */
+export interface ReadSettings {
+  readonly written: WrittenSettings;
+  /** Variables missing in the overrides of teams and principals; anywhere else they are errors. Paths start below `toolyard`. */
+  readonly missing: readonly MissingVariable[];
+  readonly secrets: ReadonlySet<string>;
+  readonly warnings: readonly string[];
+}
+
+/** Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws GatewayError CONFIG_INVALID with place and path. */
+export function readSettings(document: Document, variables: Variables): ReadSettings {
+  const origin: Origin = { document, path: ["toolyard"] };
+  const filled = substitute(document.value(origin.path) ?? {}, variables);
+  for (const { path, name } of filled.missing) {
+    if (!isOverride(path))
+      refuse({ document, path: [...origin.path, ...path] }, `the variable ${name} is not set`);
+  }
+  const written = check(settingsSchema, filled.value, origin);
+  const warnings = unknownFields(settingsSchema, filled.value, origin);
+  const support = readBeside(document, "namespaceSupport", variables);
+  const performance = readBeside(document, "performance", variables);
+  return {
+    written: {
+      ...written,
+      namespaceSupport: {
+        ...check(namespaceSupportSchema, support.value, support.origin),
+        ...written.namespaceSupport,
+      },
+      performance: {
+        ...check(performanceSchema, performance.value, performance.origin),
+        ...written.performance,
+      },
+    },
+    missing: filled.missing,
+    secrets: filled.secrets,
+    warnings: [
+      ...warnings,
+      ...unknownFields(namespaceSupportSchema, support.value, support.origin),
+      ...unknownFields(performanceSchema, performance.value, performance.origin),
+    ],
+  };
+}
+
+function readBeside(
+  document: Document,
+  name: string,
+  variables: Variables,
+): { readonly value: unknown; readonly origin: Origin } {
+  const origin: Origin = { document, path: [name] };
+  const filled = substitute(document.value(origin.path) ?? {}, variables);
+  const first = filled.missing[0];
+  if (first)
+    refuse({ document, path: [name, ...first.path] }, `the variable ${first.name} is not set`);
+  return { value: filled.value, origin };
+}
+
+/** `teams.X.servers.Y...` and `principals.X.servers.Y...`: one person's missing value is that person's problem. */
+function isOverride(path: readonly (string | number)[]): boolean {
+  return (path[0] === "teams" || path[0] === "principals") && path[2] === "servers";
+}
+
+export function serverDefaults(written: WrittenSettings): ServerDefaults {
+  const times = written.instances ?? {};
+  return {
+    startTimeoutMs: times.startTimeoutMs,
+    ...pickNumbers(serverTimes, times),
+    scope: Object.keys(written.principals ?? {}).length > 0 ? "user" : "shared",
+  };
+}
+
+export interface SettingsSource {
+  readonly read: ReadSettings;
+  readonly document: Document;
+  readonly given: Given;
+  readonly servers: readonly ServerConfig[];
+  readonly cwd: string;
+  /** Directory of the file, where its relative paths start. */
+  readonly directory: string;
+  readonly defaultDataDir: string;
+  readonly cores: number;
+}
+
+/** Flag before variable before file before default. */
+export function buildSettings(source: SettingsSource): Settings {
+  const { given } = source;
+  const { written } = source.read;
+  const perPrincipal =
+    Object.keys(written.principals ?? {}).length > 0 ? callLimits.shared : callLimits.alone;
+  return {
+    host: given.host ?? written.host ?? defaults.host,
+    port: given.port ?? written.port ?? settingNumbers.port.value,
+    allowedHosts: written.allowedHosts ?? [],
+    allowedOrigins: written.allowedOrigins ?? [],
+    ...chooseExposure(source),
+    auth: toAuth(source),
+    search: {
+      engine: written.search?.engine ?? defaults.engine,
+      learn: written.search?.learn ?? defaults.learn,
+      embeddings: toEmbeddings(written),
+    },
+    results: {
+      discoverTokens: written.results?.discoverTokens ?? settingNumbers.discoverTokens.value,
+    },
+    instances: toInstances(written, source.cores),
+    limits: {
+      ...pickNumbers(limitNumbers, written.limits ?? {}),
+      ...pickNumbers(perPrincipal, written.limits ?? {}),
+    } satisfies Limits,
+    namespaces: toNamespaces(written, given),
+    debugRoute: given.debugRoute ?? written.debugRoute ?? false,
+    dataDir: toDataDir(source),
+    logLevel: given.logLevel ?? written.logLevel ?? defaults.logLevel,
+  };
+}
+
+/** `transparent` makes `/mcp` one server; an exposure given by flag or variable is stronger. */
+function chooseExposure({ read, document, given, servers }: SettingsSource): {
+  exposure: ExposureName;
+  transparent: string | undefined;
+} {
+  const named = read.written.transparent;
+  const target =
+    named === undefined
+      ? undefined
+      : servers.find(({ key, slug }) => key === named || slug === named);
+  if (named !== undefined && !target) {
+    refuse(
+      { document, path: ["toolyard", "transparent"] },
+      "expected the name of one of the servers in this file",
+    );
+  }
+  if (target && read.written.exposure !== undefined && read.written.exposure !== "server") {
+    refuse(
+      { document, path: ["toolyard", "exposure"] },
+      'expected "server", because `transparent` names one; or leave one of them out',
+    );
+  }
+  const exposure =
+    given.exposure ?? (target ? "server" : (read.written.exposure ?? defaults.exposure));
+  if (exposure !== "server") return { exposure, transparent: undefined };
+  const only = servers.length === 1 ? servers[0] : undefined;
+  const transparent = (target ?? only)?.slug;
+  if (transparent === undefined) {
+    throw new GatewayError(
+      "CONFIG_INVALID",
+      "the exposure `server` needs toolyard.transparent: the name of the server that /mcp is to be",
+    );
+  }
+  return { exposure, transparent };
+}
+
+function toAuth({ read: { written }, given }: SettingsSource): AuthSettings {
+  const auth = written.auth ?? {};
+  return {
+    tokenHashes: [
+      ...(auth.tokenHash === undefined ? [] : [auth.tokenHash]),
+      ...(auth.tokenHashes ?? []),
+    ],
+    insecure: given.insecure ?? auth.insecure ?? false,
+    allowTokenInUrl: auth.allowTokenInUrl ?? false,
+  };
+}
+
+function toEmbeddings(written: WrittenSettings): Settings["search"]["embeddings"] {
+  const embeddings = written.search?.embeddings;
+  if (!embeddings) return undefined;
+  const { url, model, apiKey, dimensions, deadlineMs } = embeddings;
+  return {
+    url,
+    model,
+    apiKey,
+    dimensions,
+    deadlineMs: deadlineMs ?? settingNumbers.embeddingDeadlineMs.value,
+  };
+}
+
+function toInstances(written: WrittenSettings, cores: number): InstanceSettings {
+  const instances = written.instances ?? {};
+  return {
+    ...pickNumbers(instanceNumbers, instances),
+    parallelStarts: instances.parallelStarts ?? cores * parallelStartsPerCore,
+  };
+}
+
+/** Our own `namespaces` is stronger than the other spellings, `namespaceSupport` and `performance` (`cacheTimeout` in seconds). */
+function toNamespaces(written: WrittenSettings, given: Given): NamespaceSettings {
+  const own = written.namespaces ?? {};
+  const support = written.namespaceSupport ?? {};
+  const { maxNamespaces, cacheTimeout, preloadNamespaces } = written.performance ?? {};
+  return {
+    enabled: own.enabled ?? support.enabled ?? true,
+    maxLoaded:
+      given.maxNamespaces ?? own.maxLoaded ?? maxNamespaces ?? settingNumbers.maxNamespaces.value,
+    cacheTtlMs:
+      given.cacheTtlMs ??
+      own.cacheTtlMs ??
+      (cacheTimeout === undefined ? settingNumbers.cacheTtlMs.value : cacheTimeout * 1000),
+    preload: given.preload ?? own.preload ?? preloadNamespaces ?? [],
+    parallelLoading: given.parallelLoading ?? own.parallelLoading ?? defaults.parallelLoading,
+    helpTool: own.helpTool ?? defaults.helpTool,
+    legacySupport: own.legacySupport ?? support.legacySupport ?? true,
+    deprecationWarnings: own.deprecationWarnings ?? support.deprecationWarnings ?? true,
+    autoMigration: own.autoMigration ?? support.autoMigration ?? false,
+  };
+}
+
+/** A path that was typed starts at the working directory, one in the file at the file. */
+function toDataDir({ given, read, cwd, directory, defaultDataDir }: SettingsSource): string {
+  if (given.dataDir !== undefined) return resolve(cwd, given.dataDir);
+  return read.written.dataDir === undefined
+    ? defaultDataDir
+    : resolve(directory, read.written.dataDir);
+}
+
+/** The written number of each row, or the row's default. */
+function pickNumbers<Rows extends Readonly<Record<string, NumberRow>>>(
+  rows: Rows,
+  written: { readonly [Name in keyof Rows]?: number | undefined },
+): { readonly [Name in keyof Rows]: number } {
+  const pairs = Object.entries(rows).map(([name, row]) => [name, written[name] ?? row.value]);
+  return Object.fromEntries(pairs) as { readonly [Name in keyof Rows]: number };
+}

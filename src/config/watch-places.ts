@@ -1,0 +1,128 @@
+import { lstat, readlink, stat } from "node:fs/promises";
+import { dirname, join, parse, resolve, sep } from "node:path";
+import type { FSWatcher } from "chokidar";
+
+export interface WatchedPlaces {
+  /** Watches where the file is now, if that is elsewhere than before. */
+  follow(): Promise<void>;
+  /** The system could not watch (too many watches, a network file system): somebody has to look from time to time. */
+  readonly isBlind: boolean;
+}
+
+export interface PlacesOptions {
+  readonly file: string;
+  readonly onEvent: () => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Watches the directories that decide what `file` is: those of the file itself and of every symbolic link on the way to it. A file
+ * cannot be watched itself, because whoever replaces it leaves the watch on the old one.
+ */
+export async function watchPlaces({
+  file,
+  onEvent,
+  signal,
+}: PlacesOptions): Promise<WatchedPlaces> {
+  let watcher: FSWatcher | undefined;
+  let watched = "";
+  let isBlind = false;
+
+  async function follow(): Promise<void> {
+    const paths = await decidingPaths(file);
+    const marks = await Promise.all(
+      paths.map(async (path) => `${path}\0${await identity(dirname(path))}`),
+    );
+    const key = marks.join("\0");
+    if (signal.aborted || key === watched) return;
+    const isFirst = watched === "";
+    watched = key;
+    await watcher?.close();
+    isBlind = false;
+    watcher = await open(paths, onEvent, () => {
+      isBlind = true;
+    });
+    if (signal.aborted) await watcher.close();
+    // What happened while nobody watched.
+    else if (!isFirst) onEvent();
+  }
+
+  signal.addEventListener("abort", () => void watcher?.close(), { once: true });
+  await follow();
+  return {
+    follow,
+    get isBlind() {
+      return isBlind;
+    },
+  };
+}
+
+/** Loaded only here: a gateway that answers its first request should not have waited for it. */
+async function open(
+  paths: readonly string[],
+  onEvent: () => void,
+  onBlind: () => void,
+): Promise<FSWatcher> {
+  const { watch } = await import("chokidar");
+  const interesting = new Set(paths);
+  const directories = new Set(paths.map((path) => dirname(path)));
+  const watcher = watch([...directories], {
+    depth: 0,
+    ignoreInitial: true,
+    followSymlinks: false,
+    ignorePermissionErrors: true,
+    ignored: (path) => !directories.has(resolve(path)) && !interesting.has(resolve(path)),
+  });
+  watcher.on("all", onEvent);
+  // A change of rights is no event to chokidar, but the system tells it.
+  watcher.on("raw", (_event, name: string | null, details) => {
+    const directory = (details as { watchedPath?: string }).watchedPath ?? "";
+    if (!name || interesting.has(resolve(directory, name)) || interesting.has(directory)) onEvent();
+  });
+  watcher.on("error", onBlind);
+  await new Promise<void>((ready) => watcher.once("ready", ready));
+  return watcher;
+}
+
+/** Linux gives up after as many (path_resolution(7)). */
+const mostLinks = 40;
+
+/** The real path of the file, and the place of every symbolic link that leads to it; those in the root directory are taken as fixed. */
+export async function decidingPaths(file: string): Promise<readonly string[]> {
+  const links: string[] = [];
+  let { root: current } = parse(file);
+  let rest = file.slice(current.length).split(sep).filter(Boolean);
+  while (rest.length > 0) {
+    const [step = "", ...further] = rest;
+    const next = join(current, step);
+    const target = links.length < mostLinks ? await linkTarget(next) : undefined;
+    if (target === undefined) {
+      current = next;
+      rest = further;
+      continue;
+    }
+    if (current !== parse(current).root) links.push(next);
+    const full = resolve(current, target);
+    current = parse(full).root;
+    rest = [...full.slice(current.length).split(sep).filter(Boolean), ...further];
+  }
+  return [...new Set([...links, current])];
+}
+
+/** A directory deleted and made again has the old name, and often the old inode, but no watch. */
+async function identity(directory: string): Promise<string> {
+  try {
+    const { dev, ino, birthtimeNs } = await stat(directory, { bigint: true });
+    return `${dev}:${ino}:${birthtimeNs}`;
+  } catch {
+    return "none";
+  }
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import type { ToolEntry, InstanceCatalog } from "../catalog/snapshot.ts";
+import type { View } from "../catalog/view.ts";
+import type { ServerSlug } from "../shared/ids.ts";
+import type { Principal } from "../shared/principal.ts";
+import { readQuery, type SearchEngine } from "./engine.ts";
+import type { UseMemory } from "./memory-of-use.ts";
+
+/** What a search is asked. How its answer reads is the business of `exposure/`. */
+export interface DiscoveryRequest {
+  readonly queries: readonly string[];
+  readonly limit: number;
+  readonly server: string | undefined;
+  readonly readOnly: boolean;
+}
+
+export interface DiscoveredNeed {
+  readonly query: string;
+  readonly hits: readonly { readonly tool: ToolEntry; readonly distance: number }[];
+  readonly totalFound: number;
+}
+
+export interface DiscoveryOutcome {
+  readonly needs: readonly DiscoveredNeed[];
+  readonly searchTimeMs: number;
+  readonly queryCut: boolean;
+  readonly degraded: string | undefined;
+}
+
+/** Executes searches over a principal's view; remembers what was used. */
+export interface Discovery {
+  /** Rejects with QUERY_INVALID or SEARCH_FAILED, or the signal's reason. */
+  search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryOutcome>;
+  /** A tool was called with success: what it was found with teaches the index. */
+  noteCall(principal: Principal, tool: ToolEntry): void;
+  /** Does off the call path what the next search of this view would have to do. */
+  prepare(view: View, signal: AbortSignal): Promise<void>;
+}
+
+/** What searches need; loaded when the first one comes. */
+export interface DiscoveryParts {
+  readonly engine: SearchEngine;
+  readonly memory: UseMemory | undefined;
+}
+
+export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery {
+  let loading: Promise<DiscoveryParts> | undefined;
+  let loaded: DiscoveryParts | undefined;
+
+  async function parts(): Promise<DiscoveryParts> {
+    loading ??= load();
+    loaded = await loading;
+    return loaded;
+  }
+
+  return {
+    async search(view, request, signal) {
+      const { engine, memory } = await parts();
+      const startedMs = performance.now();
+      const allowed = new Set(view.servers.flatMap((server) => (server.tools.length === server.part?.tools.length ? [] : server.tools)));
+      const restricted = new Set(view.servers.filter((server) => server.tools.length !== server.part?.tools.length).map((server) => server.instance as string));
+      let queryCut = false;
+      let degraded: string | undefined;
+      const needs: DiscoveredNeed[] = [];
+      for (const given of request.queries) {
+        const { query, cut } = readQuery(given);
+        queryCut ||= cut;
+        const answer = await engine.search(
+          {
+            principal: view.principal.id,
+            parts: searchedParts(view),
+            query,
+            limit: request.limit,
+            ...(request.server === undefined ? {} : { server: request.server as ServerSlug }),
+            ...(request.readOnly ? { readOnly: true } : {}),
+            ...(restricted.size === 0 ? {} : { allow: (tool: ToolEntry) => !restricted.has(tool.instance) || allowed.has(tool) }),
+          },
+          signal,
+        );
+        degraded ??= answer.degraded;
+        memory?.offered(
+          view.principal.id,
+          query,
+          answer.tools.map((hit) => hit.tool),
+        );
+        needs.push({ query, hits: answer.tools, totalFound: answer.tools.length });
+      }
+      return { needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
+    },
+    noteCall(principal, tool) {
+      loaded?.memory?.executed(principal.id, tool);
+    },
+    async prepare(view, signal) {
+      const { engine } = await parts();
+      await engine.prepare(searchedParts(view), signal);
+    },
+  };
+}
+
+function searchedParts(view: View): readonly InstanceCatalog[] {
+  return view.servers.flatMap((server) => (server.shown && server.part !== undefined ? [server.part] : []));
+}

@@ -1,0 +1,87 @@
+import { Worker } from "node:worker_threads";
+
+import { isWantedTool, type ScoredTool } from "../catalog/search/rank.ts";
+import type { ToolEntry } from "../catalog/snapshot.ts";
+import { abortReason } from "../shared/abort.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { createSemaphore } from "../shared/semaphore.ts";
+import type { SearchEngine } from "./engine.ts";
+
+/** After this the worker is terminated: a 1,000-character query over 1,000 tools takes Fuse 4 s. */
+const fuseTimeoutMs = 500;
+/** Workers at once, and searches that may wait for one: each holds a copy of the catalog. */
+const parallelWorkers = 2;
+const waitingLimit = 32;
+
+/** What the worker is given. */
+export interface FuseJob {
+  readonly query: string;
+  readonly limit: number;
+  readonly records: readonly FuseRecord[];
+}
+
+export interface FuseRecord {
+  readonly toolName: string;
+  readonly description: string;
+  readonly serverName: string;
+}
+
+/** What it answers: places in `records`, best first, and Fuse's distance. */
+export interface FuseResult {
+  readonly found: readonly { readonly at: number; readonly score: number }[];
+  readonly total: number;
+}
+
+/** Fuse.js, in a worker of its own per search, over the catalog as it is then. For those who ask for it; docs/search.md says why it is not the default. */
+export function createFuseEngine(workerUrl: URL = fuseWorkerUrl()): SearchEngine {
+  const workers = createSemaphore(parallelWorkers);
+  return {
+    name: "fuse",
+    prepare: () => Promise.resolve(),
+    async search(request, signal) {
+      if (workers.waiting >= waitingLimit) throw new GatewayError("SEARCH_FAILED", "too many searches wait for a worker");
+      const tools = request.parts.flatMap((part) => part.tools).filter((tool) => isWantedTool(tool, request));
+      const release = await workers.acquire(signal);
+      try {
+        const job = { query: request.query, limit: request.limit, records: tools.map(toRecord) };
+        const { found, total } = await runWorker(workerUrl, job, signal);
+        return { tools: found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score)), total };
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+/** The worker beside this file; from the sources (tests), the built one: Node 20 runs no TypeScript. */
+function fuseWorkerUrl(): URL {
+  return new URL(import.meta.url.endsWith(".ts") ? "../../dist/discovery/fuse-worker.js" : "./fuse-worker.js", import.meta.url);
+}
+
+function toRecord(tool: ToolEntry): FuseRecord {
+  return { toolName: tool.definition.name, description: tool.definition.description ?? "", serverName: tool.server };
+}
+
+function toScored(tool: ToolEntry, distance: number): ScoredTool {
+  return { tool, score: 1 - distance, distance };
+}
+
+async function runWorker(url: URL, job: FuseJob, signal: AbortSignal): Promise<FuseResult> {
+  signal.throwIfAborted();
+  const worker = new Worker(url, { workerData: job });
+  try {
+    return await new Promise<FuseResult>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new GatewayError("SEARCH_FAILED", `the fuse engine took longer than ${fuseTimeoutMs} ms`)), fuseTimeoutMs);
+      const failed = (cause: unknown): void => reject(new GatewayError("SEARCH_FAILED", "the fuse engine failed", { cause }));
+      const giveUp = (): void => reject(abortReason(signal));
+      signal.addEventListener("abort", giveUp, { once: true });
+      worker.once("message", resolve).once("error", failed).once("exit", failed);
+      worker.once("exit", () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+      });
+    });
+  } finally {
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,15 @@
+import type { ScoredTool } from "../catalog/search/rank.ts";
+import type { ToolEntry } from "../catalog/snapshot.ts";
+
+/** Reciprocal rank fusion's usual constant: how little the very first places differ. */
+const damping = 60;
+
+/** One ranking out of several, by place alone: their scores have no common unit. Distance 0 is first place in all of them. */
+export function fuseRanks(rankings: readonly (readonly ScoredTool[])[]): ScoredTool[] {
+  const sums = new Map<ToolEntry, number>();
+  for (const ranking of rankings) {
+    for (const [place, { tool }] of ranking.entries()) sums.set(tool, (sums.get(tool) ?? 0) + 1 / (damping + 1 + place));
+  }
+  const most = rankings.length / (damping + 1);
+  return [...sums].map(([tool, score]) => ({ tool, score, distance: 1 - score / most })).sort((a, b) => b.score - a.score);
+}

@@ -1,0 +1,66 @@
+import type { ToolDefinition } from "../shared/definitions.ts";
+import type { InstanceId, PrincipalId, ServerSlug } from "../shared/ids.ts";
+import type { InstanceStatus } from "../shared/status.ts";
+
+/** Everything that is recorded, one closed union. Names with `mcp.` are fixed by DESIGN.md section 8. No event holds a secret. */
+export type GatewayEvent =
+  | (AboutInstance & {
+      readonly type: "mcp.server.status_changed";
+      readonly from: InstanceStatus;
+      readonly to: InstanceStatus;
+      readonly reason: string;
+    })
+  | (AboutInstance & { readonly type: "mcp.server.started"; readonly pid: number | undefined; readonly durationMs: number })
+  | (AboutInstance & {
+      readonly type: "mcp.server.crashed";
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly crashes: number;
+      readonly stderr: readonly string[];
+    })
+  | (AboutInstance & { readonly type: "mcp.server.restarted"; readonly reason: string })
+  | (AboutInstance & { readonly type: "mcp.server.dormant"; readonly idleMs: number })
+  | (AboutInstance & { readonly type: "mcp.server.respawned"; readonly durationMs: number })
+  | (AboutInstance & { readonly type: "mcp.server.permanently_failed"; readonly reason: string })
+  | (AboutInstance & { readonly type: "mcp.server.logs"; readonly level: string; readonly line: string })
+  | (AboutInstance & {
+      readonly type: "mcp.request.logs";
+      readonly principal: PrincipalId;
+      readonly method: string;
+      readonly name: string;
+      readonly durationMs: number;
+      /** `ok`, `tool_error` (isError), `error` (the server's JSON-RPC error), or our failure code. */
+      readonly outcome: string;
+    })
+  | (AboutInstance & {
+      readonly type: "mcp.tools.discovered";
+      /** As in the catalog; a sink that writes the event out adds counts, schemas and tokens (DESIGN.md section 8). */
+      readonly tools: readonly DiscoveredTool[];
+      readonly resources: number;
+      readonly prompts: number;
+      readonly durationMs: number;
+    })
+  | (AboutInstance & { readonly type: "catalog.item_skipped"; readonly kind: string; readonly name: string; readonly reason: string })
+  | (AboutInstance & { readonly type: "catalog.changed"; readonly kinds: readonly ("tools" | "resources" | "prompts")[] })
+  | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
+  | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
+  | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
+  | { readonly type: "search.done"; readonly atMs: number; readonly principal: PrincipalId; readonly engine: string; readonly results: number; readonly durationMs: number }
+  | { readonly type: "config.applied"; readonly atMs: number; readonly file: string; readonly added: number; readonly changed: number; readonly removed: number }
+  | { readonly type: "config.refused"; readonly atMs: number; readonly file: string; readonly reason: string }
+  | { readonly type: "gateway.listening"; readonly atMs: number; readonly address: string }
+  | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };
+
+interface AboutInstance {
+  /** Wall clock, ms. */
+  readonly atMs: number;
+  readonly instance: InstanceId;
+  readonly server: ServerSlug;
+}
+
+export interface DiscoveredTool {
+  readonly path: string;
+  readonly definition: ToolDefinition;
+}
+
+export type EventOf<Type extends GatewayEvent["type"]> = Extract<GatewayEvent, { type: Type }>;

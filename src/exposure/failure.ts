@@ -1,0 +1,35 @@
+import type { View } from "../catalog/view.ts";
+import type { GatewayError } from "../shared/gateway-error.ts";
+import type { FailureCode } from "../shared/failures.ts";
+import type { JsonObject } from "../shared/json-bytes.ts";
+import { toSignature } from "./signature.ts";
+
+/** What no model can mend: these leave as JSON-RPC errors, everything else as a result with `isError` (DESIGN.md section 4, "Errors"). */
+const protocolFailures: ReadonlySet<FailureCode> = new Set([
+  "PARSE_ERROR",
+  "REQUEST_INVALID",
+  "METHOD_UNKNOWN",
+  "PARAMS_INVALID",
+  "INTERNAL",
+  "HEADER_MISMATCH",
+  "CAPABILITY_MISSING",
+  "VERSION_UNSUPPORTED",
+  "UPSTREAM_PROTOCOL",
+  "CALL_CANCELLED",
+  "HANDLE_INVALID",
+]);
+
+export function isForModel(error: GatewayError): boolean {
+  return !protocolFailures.has(error.code);
+}
+
+/** The failure as the text of a tool result: `{ code, message, hint, … }`, with the signature where arguments did not fit it. */
+export function renderFailure(error: GatewayError, view: View | undefined): JsonObject {
+  const path = error.data?.["tool_path"];
+  const tool = error.code === "ARGUMENTS_INVALID" && typeof path === "string" ? view?.names.find(path) : undefined;
+  const signature = tool?.kind === "one" ? { signature: toSignature(tool.tool.definition.inputSchema, { maxTokens: signatureTokens }).text } : {};
+  const text = { code: error.code, message: error.message, hint: error.hint, ...error.data, ...signature };
+  return { content: [{ type: "text", text: JSON.stringify(text) }], isError: true };
+}
+
+const signatureTokens = 400;

@@ -1,0 +1,38 @@
+import type { View } from "../catalog/view.ts";
+import { toNativeUri } from "../catalog/resource-uri.ts";
+import type { ServerSlug } from "../shared/ids.ts";
+import type { Exposure } from "./exposure.ts";
+import type { ExposureRequest, Intent } from "./intent.ts";
+import { describeServers } from "./instructions.ts";
+import { renderShared } from "./meta.ts";
+import { listNative, resolveCompletion, resolvePrompt, resolveRead, toListedTool, toListing } from "./native.ts";
+import { resolveTool } from "./tool-lookup.ts";
+
+/** Every tool as `server-tool` (DESIGN.md section 5). */
+export const flatExposure: Exposure = Object.freeze({
+  name: "flat",
+  toolsChange: true,
+  list(view, kind) {
+    if (kind !== "tools") return listNative(view, kind);
+    const shown = view.servers.filter((server) => server.shown);
+    return toListing(shown, shown.flatMap((server) => server.tools.map((tool) => toListedTool(tool.definition, view.names.flatName(tool), server))));
+  },
+  resolve: resolveFlat,
+  render: renderShared,
+  toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
+  instructions: (view) => describeServers(view, "Toolyard offers the tools of these MCP servers; each tool's name begins with its server."),
+  transparent: () => undefined,
+} satisfies Exposure);
+
+function resolveFlat(view: View, request: ExposureRequest): Intent {
+  switch (request.method) {
+    case "tools/call":
+      return resolveTool(view, request.name, request.arguments, "flat");
+    case "resources/read":
+      return resolveRead(view, request.uri, "native");
+    case "prompts/get":
+      return resolvePrompt(view, request.name, request.arguments);
+    case "completion/complete":
+      return resolveCompletion(view, request.ref);
+  }
+}

@@ -1,0 +1,78 @@
+import { toNativeUri } from "../catalog/resource-uri.ts";
+import { asciiJson } from "../protocol/ascii-json.ts";
+import { findMember, scanElements, scanMembers, type Span } from "../protocol/json-scan.ts";
+import type { ServerSlug } from "../shared/ids.ts";
+import type { JsonBytes } from "../shared/json-bytes.ts";
+
+const depthLimit = 1_000;
+const blockLimit = 1_000_000;
+
+/**
+ * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read here
+ * (PROTOCOL.md: links inside results are the upstream's URIs). Only those strings change; every other byte stays.
+ */
+export function rewriteLinks(result: JsonBytes, server: ServerSlug): JsonBytes {
+  if (!result.includes('"resource')) return result;
+  const spans: Span[] = [];
+  const members = scanMembers(result, 0, result.length, depthLimit);
+  collectBlocks(result, findMember(members, "content"), spans);
+  const messages = findMember(members, "messages");
+  for (const message of messages === undefined ? [] : elementsOf(result, messages)) {
+    if (result[message.start] !== openBrace) continue;
+    collectBlocks(result, findMember(scanMembers(result, message.start, message.end, depthLimit), "content"), spans);
+  }
+  return replaceUris(result, spans, server);
+}
+
+/** The same for the `contents` of resources/read. */
+export function rewriteContents(result: JsonBytes, server: ServerSlug): JsonBytes {
+  const spans: Span[] = [];
+  const contents = findMember(scanMembers(result, 0, result.length, depthLimit), "contents");
+  for (const item of contents === undefined ? [] : elementsOf(result, contents)) {
+    if (result[item.start] !== openBrace) continue;
+    const uri = findMember(scanMembers(result, item.start, item.end, depthLimit), "uri");
+    if (uri !== undefined) spans.push(uri);
+  }
+  return replaceUris(result, spans, server);
+}
+
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+
+function collectBlocks(bytes: Buffer, content: Span | undefined, spans: Span[]): void {
+  if (content === undefined) return;
+  const blocks = bytes[content.start] === openBracket ? elementsOf(bytes, content) : [content];
+  for (const block of blocks) {
+    if (bytes[block.start] !== openBrace) continue;
+    const members = scanMembers(bytes, block.start, block.end, depthLimit);
+    const type = findMember(members, "type");
+    const kind = type === undefined ? "" : bytes.toString("utf8", type.start + 1, type.end - 1);
+    if (kind === "resource_link") {
+      const uri = findMember(members, "uri");
+      if (uri !== undefined) spans.push(uri);
+    } else if (kind === "resource") {
+      const resource = findMember(members, "resource");
+      if (resource === undefined || bytes[resource.start] !== openBrace) continue;
+      const uri = findMember(scanMembers(bytes, resource.start, resource.end, depthLimit), "uri");
+      if (uri !== undefined) spans.push(uri);
+    }
+  }
+}
+
+function elementsOf(bytes: Buffer, span: Span): readonly Span[] {
+  return bytes[span.start] === openBracket ? scanElements(bytes, span.start, span.end, depthLimit, blockLimit) : [];
+}
+
+function replaceUris(bytes: Buffer, spans: readonly Span[], server: ServerSlug): Buffer {
+  if (spans.length === 0) return bytes;
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const span of [...spans].sort((left, right) => left.start - right.start)) {
+    const uri: unknown = JSON.parse(bytes.toString("utf8", span.start, span.end));
+    if (typeof uri !== "string") continue;
+    pieces.push(bytes.subarray(from, span.start), Buffer.from(asciiJson(toNativeUri(server, uri)), "latin1"));
+    from = span.end;
+  }
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
+}

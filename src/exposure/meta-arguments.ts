@@ -1,0 +1,70 @@
+import { GatewayError } from "../shared/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../shared/json-bytes.ts";
+import type { DiscoverRequest, Intent } from "./intent.ts";
+
+/** Limits of a search (DESIGN.md section 4). */
+export const discoverLimits = { least: 1, most: 50, standard: 10, queries: 10, refusedBytes: 10_240 } as const;
+
+/**
+ * Reads the arguments of discover_mcp_tools. What is merely clumsy is put right (FAULTS.md 63: a limit is clamped); what cannot be
+ * understood throws ARGUMENTS_INVALID, a query above 10 KB QUERY_INVALID.
+ */
+export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
+  const { query, queries } = given;
+  const grouped = queries !== undefined && queries !== null;
+  if (grouped && (!Array.isArray(queries) || queries.some((item) => typeof item !== "string"))) throw invalid("queries", "must be an array of strings");
+  if (query !== undefined && query !== null && typeof query !== "string") throw invalid("query", "must be a string");
+  const wanted = [...(typeof query === "string" && (!grouped || query !== "") ? [query] : []), ...(grouped ? (queries as readonly string[]) : [])];
+  if (wanted.length > discoverLimits.queries) throw invalid("queries", `must hold at most ${discoverLimits.queries} queries`);
+  for (const text of wanted) {
+    if (Buffer.byteLength(text) > discoverLimits.refusedBytes) throw new GatewayError("QUERY_INVALID", `a query has more than ${discoverLimits.refusedBytes} bytes`);
+  }
+  return {
+    queries: wanted.length === 0 ? [""] : wanted,
+    grouped: grouped && wanted.length > 0,
+    limit: clampLimit(given["limit"]),
+    server: optionalText(given, "server"),
+    readOnly: given["readOnly"] === true || given["readOnly"] === "true",
+    detail: readDetail(given["detail"]),
+  };
+}
+
+export function readListArguments(given: JsonObject): Extract<Intent, { kind: "list-resources" }> {
+  return { kind: "list-resources", server: optionalText(given, "server"), query: optionalText(given, "query"), cursor: optionalText(given, "cursor") };
+}
+
+export function readUriArgument(given: JsonObject): string {
+  const { uri } = given;
+  if (typeof uri !== "string" || uri === "") throw invalid("uri", "is required and must be a string");
+  return uri;
+}
+
+function clampLimit(limit: unknown): number {
+  const number = typeof limit === "string" && limit.trim() !== "" ? Number(limit) : limit;
+  if (typeof number !== "number" || Number.isNaN(number)) return discoverLimits.standard;
+  return Math.min(discoverLimits.most, Math.max(discoverLimits.least, Math.trunc(number)));
+}
+
+function readDetail(detail: unknown): DiscoverRequest["detail"] {
+  if (detail === undefined || detail === null || detail === "") return "signature";
+  if (detail === "names" || detail === "signature" || detail === "schema") return detail;
+  throw invalid("detail", 'must be "names", "signature" or "schema"');
+}
+
+function optionalText(given: JsonObject, key: string): string | undefined {
+  const value = given[key];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string") throw invalid(key, "must be a string");
+  return value;
+}
+
+export function invalid(field: string, message: string): GatewayError {
+  return new GatewayError("ARGUMENTS_INVALID", `\`${field}\` ${message}`, { data: { field } });
+}
+
+export function toArgumentObject(bytes: Buffer | undefined): JsonObject {
+  if (bytes === undefined) return {};
+  const value: unknown = JSON.parse(bytes.toString("utf8"));
+  if (!isJsonObject(value)) throw invalid("arguments", "must be an object");
+  return value;
+}

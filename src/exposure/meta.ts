@@ -1,0 +1,130 @@
+import type { View } from "../catalog/view.ts";
+import { toNativeUri } from "../catalog/resource-uri.ts";
+import { asciiJson } from "../protocol/ascii-json.ts";
+import { findMember, scanElements, scanMembers } from "../protocol/json-scan.ts";
+import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
+import type { ServerSlug } from "../shared/ids.ts";
+import { describeServers } from "./instructions.ts";
+import type { Exposure } from "./exposure.ts";
+import type { ExposureRequest, Intent } from "./intent.ts";
+import { rewriteContents, rewriteLinks } from "./links.ts";
+import { invalid, readDiscoverArguments, readListArguments, readUriArgument, toArgumentObject } from "./meta-arguments.ts";
+import { isMetaTool, metaTools, type MetaToolName } from "./meta-tools.ts";
+import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
+import { resolveTool } from "./tool-lookup.ts";
+
+const toolItems: readonly string[] = Object.freeze(metaTools.map((tool) => asciiJson(tool)));
+/** The four tools never change. */
+const toolsTtlMs = 3_600_000;
+const argumentDepth = 100;
+
+/** The default: four tools instead of hundreds of definitions (DESIGN.md section 4). */
+export const metaExposure: Exposure = Object.freeze({
+  name: "meta",
+  toolsChange: false,
+  list: (view, kind) => (kind === "tools" ? { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" as const } : listNative(view, kind)),
+  resolve: resolveMeta,
+  render: renderShared,
+  toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
+  instructions: (view) =>
+    describeServers(view, "Toolyard reaches every MCP server below. Find a tool with discover_mcp_tools (one need per query), then call it with execute_mcp_tool and its tool_path."),
+  transparent: () => undefined,
+} satisfies Exposure);
+
+function resolveMeta(view: View, request: ExposureRequest): Intent {
+  switch (request.method) {
+    case "tools/call":
+      // First, so that no server's tool can shadow one of the four (FAULTS.md 57).
+      return isMetaTool(request.name) ? resolveMetaTool(view, request.name, request.arguments) : resolveTool(view, request.name, request.arguments);
+    case "resources/read":
+      return resolveRead(view, request.uri, "native");
+    case "prompts/get":
+      return resolvePrompt(view, request.name, request.arguments);
+    case "completion/complete":
+      return resolveCompletion(view, request.ref);
+  }
+}
+
+function resolveMetaTool(view: View, name: MetaToolName, given: JsonBytes | undefined): Intent {
+  switch (name) {
+    case "execute_mcp_tool":
+      return resolveExecute(view, given);
+    case "discover_mcp_tools":
+      return { kind: "discover", request: readDiscoverArguments(toArgumentObject(given)) };
+    case "list_mcp_resources":
+      return readListArguments(toArgumentObject(given));
+    case "read_mcp_resource":
+      return resolveRead(view, readUriArgument(toArgumentObject(given)), "tool");
+  }
+}
+
+/** The inner arguments are cut out as bytes: they go to the server as the client wrote them. */
+function resolveExecute(view: View, given: JsonBytes | undefined): Intent {
+  if (given === undefined) throw invalid("tool_path", "is required");
+  const members = given[0] === openBrace ? scanMembers(given, 0, given.length, argumentDepth) : [];
+  const path = findMember(members, "tool_path");
+  const toolPath: unknown = path === undefined ? undefined : JSON.parse(given.toString("utf8", path.start, path.end));
+  if (typeof toolPath !== "string" || toolPath === "") throw invalid("tool_path", "is required and must be a string such as server:tool");
+  const inner = findMember(members, "arguments");
+  return resolveTool(view, toolPath, inner === undefined ? undefined : innerArguments(given.subarray(inner.start, inner.end)));
+}
+
+const openBrace = 0x7b;
+const quote = 0x22;
+const letterN = 0x6e;
+
+/** Some models write the arguments as a string of JSON, or null for none: what they mean is plain. */
+function innerArguments(bytes: JsonBytes): JsonBytes | undefined {
+  if (bytes[0] === letterN) return undefined;
+  if (bytes[0] !== quote) return bytes;
+  const text: unknown = JSON.parse(bytes.toString("utf8"));
+  return typeof text === "string" && text.trimStart().startsWith("{") ? Buffer.from(text.trim(), "utf8") : bytes;
+}
+
+/** What every exposure of several servers does to a server's result. */
+export function renderShared(_view: View, intent: Intent, result: JsonBytes, _parsed: JsonObject | undefined): JsonBytes {
+  switch (intent.kind) {
+    case "call":
+      return intent.warning === undefined ? rewriteLinks(result, intent.tool.server) : withWarning(rewriteLinks(result, intent.tool.server), intent.warning);
+    case "prompt":
+      return rewriteLinks(result, intent.prompt.server);
+    case "read":
+      return intent.as === "native" ? rewriteContents(result, intent.server.slug) : toEmbedded(rewriteContents(result, intent.server.slug));
+    case "discover":
+    case "list-resources":
+    case "complete":
+    case "forward":
+    case "answer":
+      return result;
+  }
+}
+
+/** Said in `_meta`, where it harms no reader: content and structured content stay the server's. */
+function withWarning(result: JsonBytes, warning: string): JsonBytes {
+  const members = scanMembers(result, 0, result.length, argumentDepth * 10);
+  const meta = findMember(members, "_meta");
+  const entry = `"toolyard/warning":${asciiJson(warning)}`;
+  if (meta === undefined) return Buffer.concat([Buffer.from(`{"_meta":{${entry}}${members.length > 0 ? "," : ""}`, "latin1"), result.subarray(result.indexOf(openBrace) + 1)]);
+  const isEmpty = result.toString("latin1", meta.start + 1, meta.end - 1).trim() === "";
+  return Buffer.concat([result.subarray(0, meta.start + 1), Buffer.from(`${entry}${isEmpty ? "" : ","}`, "latin1"), result.subarray(meta.start + 1)]);
+}
+
+/** A read as a tool's result: each content as an embedded resource, its bytes untouched. */
+function toEmbedded(result: JsonBytes): JsonBytes {
+  const members = scanMembers(result, 0, result.length, argumentDepth * 10);
+  const contents = findMember(members, "contents");
+  const meta = findMember(members, "_meta");
+  const items = contents === undefined ? [] : splitElements(result, contents.start, contents.end);
+  const pieces: Buffer[] = [Buffer.from('{"content":[', "latin1")];
+  for (const [index, item] of items.entries()) {
+    pieces.push(Buffer.from(`${index > 0 ? "," : ""}{"type":"resource","resource":`, "latin1"), item, Buffer.from("}", "latin1"));
+  }
+  pieces.push(Buffer.from("]", "latin1"));
+  if (meta !== undefined) pieces.push(Buffer.from(',"_meta":', "latin1"), result.subarray(meta.start, meta.end));
+  pieces.push(Buffer.from("}", "latin1"));
+  return Buffer.concat(pieces);
+}
+
+function splitElements(bytes: Buffer, start: number, end: number): Buffer[] {
+  return scanElements(bytes, start, end, argumentDepth * 10, 100_000).map((span) => bytes.subarray(span.start, span.end));
+}

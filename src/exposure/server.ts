@@ -1,0 +1,63 @@
+import type { View, ViewServer } from "../catalog/view.ts";
+import { asciiJson } from "../protocol/ascii-json.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { Exposure, ListKind } from "./exposure.ts";
+import type { ExposureRequest, Intent } from "./intent.ts";
+import { toListing } from "./native.ts";
+
+/** One server as it is: names, URIs, results, everything unchanged (DESIGN.md section 5). */
+export function createServerExposure(slug: string): Exposure {
+  function serverOf(view: View): ViewServer {
+    const server = view.server(slug);
+    if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`);
+    return server;
+  }
+
+  return Object.freeze({
+    name: `server/${slug}`,
+    toolsChange: true,
+    list(view: View, kind: ListKind) {
+      const server = serverOf(view);
+      return toListing([server], definitionsOf(server, kind).map((definition) => asciiJson(definition)));
+    },
+    resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
+    render: (_view: View, _intent: Intent, result: Buffer) => result,
+    toUri: (_server: string, uri: string) => uri,
+    instructions: (view: View) => serverOf(view).part?.instructions ?? "",
+    transparent: serverOf,
+  } satisfies Exposure);
+}
+
+function definitionsOf(server: ViewServer, kind: ListKind): readonly unknown[] {
+  const { part } = server;
+  switch (kind) {
+    case "tools":
+      return server.tools.map((tool) => tool.definition);
+    case "resources":
+      return part?.resources.map((entry) => entry.definition) ?? [];
+    case "resourceTemplates":
+      return part?.templates.map((entry) => entry.definition) ?? [];
+    case "prompts":
+      return part?.prompts.map((entry) => entry.definition) ?? [];
+  }
+}
+
+function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
+  switch (request.method) {
+    case "tools/call": {
+      const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
+      if (tool !== undefined) return { kind: "call", tool, arguments: request.arguments, warning: undefined };
+      const hidden = server.part?.tools.some((candidate) => candidate.definition.name === request.name || candidate.upstreamName === request.name) === true;
+      if (hidden) throw new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${JSON.stringify(request.name.slice(0, 200))}`);
+      return { kind: "forward", server };
+    }
+    case "prompts/get": {
+      const prompt = server.part?.prompts.find((candidate) => candidate.definition.name === request.name);
+      return prompt === undefined ? { kind: "forward", server } : { kind: "prompt", prompt, arguments: request.arguments };
+    }
+    case "resources/read":
+      return { kind: "read", server, uri: request.uri, as: "native" };
+    case "completion/complete":
+      return { kind: "complete", server, ref: request.ref };
+  }
+}

@@ -1,0 +1,54 @@
+import type { Listing } from "../catalog/names.ts";
+import type { View } from "../catalog/view.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { JsonBytes } from "../shared/json-bytes.ts";
+import { nearestNames } from "./nearest.ts";
+import type { Intent } from "./intent.ts";
+
+const nearestShown = 5;
+const toolsShown = 30;
+
+/** A call by any spelling (DESIGN.md section 6). Throws TOOL_UNKNOWN with the closest paths, TOOL_AMBIGUOUS with all of them. */
+export function resolveTool(view: View, spelling: string, given: JsonBytes | undefined, listing?: Listing): Extract<Intent, { kind: "call" }> {
+  const found = view.names.find(spelling, listing);
+  switch (found.kind) {
+    case "one":
+      return { kind: "call", tool: found.tool, arguments: given, warning: undefined };
+    case "bare":
+      return { kind: "call", tool: found.tool, arguments: given, warning: `The bare name ${JSON.stringify(spelling)} is deprecated: call ${found.tool.path}.` };
+    case "several":
+      throw new GatewayError("TOOL_AMBIGUOUS", `${JSON.stringify(spelling.slice(0, 200))} is the name of ${found.tools.length} tools`, { data: { tool_paths: found.tools.map((tool) => tool.path) } });
+    case "none":
+      throw unknownTool(view, spelling);
+  }
+}
+
+function unknownTool(view: View, spelling: string): GatewayError {
+  const paths = view.names.tools.map((tool) => tool.path);
+  const server = view.servers.find((candidate) => spelling.startsWith(`${candidate.slug}:`));
+  const closest = nearestNames(spelling, paths, nearestShown);
+  const name = JSON.stringify(spelling.slice(0, 200));
+  if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
+  if (server.part === undefined) return notKnownYet(server.slug, server.status, server.reason);
+  const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
+  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, { data: { closest, tools_of_server: tools, ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}) } });
+}
+
+/** The server exists, but what it offers was never seen: which of the reasons it is decides what to do. */
+function notKnownYet(slug: string, status: string, reason: string): GatewayError {
+  switch (status) {
+    case "disabled":
+      return new GatewayError("SERVER_DISABLED", `${slug} is disabled: ${reason}`);
+    case "awaiting_user_config":
+      return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values from you: ${reason}`);
+    case "requires_reauth":
+      return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, { hint: `Run \`toolyard login ${slug}\`.` });
+    case "offline":
+      return new GatewayError("SERVER_OFFLINE", `${slug} does not answer: ${reason}`);
+    case "error":
+    case "permanently_failed":
+      return new GatewayError("SERVER_FAILED", `${slug} could not be started: ${reason}`);
+    default:
+      return new GatewayError("SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
+  }
+}

@@ -1,0 +1,25 @@
+import type { ClientTraits } from "../../shared/call-context.ts";
+import type { Principal } from "../../shared/principal.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Session } from "./session.ts";
+
+/** Who sent a request, and how it speaks. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly endpoint: Endpoint;
+  readonly client: ClientTraits;
+  /** Present for legacy clients that have initialized. */
+  readonly session: Session | undefined;
+}
+
+/** The way back that a request has while it is worked on. */
+export interface ReplyChannel {
+  /** Sends a complete message before the answer; false when it cannot be delivered. */
+  send(message: string): boolean;
+}
+
+/** The answer to a request: `"result":…` or `"error":…` as latin1 text, and the HTTP status to go with it. */
+export interface ReplyBody {
+  readonly body: string;
+  readonly status: number;
+}

@@ -1,0 +1,73 @@
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import { isHopKey, metaKeys } from "../../protocol/revisions.ts";
+import type { CallContext } from "../../shared/call-context.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import type { Caller, ReplyChannel } from "./caller.ts";
+import type { ClientRequest } from "./message.ts";
+
+/** RFC 5424 severities, least first (2025-11-25, server/utilities/logging). */
+const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+export function isLogLevel(level: unknown): level is string {
+  return typeof level === "string" && levels.includes(level);
+}
+
+/** What travels with a request: who asks, what may be passed on, and the ways back to the client. */
+export function toCallContext(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal, ask: CallContext["ask"]): CallContext {
+  const meta = request.params["_meta"];
+  const onProgress = isJsonObject(meta) ? progressSender(meta, channel) : undefined;
+  const passed = isJsonObject(meta) ? passedMeta(meta) : undefined;
+  const logLevel = logLevelOf(meta, caller);
+  const onLog = caller.client.era === "modern" && logLevel === undefined ? undefined : logSender(logLevel, channel);
+  const { requestState } = request.params;
+  const inputResponses = caller.client.era === "modern" ? request.paramBytes("inputResponses") : undefined;
+  return {
+    principal: caller.principal,
+    signal,
+    client: caller.client,
+    ...(passed === undefined ? undefined : { meta: passed }),
+    ...(onProgress === undefined ? undefined : { onProgress }),
+    ...(onLog === undefined ? undefined : { onLog }),
+    ...(logLevel === undefined ? undefined : { logLevel }),
+    ...(ask === undefined ? undefined : { ask }),
+    ...(inputResponses === undefined ? undefined : { inputResponses }),
+    ...(typeof requestState === "string" && caller.client.era === "modern" ? { requestState } : undefined),
+  };
+}
+
+/** The client's own token comes back; values that do not grow are dropped (progress, "MUST increase"). */
+function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: JsonObject) => void) | undefined {
+  const token = meta[metaKeys.progressToken];
+  if (typeof token !== "string" && typeof token !== "number") return undefined;
+  const head = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${asciiJson(token)}`;
+  let last = Number.NEGATIVE_INFINITY;
+  return (params) => {
+    const { progress } = params;
+    if (typeof progress !== "number" || progress <= last) return;
+    last = progress;
+    channel.send(`${head},${asciiJson(params).slice(1, -1)}}}`);
+  };
+}
+
+function logSender(least: string | undefined, channel: ReplyChannel): (params: JsonObject) => void {
+  const floor = least === undefined ? 0 : levels.indexOf(least);
+  return (params) => {
+    if (levels.indexOf(String(params["level"])) < floor) return;
+    channel.send(`{"jsonrpc":"2.0","method":"notifications/message","params":${asciiJson(params)}}`);
+  };
+}
+
+function logLevelOf(meta: unknown, caller: Caller): string | undefined {
+  if (caller.client.era === "legacy") return caller.session?.logLevel;
+  const level = isJsonObject(meta) ? meta[metaKeys.logLevel] : undefined;
+  return isLogLevel(level) ? level : undefined;
+}
+
+/** Vendor keys and trace context pass; the protocol's own keys are this hop's. */
+function passedMeta(meta: JsonObject): JsonObject | undefined {
+  let passed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(meta)) {
+    if (!isHopKey(key)) (passed ??= Object.create(null) as Record<string, unknown>)[key] = meta[key];
+  }
+  return passed;
+}

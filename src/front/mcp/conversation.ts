@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import { scanMembers } from "../../protocol/json-scan.ts";
+import { abortReason } from "../../shared/abort.ts";
+import type { Answer, CallContext, Question } from "../../shared/call-context.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import type { JsonBytes } from "../../shared/json-bytes.ts";
+import type { ReplyBody } from "./caller.ts";
+
+/**
+ * A call of a modern client to a legacy server that asks while it works (PROTOCOL.md, "Era bridging"): the call stays open upstream,
+ * parked, while the client is given `input_required` with a handle and comes back with the answers on another request.
+ */
+export interface Conversation {
+  readonly ask: NonNullable<CallContext["ask"]>;
+  /** Ends the call: its client went away while nothing was parked. */
+  cancel(reason: GatewayError): void;
+  /** What the client is to be told next: the answer, or what is asked. */
+  next(): Promise<Turn>;
+}
+
+export type Turn = { readonly kind: "answer"; readonly reply: ReplyBody } | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string };
+
+export interface Conversations {
+  begin(binding: Binding, run: (ask: NonNullable<CallContext["ask"]>, signal: AbortSignal) => Promise<ReplyBody>): Conversation;
+  /** Whether a requestState is one of these handles, and not a server's own state. */
+  isHandle(requestState: unknown): requestState is string;
+  /** The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was answered before. */
+  resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
+  readonly parked: number;
+}
+
+/** A handle is good only for who got it, on the same request. It is an address, not an authentication. */
+export interface Binding {
+  readonly principal: string;
+  readonly request: string;
+}
+
+const handlePrefix = "typ1.";
+const depthLimit = 100;
+
+interface Parked {
+  readonly binding: Binding;
+  readonly questions: ReadonlyMap<string, { readonly question: Question; readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }>;
+  readonly conversation: Conversation;
+  readonly cancelTimer: () => void;
+}
+
+export function createConversations(options: { readonly parkedMs: number; readonly mostParked: number; readonly clock: Clock }): Conversations {
+  const parkedCalls = new Map<string, Parked>();
+
+  function begin(binding: Binding, run: (ask: NonNullable<CallContext["ask"]>, signal: AbortSignal) => Promise<ReplyBody>): Conversation {
+    const controller = new AbortController();
+    let open = new Map<string, { question: Question; resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+    let lastKey = 0;
+    let wake: (() => void) | undefined;
+    let reply: ReplyBody | undefined;
+
+    const conversation: Conversation = {
+      ask: async (question, signal) =>
+        await new Promise<Answer>((resolve, reject) => {
+          lastKey += 1;
+          open.set(question.key ?? `q${lastKey}`, { question, resolve, reject });
+          signal.addEventListener("abort", () => reject(abortReason(signal)), { once: true });
+          // Questions of the same moment are asked together.
+          setImmediate(() => wake?.());
+        }),
+      cancel: (reason) => controller.abort(reason),
+      async next() {
+        for (;;) {
+          while (reply === undefined && open.size === 0) await new Promise<void>((resolve) => (wake = resolve));
+          if (reply !== undefined) return { kind: "answer", reply };
+          const questions = open;
+          open = new Map();
+          const turn = park(binding, questions, conversation, controller);
+          if (turn !== undefined) return turn;
+        }
+      },
+    };
+    void run(conversation.ask, controller.signal).then((done) => {
+      reply = done;
+      wake?.();
+    });
+    return conversation;
+  }
+
+  function park(binding: Binding, questions: Parked["questions"], conversation: Conversation, controller: AbortController): Turn | undefined {
+    if (parkedCalls.size >= options.mostParked) {
+      const error = new GatewayError("CLIENT_CANNOT_ANSWER", `${parkedCalls.size} calls wait for answers already`);
+      for (const { reject } of questions.values()) reject(error);
+      return undefined;
+    }
+    const handle = `${handlePrefix}${randomBytes(24).toString("base64url")}`;
+    const cancelTimer = options.clock.after(options.parkedMs, () => {
+      parkedCalls.delete(handle);
+      controller.abort(new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.parkedMs / 1_000} s`));
+    });
+    parkedCalls.set(handle, { binding, questions, conversation, cancelTimer });
+    const requests = [...questions].map(([key, { question }]) => `${asciiJson(key)}:{"method":"${question.method}","params":${question.params.toString("latin1")}}`);
+    return { kind: "questions", handle, inputRequests: `{${requests.join(",")}}` };
+  }
+
+  return {
+    begin,
+    isHandle: (state): state is string => typeof state === "string" && state.startsWith(handlePrefix),
+    resume(handle, binding, inputResponses) {
+      const parked = parkedCalls.get(handle);
+      if (parked === undefined || parked.binding.principal !== binding.principal || parked.binding.request !== binding.request) {
+        throw new GatewayError("HANDLE_INVALID", "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request");
+      }
+      const answers = readAnswers(inputResponses);
+      parkedCalls.delete(handle);
+      parked.cancelTimer();
+      for (const [key, { question, resolve }] of parked.questions) {
+        const answer = answers.get(key);
+        // What was left out is declined: the server must not wait for it (2025-11-25, client/elicitation).
+        resolve(answer === undefined ? missingAnswer(question) : { kind: "result", result: answer });
+      }
+      return parked.conversation;
+    },
+    get parked() {
+      return parkedCalls.size;
+    },
+  };
+}
+
+function readAnswers(bytes: JsonBytes | undefined): ReadonlyMap<string, JsonBytes> {
+  if (bytes === undefined || bytes[0] !== 0x7b) return new Map();
+  return new Map(scanMembers(bytes, 0, bytes.length, depthLimit).map((member) => [member.key, bytes.subarray(member.start, member.end)]));
+}
+
+function missingAnswer(question: Question): Answer {
+  if (question.method === "elicitation/create") return { kind: "result", result: Buffer.from('{"action":"cancel"}', "latin1") };
+  return { kind: "error", error: Buffer.from(asciiJson({ code: -32603, message: "the client gave no answer" }), "latin1") };
+}

@@ -1,0 +1,101 @@
+import type { View, ViewServer } from "../../catalog/view.ts";
+import type { Discovery, DiscoveryOutcome } from "../../discovery/discovery.ts";
+import { renderDiscover } from "../../exposure/discover-answer.ts";
+import { renderServers } from "../../exposure/discover-servers.ts";
+import { unavailableLine, type Unavailable } from "../../exposure/discover-unavailable.ts";
+import type { DiscoverRequest } from "../../exposure/intent.ts";
+import { chooseServers } from "../../exposure/resource-list.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import type { Principal } from "../../shared/principal.ts";
+
+export interface DiscoverDeps {
+  readonly viewOf: (principal: Principal) => View;
+  readonly discovery: Discovery;
+  /** Waits until servers never seen before have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  readonly maxTokens: number;
+}
+
+/** A first search waits this long for servers never seen before (DESIGN.md section 7). */
+const firstSearchWaitMs = 2_000;
+
+/** Executes discover_mcp_tools: the text of its answer. */
+export async function discoverTools(deps: DiscoverDeps, principal: Principal, request: DiscoverRequest, signal: AbortSignal): Promise<string> {
+  if (deps.viewOf(principal).servers.some(isUnseen)) await deps.settled(principal, AbortSignal.any([signal, AbortSignal.timeout(firstSearchWaitMs)]));
+  const view = deps.viewOf(principal);
+  const servers = chooseServers(view, request.server);
+  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return listServers(servers, deps.maxTokens);
+  const [only] = servers;
+  const outcome = await searchSafely(deps, view, { ...request, server: request.server === undefined ? undefined : only?.slug }, signal);
+  return renderOutcome(view, servers, request, outcome, deps.maxTokens);
+}
+
+type SafeOutcome = DiscoveryOutcome & { readonly failed: string | undefined };
+
+/** A failed search is one of the honest answers, not an error: the model learns that it was the search. */
+async function searchSafely(deps: DiscoverDeps, view: View, request: DiscoverRequest, signal: AbortSignal): Promise<SafeOutcome> {
+  try {
+    return { ...(await deps.discovery.search(view, request, signal)), failed: undefined };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "SEARCH_FAILED") throw error;
+    return { needs: request.queries.map((query) => ({ query, hits: [], totalFound: 0 })), searchTimeMs: 0, queryCut: false, degraded: "search", failed: error.message };
+  }
+}
+
+function renderOutcome(view: View, servers: readonly ViewServer[], request: DiscoverRequest, outcome: SafeOutcome, maxTokens: number): string {
+  const bySlug = new Map(view.servers.map((server) => [server.slug as string, server]));
+  const unavailable = servers.flatMap((server) => unavailableOf(server) ?? []);
+  if (outcome.failed !== undefined) unavailable.unshift(unavailableLine({ server: "*", status: "search_failed", reason: outcome.failed }));
+  return renderDiscover({
+    needs: outcome.needs.map((need) => ({
+      query: need.query,
+      hits: need.hits.flatMap(({ tool, distance }) => {
+        const server = bySlug.get(tool.server);
+        if (server === undefined) return [];
+        return [{ tool, serverTitle: server.title, transport: server.transport, distance, status: server.dormant ? ("dormant" as const) : server.status }];
+      }),
+    })),
+    grouped: request.grouped,
+    detail: request.detail,
+    totalFound: outcome.needs.reduce((sum, need) => sum + need.totalFound, 0),
+    searchTimeMs: outcome.searchTimeMs,
+    maxTokens,
+    queryCut: outcome.queryCut,
+    ...(outcome.degraded === undefined ? {} : { degraded: outcome.degraded }),
+    unavailable,
+  });
+}
+
+function listServers(servers: readonly ViewServer[], maxTokens: number): string {
+  const startedMs = performance.now();
+  return renderServers({
+    servers: servers.map((server) => {
+      const unavailable = unavailableOf(server) ?? (server.status === "disabled" ? toUnavailable(server) : undefined);
+      const about = server.part?.instructions ?? server.category;
+      return {
+        server: server.slug,
+        title: server.title,
+        tools: server.tools.length,
+        status: server.dormant ? ("dormant" as const) : server.status,
+        ...(about === undefined ? {} : { about }),
+        ...(unavailable === undefined ? {} : { unavailable }),
+      };
+    }),
+    searchTimeMs: performance.now() - startedMs,
+    maxTokens,
+  });
+}
+
+/** A server whose tools a search cannot offer now, unless somebody switched it off on purpose. */
+function unavailableOf(server: ViewServer): Unavailable | undefined {
+  if (server.status === "disabled") return server.reason === "stopped by hand" ? toUnavailable(server) : undefined;
+  return !server.shown || isUnseen(server) ? toUnavailable(server) : undefined;
+}
+
+function toUnavailable(server: ViewServer): Unavailable {
+  return unavailableLine({ server: server.slug, status: server.status, ...(isUnseen(server) ? {} : { reason: server.reason }) });
+}
+
+function isUnseen(server: ViewServer): boolean {
+  return server.part === undefined && server.shown;
+}

@@ -1,0 +1,205 @@
+import type { View } from "../../catalog/view.ts";
+import { isForModel, renderFailure } from "../../exposure/failure.ts";
+import type { Intent } from "../../exposure/intent.ts";
+import { renderResourceList } from "../../exposure/resource-list.ts";
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import { modernRevision, supportedRevisions } from "../../protocol/revisions.ts";
+import type { Outcome, Routing } from "../../routing/routing.ts";
+import type { CallContext } from "../../shared/call-context.ts";
+import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
+import type { ParamMember } from "../../upstream/connection.ts";
+import { parseErrorObject } from "../../upstream/request-table.ts";
+import { errorBody } from "./answer-channel.ts";
+import type { Caller, ReplyBody } from "./caller.ts";
+import { capabilitiesOf } from "./capabilities.ts";
+import { discoverTools, type DiscoverDeps } from "./discover.ts";
+import { toWireError } from "./wire-error.ts";
+import type { ClientRequest } from "./message.ts";
+import type { PageBook } from "./pages.ts";
+import { ownResultText, toResultText } from "./result-text.ts";
+
+export interface DispatchDeps extends DiscoverDeps {
+  readonly routing: Routing;
+  readonly pages: PageBook;
+  readonly serverInfo: { readonly name: string; readonly version: string; readonly title: string };
+}
+
+/** What every method needs to answer. */
+interface Work {
+  readonly request: ClientRequest;
+  readonly caller: Caller;
+  readonly view: View;
+  readonly context: CallContext;
+}
+
+export type Dispatch = (request: ClientRequest, caller: Caller, context: CallContext) => Promise<ReplyBody>;
+
+const discoverTtlMs = 300_000;
+
+/**
+ * Answers one request of either era: the methods that need nothing but a view and the rooms below. Sessions, subscriptions and
+ * everything else that lives longer than a request are handled before it comes here. Never rejects.
+ */
+export function createDispatch(deps: DispatchDeps): Dispatch {
+  const serverInfoText = asciiJson(deps.serverInfo);
+
+  async function answer(work: Work): Promise<string | JsonBytes | Extract<Outcome, { kind: "error" }>> {
+    const { request, caller } = work;
+    switch (request.method) {
+      case "tools/call":
+        return await callTool(work);
+      case "tools/list":
+        return list(work, "tools");
+      case "resources/list":
+        return list(work, "resources");
+      case "resources/templates/list":
+        return list(work, "resourceTemplates");
+      case "prompts/list":
+        return list(work, "prompts");
+      case "resources/read":
+        return await execute(work, resolve(work, { method: "resources/read", uri: requireText(request, "uri") }));
+      case "prompts/get":
+        return await execute(work, resolve(work, { method: "prompts/get", name: requireText(request, "name"), arguments: request.paramBytes("arguments") }));
+      case "completion/complete":
+        return await execute(work, resolve(work, { method: "completion/complete", ref: requireObject(request, "ref") }));
+      case "server/discover":
+        return caller.client.era === "modern" ? discoverServer(work) : unknownMethod(work);
+      case "ping":
+        return caller.client.era === "legacy" ? "{}" : unknownMethod(work);
+      default:
+        return await unknownOrForwarded(work);
+    }
+  }
+
+  function list(work: Work, kind: "tools" | "resources" | "resourceTemplates" | "prompts"): string {
+    const page = deps.pages.page(work.view, work.caller.endpoint.exposure, kind, work.request.params["cursor"]);
+    if (work.caller.client.era === "legacy") return `{${page.body}}`;
+    return `{"resultType":"complete",${page.body},${page.hints},"_meta":{"io.modelcontextprotocol/serverInfo":${serverInfoText}}}`;
+  }
+
+  function resolve(work: Work, request: Parameters<Caller["endpoint"]["exposure"]["resolve"]>[1]): Intent {
+    return work.caller.endpoint.exposure.resolve(work.view, request);
+  }
+
+  async function callTool(work: Work): Promise<string | JsonBytes | Extract<Outcome, { kind: "error" }>> {
+    const { request } = work;
+    try {
+      const given = request.paramBytes("arguments");
+      if (given !== undefined && !isJsonObject(request.params["arguments"])) throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
+      return await execute(work, resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: given }));
+    } catch (error) {
+      const failure = toGatewayError(error);
+      if (!isForModel(failure)) throw failure;
+      return ownResultText(renderFailure(failure, work.view), work.caller.client.era, serverInfoText);
+    }
+  }
+
+  async function execute(work: Work, intent: Intent): Promise<string | JsonBytes | Extract<Outcome, { kind: "error" }>> {
+    const { context, caller, view } = work;
+    switch (intent.kind) {
+      case "discover": {
+        const text = await discoverTools(deps, caller.principal, intent.request, context.signal);
+        return own(work, { content: [{ type: "text", text }] });
+      }
+      case "list-resources":
+        return own(work, { content: [{ type: "text", text: JSON.stringify(renderResourceList(view, intent)) }] });
+      case "answer":
+        return own(work, intent.result);
+      case "call": {
+        const outcome = await deps.routing.callTool(intent.tool, intent.arguments, context);
+        deps.discovery.noteCall(caller.principal, intent.tool);
+        return finish(work, intent, outcome, "");
+      }
+      case "read":
+        return finish(work, intent, await deps.routing.readResource(intent.server.instance, intent.uri, context), '"ttlMs":0,"cacheScope":"private"');
+      case "prompt":
+        return finish(work, intent, await deps.routing.getPrompt(intent.prompt, intent.arguments, context), "");
+      case "complete":
+        return finish(work, intent, await deps.routing.complete(intent.server.instance, withRef(work.request, intent.ref), context), "");
+      case "forward":
+        return finish(work, intent, await deps.routing.forward(intent.server.instance, work.request.method, allParams(work.request), context), "");
+    }
+  }
+
+  function own(work: Work, result: JsonObject): string {
+    return ownResultText(result, work.caller.client.era, serverInfoText);
+  }
+
+  function finish(work: Work, intent: Intent, outcome: Outcome, hints: string): string | Extract<Outcome, { kind: "error" }> {
+    if (outcome.kind === "error") return outcome;
+    const asked = outcome.parsed?.["resultType"] === "input_required";
+    const rendered = asked ? outcome.result : work.caller.endpoint.exposure.render(work.view, intent, outcome.result, outcome.parsed);
+    return toResultText(rendered, work.caller.client.era, serverInfoText, asked ? "" : hints);
+  }
+
+  function discoverServer(work: Work): string {
+    const { exposure } = work.caller.endpoint;
+    const instructions = exposure.instructions(work.view);
+    return own(work, {
+      supportedVersions: supportedRevisions,
+      capabilities: capabilitiesOf(exposure, work.view, modernRevision),
+      ...(instructions === "" ? {} : { instructions }),
+      ttlMs: discoverTtlMs,
+      cacheScope: "private",
+    });
+  }
+
+  async function unknownOrForwarded(work: Work): Promise<string | Extract<Outcome, { kind: "error" }>> {
+    const server = work.caller.endpoint.exposure.transparent(work.view);
+    if (server === undefined) return unknownMethod(work);
+    return finish(work, { kind: "forward", server }, await deps.routing.forward(server.instance, work.request.method, allParams(work.request), work.context), "");
+  }
+
+  return async (request, caller, context) => {
+    try {
+      const answered = await answer({ request, caller, context, view: deps.viewOf(caller.principal) });
+      if (typeof answered === "string") return { body: `"result":${answered}`, status: 200 };
+      if (Buffer.isBuffer(answered)) return { body: `"result":${answered.toString("latin1")}`, status: 200 };
+      return relayError(answered.error, caller);
+    } catch (error) {
+      return toWireError(toGatewayError(error), caller.client.era, request.method);
+    }
+  };
+}
+
+/** A server's error, unchanged but for the codes that this revision must not see (PROTOCOL.md, "Errors"). */
+function relayError(error: JsonBytes, caller: Caller): ReplyBody {
+  if (caller.client.era === "legacy") return { body: `"error":${error.toString("latin1")}`, status: 200 };
+  const parsed = parseErrorObject(error);
+  if (parsed.code === -32002 || parsed.code === -32042) return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
+  if (parsed.code === -32020 || parsed.code === -32022) {
+    return { body: errorBody({ code: -31052, message: `the server refused what the gateway sent: ${parsed.message}`, data: parsed.data }), status: 200 };
+  }
+  return { body: `"error":${error.toString("latin1")}`, status: parsed.code === -32021 ? 400 : 200 };
+}
+
+function unknownMethod(work: Work): never {
+  throw new GatewayError("METHOD_UNKNOWN", `there is no method ${JSON.stringify(work.request.method.slice(0, 100))}`);
+}
+
+function requireText(request: ClientRequest, key: string): string {
+  const value = request.params[key];
+  if (typeof value !== "string") throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, a string`);
+  return value;
+}
+
+function requireObject(request: ClientRequest, key: string): JsonObject {
+  const value = request.params[key];
+  if (!isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, an object`);
+  return value;
+}
+
+/** All members of the client's params but those that belong to this hop, as the client wrote them. */
+function allParams(request: ClientRequest): ParamMember[] {
+  return Object.keys(request.params).flatMap((key): ParamMember[] => {
+    const bytes = hopParams.has(key) ? undefined : request.paramBytes(key);
+    return bytes === undefined ? [] : [[key, bytes]];
+  });
+}
+
+const hopParams: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
+
+function withRef(request: ClientRequest, ref: JsonObject): ParamMember[] {
+  return allParams(request).map(([key, value]): ParamMember => (key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value]));
+}

@@ -1,0 +1,257 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Limits } from "../../config/config.ts";
+import { assumedRevision, eraOfRevision, modernRevision } from "../../protocol/revisions.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { readBody } from "../body.ts";
+import { createAnswerChannel, errorBody, type AnswerChannel } from "./answer-channel.ts";
+import { answerBatch } from "./batch.ts";
+import type { Caller, ReplyBody } from "./caller.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { LegacyRequests } from "./legacy.ts";
+import type { ListenRequests } from "./listen.ts";
+import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
+import { checkEnvelope, claimedRevision } from "./modern.ts";
+import type { RequestRunner } from "./request-run.ts";
+import type { Session } from "./session.ts";
+import type { SessionStore } from "./session-store.ts";
+import { toWireError } from "./wire-error.ts";
+
+export interface McpHttpDeps {
+  readonly runner: RequestRunner;
+  readonly legacy: LegacyRequests;
+  readonly listen: ListenRequests;
+  readonly sessions: SessionStore;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** Counts a principal's calls; throws RATE_LIMITED. Returns what ends the call. */
+  readonly admit: (principal: Principal, request: ClientRequest) => () => void;
+}
+
+export type McpHttpHandler = (request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal) => void;
+
+/** Bytes that may wait for a client that reads slowly, per stream. */
+const streamBufferBytes = 8 * 1024 * 1024;
+/** Comments on streams: often enough for every proxy, and to notice within a minute that nobody is there (FAULTS.md 27). */
+const keepAliveMs = 15_000;
+
+/** MCP over Streamable HTTP, both eras at one endpoint (2026-07-28 and 2025-11-25, transports). */
+export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
+  const bodyLimits = { bytes: deps.limits.requestBodyBytes, timeoutMs: deps.limits.bodyTimeoutMs };
+
+  return (request, response, endpoint, principal) => {
+    switch (request.method) {
+      case "POST":
+        readBody(request, bodyLimits, (error, body) => {
+          if (error !== undefined) refuse(response, error);
+          else receive({ request, response, endpoint, principal }, body);
+        });
+        return;
+      case "GET":
+      case "DELETE":
+        withSession(request, response, endpoint, principal);
+        return;
+      default:
+        refuse(response, new GatewayError("HTTP_METHOD_UNSUPPORTED", `${String(request.method)} is not served at ${endpoint.path}`), ["Allow", "POST, GET, DELETE"]);
+    }
+  };
+
+  interface Incoming {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly endpoint: Endpoint;
+    readonly principal: Principal;
+  }
+
+  function receive(incoming: Incoming, body: Buffer): void {
+    const { response } = incoming;
+    try {
+      if (isBatch(body)) {
+        receiveBatch(incoming, body);
+        return;
+      }
+      const message = readClientMessage(body, deps.limits.jsonDepth);
+      if (isModern(incoming.request, message)) receiveModern(incoming, message);
+      else receiveLegacy(incoming, message);
+    } catch (error) {
+      refuse(response, toGatewayError(error));
+    }
+  }
+
+  function receiveModern(incoming: Incoming, message: ClientMessage): void {
+    const { request, response, endpoint, principal } = incoming;
+    if (message.kind === "notification") {
+      response.writeHead(202).end();
+      return;
+    }
+    if (message.kind === "response") throw new GatewayError("REQUEST_INVALID", "clients send no responses in this revision");
+    let capabilities: Caller["client"]["capabilities"];
+    try {
+      capabilities = checkEnvelope(message, request.headers);
+    } catch (error) {
+      // The envelope is checked before anything runs: its failures have a status of their own (FAULTS.md 10-12).
+      const failure = toGatewayError(error);
+      sendReply(response, message.idText, { ...toWireError(failure, "modern", message.method), status: failure.row.http });
+      return;
+    }
+    const caller: Caller = { principal, endpoint, client: { era: "modern", revision: modernRevision, capabilities }, session: undefined };
+    const accepts = readAccept(request);
+    if (message.method === "subscriptions/listen") {
+      deps.listen.open(message, caller, openChannelFor(response, message, accepts, undefined));
+      return;
+    }
+    run(incoming, message, caller, accepts, undefined);
+  }
+
+  function receiveLegacy(incoming: Incoming, message: ClientMessage): void {
+    const { request, response, endpoint, principal } = incoming;
+    const session = findSession(request, endpoint, principal);
+    if (message.kind !== "request") {
+      deps.legacy.receive(message, session);
+      response.writeHead(202).end();
+      return;
+    }
+    if (message.method === "initialize") {
+      const made = deps.legacy.initialize(message, principal, endpoint, true);
+      sendReply(response, message.idText, made.reply, made.session === undefined ? [] : ["Mcp-Session-Id", made.session.id], !readAccept(request).json);
+      return;
+    }
+    const header = request.headers["mcp-protocol-version"];
+    const revision = session?.revision ?? (typeof header === "string" ? header : assumedRevision);
+    const caller: Caller = { principal, endpoint, client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} }, session };
+    run(incoming, message, caller, readAccept(request), session);
+  }
+
+  function run(incoming: Incoming, message: ClientRequest, caller: Caller, accepts: Accepts, session: Session | undefined): void {
+    const { response } = incoming;
+    const leave = deps.admit(caller.principal, message);
+    const controller = new AbortController();
+    const channel = openChannel(response, message, accepts, session, () => {
+      // A dropped POST of a live session is no cancellation: the client may come back for the answer (PROTOCOL.md).
+      if (session === undefined) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
+    });
+    if (session !== undefined) track(session, message.idText, controller);
+    const answering = caller.client.era === "legacy" ? (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)) : deps.runner.run(message, caller, channel, controller.signal);
+    void answering.then((reply) => {
+      leave();
+      if (session !== undefined) untrack(session, message.idText, controller);
+      channel.finish(reply.body, reply.status);
+    });
+  }
+
+  function openChannelFor(response: ServerResponse, message: ClientRequest, accepts: Accepts, session: Session | undefined): (onGone: () => void) => AnswerChannel {
+    return (onGone) => openChannel(response, message, { ...accepts, stream: true }, session, onGone);
+  }
+
+  function openChannel(response: ServerResponse, message: ClientRequest, accepts: Accepts, session: Session | undefined, onGone: () => void): AnswerChannel {
+    return createAnswerChannel(response, {
+      idText: message.idText,
+      acceptsStream: accepts.stream,
+      acceptsJson: accepts.json,
+      headers: [],
+      openLog: session === undefined ? undefined : () => session.openLog(),
+      bufferBytes: streamBufferBytes,
+      keepAliveMs,
+      onGone,
+    });
+  }
+
+  function receiveBatch(incoming: Incoming, body: Buffer): void {
+    const { request, response, endpoint, principal } = incoming;
+    const session = findSession(request, endpoint, principal);
+    const revision = session?.revision ?? request.headers["mcp-protocol-version"];
+    if (revision !== "2025-03-26") throw new MessageError("REQUEST_INVALID", "a batch of messages exists only in revision 2025-03-26");
+    const caller: Caller = { principal, endpoint, client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} }, session };
+    answerBatch(body, caller, deps, (reply) => {
+      if (reply === undefined) response.writeHead(202).end();
+      else response.writeHead(200, jsonHeaders).end(reply, "latin1");
+    });
+  }
+
+  function withSession(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal): void {
+    try {
+      if (request.headers["mcp-session-id"] === undefined) throw new GatewayError("HTTP_METHOD_UNSUPPORTED", `${String(request.method)} needs an Mcp-Session-Id: without a session only POST is served`);
+      const session = findSession(request, endpoint, principal) as Session;
+      if (request.method === "DELETE") {
+        deps.sessions.end(session, "the client ended the session");
+        response.writeHead(204).end();
+        return;
+      }
+      if (!readAccept(request).stream) throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
+      deps.legacy.openStream(session, request, response, keepAliveMs);
+    } catch (error) {
+      const failure = toGatewayError(error);
+      refuse(response, failure, failure.code === "HTTP_METHOD_UNSUPPORTED" ? ["Allow", "POST"] : []);
+    }
+  }
+
+  /** The session that the request names. Throws SESSION_UNKNOWN (404), on which clients initialize again. */
+  function findSession(request: IncomingMessage, endpoint: Endpoint, principal: Principal): Session | undefined {
+    const id = request.headers["mcp-session-id"];
+    if (id === undefined) return undefined;
+    const session = typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined;
+    if (session === undefined) throw new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint");
+    return session;
+  }
+}
+
+export function track(session: Session, idText: string, controller: AbortController): void {
+  const same = session.running.get(idText);
+  if (same === undefined) session.running.set(idText, new Set([controller]));
+  else same.add(controller);
+}
+
+export function untrack(session: Session, idText: string, controller: AbortController): void {
+  const same = session.running.get(idText);
+  same?.delete(controller);
+  if (same?.size === 0) session.running.delete(idText);
+}
+
+function isModern(request: IncomingMessage, message: ClientMessage): boolean {
+  const header = request.headers["mcp-protocol-version"];
+  if (typeof header === "string" && eraOfRevision(header) === "modern") return true;
+  const claimed = message.kind === "response" ? undefined : claimedRevision(message.params);
+  return typeof claimed === "string" && eraOfRevision(claimed) === "modern";
+}
+
+interface Accepts {
+  readonly json: boolean;
+  readonly stream: boolean;
+}
+
+/** Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them. */
+function readAccept(request: IncomingMessage): Accepts {
+  const { accept } = request.headers;
+  if (accept === undefined) return { json: true, stream: false };
+  const stream = accept.includes("text/event-stream") || accept.includes("text/*");
+  return { stream, json: !stream || accept.includes("application/json") || accept.includes("*/*") || accept.includes("application/*") };
+}
+
+const jsonHeaders = ["Content-Type", "application/json"];
+
+function sendReply(response: ServerResponse, idText: string, reply: ReplyBody, headers: readonly string[] = [], asEvent = false): void {
+  const message = `{"jsonrpc":"2.0","id":${idText},${reply.body}}`;
+  if (asEvent && reply.status === 200) {
+    response.writeHead(200, ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", ...headers]);
+    response.end(`event: message\ndata: ${message}\n\n`, "latin1");
+    return;
+  }
+  response.writeHead(reply.status, [...jsonHeaders, "Content-Length", String(message.length), ...headers]);
+  response.end(message, "latin1");
+}
+
+/** A request that never came to run: HTTP status and a JSON-RPC error of the same row. */
+export function refuse(response: ServerResponse, failure: GatewayError, headers: readonly string[] = []): void {
+  if (response.headersSent || response.destroyed) return;
+  const idText = failure instanceof MessageError ? failure.idText : "null";
+  const { rpc, http } = failure.row;
+  const data = rpc <= -32000 ? failure.data : { code: failure.code, hint: failure.hint, ...failure.data };
+  const text = `{"jsonrpc":"2.0","id":${idText},${errorBody({ code: rpc, message: failure.message, data })}}`;
+  const close = failure.code === "BODY_TOO_LARGE" || failure.code === "BODY_TIMEOUT" ? ["Connection", "close"] : [];
+  const retry = failure.data?.["retry_after_s"];
+  const after = typeof retry === "number" ? ["Retry-After", String(retry)] : [];
+  response.writeHead(http, [...jsonHeaders, "Content-Length", String(text.length), ...headers, ...close, ...after]);
+  response.end(text, "latin1");
+}
+

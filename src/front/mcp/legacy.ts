@@ -1,0 +1,175 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { View } from "../../catalog/view.ts";
+import { negotiateLegacy } from "../../protocol/revisions.ts";
+import type { Routing } from "../../routing/routing.ts";
+import type { Subscriptions } from "../../routing/subscriptions.ts";
+import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import { capabilitiesOf } from "./capabilities.ts";
+import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
+import { isLogLevel, toCallContext } from "./context.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { ClientMessage, ClientRequest } from "./message.ts";
+import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
+import type { Session } from "./session.ts";
+import type { SessionStore } from "./session-store.ts";
+import { toWireError } from "./wire-error.ts";
+
+export interface LegacyDeps {
+  readonly sessions: SessionStore;
+  readonly viewOf: (principal: Principal) => View;
+  readonly notifier: Notifier;
+  readonly subscriptions: Subscriptions;
+  readonly routing: Routing;
+  readonly serverInfo: object;
+}
+
+/** What only legacy clients have: initialize, sessions and their streams, levels, subscriptions, cancellation by message. */
+export interface LegacyRequests {
+  /** Answers `initialize`; with `keep` it makes a session. Never throws. */
+  initialize(request: ClientRequest, principal: Principal, endpoint: Endpoint, keep: boolean): { readonly reply: ReplyBody; readonly session: Session | undefined };
+  /** Takes a notification, or the client's answer to a question. */
+  receive(message: Exclude<ClientMessage, { kind: "request" }>, session: Session | undefined): void;
+  /** Answers the methods that need a session's state; undefined for all others. */
+  answer(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> | undefined;
+  /** Serves the session's GET stream, or what is left of one that broke off. */
+  openStream(session: Session, request: IncomingMessage, response: ServerResponse, keepAliveMs: number): void;
+}
+
+const emptyResult: ReplyBody = { body: '"result":{}', status: 200 };
+
+export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
+  function initialize(request: ClientRequest, principal: Principal, endpoint: Endpoint, keep: boolean): { reply: ReplyBody; session: Session | undefined } {
+    try {
+      const revision = negotiateLegacy(request.params["protocolVersion"]);
+      const view = deps.viewOf(principal);
+      const { exposure } = endpoint;
+      const instructions = exposure.instructions(view);
+      const declared = request.params["capabilities"];
+      const capabilities = isJsonObject(declared) ? declared : {};
+      const session = keep ? deps.sessions.create({ principal, endpoint: endpoint.path, revision, capabilities }) : undefined;
+      if (session !== undefined) listenFor(session, endpoint);
+      const result = {
+        protocolVersion: revision,
+        capabilities: capabilitiesOf(exposure, view, revision),
+        serverInfo: deps.serverInfo,
+        ...(instructions === "" ? {} : { instructions }),
+      };
+      return { reply: { body: `"result":${asciiJson(result)}`, status: 200 }, session };
+    } catch (error) {
+      const failure = toGatewayError(error);
+      return { reply: { ...toWireError(failure, "legacy", "initialize"), status: failure.code === "SESSION_LIMIT" ? failure.row.http : 200 }, session: undefined };
+    }
+  }
+
+  function listenFor(session: Session, endpoint: Endpoint): void {
+    const resources = new Map<string, string>();
+    session.resources = resources;
+    const leave = deps.notifier.add({
+      principal: session.principal,
+      exposure: endpoint.exposure,
+      wants: { tools: true, resources: true, prompts: true },
+      resources,
+      send: (method, params) => void session.push(notificationText(method, params)),
+    });
+    session.onClose = leave;
+  }
+
+  function cancel(session: Session | undefined, params: Readonly<Record<string, unknown>>): void {
+    const id = params["requestId"];
+    if (session === undefined || (typeof id !== "string" && typeof id !== "number")) return;
+    const reason = typeof params["reason"] === "string" ? `: ${params["reason"].slice(0, 200)}` : "";
+    for (const controller of session.running.get(JSON.stringify(id)) ?? []) controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
+  }
+
+  async function setLevel(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> {
+    const { level } = request.params;
+    if (!isLogLevel(level)) throw new GatewayError("PARAMS_INVALID", `${JSON.stringify(level)?.slice(0, 40)} is no log level`);
+    if (caller.session !== undefined) caller.session.logLevel = level;
+    const only = caller.endpoint.exposure.transparent(deps.viewOf(caller.principal));
+    if (only?.part?.capabilities["logging"] !== undefined) {
+      const context = toCallContext(request, caller, channel, signal, undefined);
+      await deps.routing.forward(only.instance, request.method, [["level", Buffer.from(JSON.stringify(level))]], context);
+    }
+    return emptyResult;
+  }
+
+  async function subscribe(request: ClientRequest, caller: Caller, signal: AbortSignal): Promise<ReplyBody> {
+    const { session } = caller;
+    const { uri } = request.params;
+    if (session === undefined) throw new GatewayError("PARAMS_INVALID", "a subscription needs a session: initialize first");
+    if (typeof uri !== "string") throw new GatewayError("PARAMS_INVALID", "resources/subscribe needs params.uri, a string");
+    if (session.subscriptions.has(uri)) return emptyResult;
+    if (session.subscriptions.size >= mostSubscriptions) throw new GatewayError("RATE_LIMITED", `${session.subscriptions.size} resources are subscribed to in this session already`);
+    const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
+    if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
+    const release = await deps.subscriptions.subscribe(intent.server.instance, intent.uri, signal);
+    const key = resourceKey(intent.server.instance, intent.uri);
+    session.resources.set(key, uri);
+    session.subscriptions.set(uri, () => {
+      session.resources.delete(key);
+      release();
+    });
+    return emptyResult;
+  }
+
+  function unsubscribe(request: ClientRequest, caller: Caller): ReplyBody {
+    const { uri } = request.params;
+    const release = typeof uri === "string" ? caller.session?.subscriptions.get(uri) : undefined;
+    if (release !== undefined) {
+      caller.session?.subscriptions.delete(uri as string);
+      release();
+    }
+    return emptyResult;
+  }
+
+  async function guarded(work: Promise<ReplyBody>, method: string): Promise<ReplyBody> {
+    try {
+      return await work;
+    } catch (error) {
+      return toWireError(toGatewayError(error), "legacy", method);
+    }
+  }
+
+  return {
+    initialize,
+    receive(message, session) {
+      if (message.kind === "response") {
+        const body = message.body;
+        session?.answer(message.id, body.kind === "result" ? { kind: "result", result: body.bytes } : { kind: "error", error: body.bytes });
+      } else if (message.method === "notifications/cancelled") cancel(session, message.params);
+    },
+    answer(request, caller, channel, signal) {
+      switch (request.method) {
+        case "logging/setLevel":
+          return guarded(setLevel(request, caller, channel, signal), request.method);
+        case "resources/subscribe":
+          return guarded(subscribe(request, caller, signal), request.method);
+        case "resources/unsubscribe":
+          return Promise.resolve(unsubscribe(request, caller));
+        default:
+          return undefined;
+      }
+    },
+    openStream(session, request, response, keepAliveMs) {
+      response.writeHead(200, ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", "X-Accel-Buffering", "no"]);
+      response.flushHeaders();
+      const keepAlive = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
+      keepAlive.unref();
+      response.on("close", () => clearInterval(keepAlive));
+      const last = request.headers["last-event-id"];
+      const place = typeof last === "string" ? session.findLog(last) : undefined;
+      if (place === undefined) {
+        session.attach(response);
+        return;
+      }
+      const leave = place.log.follow(place.number, { onEvent: (text) => void response.write(text, "latin1"), onEnd: () => response.end() });
+      response.on("close", leave);
+    },
+  };
+}
+
+/** Resources that one session may watch. */
+const mostSubscriptions = 1_000;

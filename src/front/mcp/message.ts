@@ -1,0 +1,104 @@
+import { isUtf8 } from "node:buffer";
+import { findMember, scanMembers, skipValue, type Member } from "../../protocol/json-scan.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
+
+/** One message from a client. `params` is parsed; its members can also be had as the bytes that stood there. */
+export type ClientMessage =
+  | {
+      readonly kind: "request";
+      /** The id as it stood in the text (latin1), to be echoed exactly. */
+      readonly idText: string;
+      readonly id: string | number;
+      readonly method: string;
+      readonly params: JsonObject;
+      readonly paramBytes: (key: string) => JsonBytes | undefined;
+    }
+  | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
+  | { readonly kind: "response"; readonly id: string | number; readonly body: { readonly kind: "result" | "error"; readonly bytes: JsonBytes } };
+
+export type ClientRequest = Extract<ClientMessage, { kind: "request" }>;
+
+/** A refusal that can still name the request it answers. */
+export class MessageError extends GatewayError {
+  /** The id's text, or `null` where it could not be read. */
+  readonly idText: string;
+
+  constructor(code: "PARSE_ERROR" | "REQUEST_INVALID" | "PARAMS_INVALID", message: string, idText = "null") {
+    super(code, message);
+    this.idText = idText;
+  }
+}
+
+const noParams: JsonObject = Object.freeze({});
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+
+/**
+ * Reads one JSON-RPC message (FAULTS.md 1-8, 14, 17). Throws MessageError, and GatewayError BODY_TOO_DEEP before anything is built.
+ * Batches are for the caller: see {@link isBatch}.
+ */
+export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessage {
+  if (!isUtf8(bytes)) throw new MessageError("PARSE_ERROR", "the body is not valid UTF-8");
+  const { value, members } = parseBody(bytes, maxDepth);
+  const idMember = findMember(members, "id");
+  const id = value["id"];
+  if (idMember !== undefined && !isId(id)) throw new MessageError("REQUEST_INVALID", "the id is neither a string nor an integer");
+  const idText = idMember === undefined ? "null" : bytes.toString("latin1", idMember.start, idMember.end);
+  if (value["jsonrpc"] !== "2.0") throw new MessageError("REQUEST_INVALID", 'jsonrpc is not "2.0"', idText);
+  const { method } = value;
+  if (method === undefined && idMember !== undefined) return readResponse(bytes, members, value, id as string | number, idText);
+  if (typeof method !== "string" || method === "") throw new MessageError("REQUEST_INVALID", "the method is no string", idText);
+  const params = value["params"] ?? noParams;
+  if (!isJsonObject(params)) throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are no object`, idText);
+  if (idMember === undefined) return { kind: "notification", method, params };
+  return { kind: "request", idText, id: id as string | number, method, params, paramBytes: memberReader(bytes, findMember(members, "params"), maxDepth) };
+}
+
+/** Whether the body is a JSON array: a batch, which only revision 2025-03-26 had. */
+export function isBatch(bytes: Buffer): boolean {
+  return startsWith(bytes, openBracket);
+}
+
+function startsWith(bytes: Buffer, wanted: number): boolean {
+  for (const byte of bytes) {
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte === wanted;
+  }
+  return false;
+}
+
+/** The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything. */
+function parseBody(bytes: Buffer, maxDepth: number): { value: JsonObject; members: readonly Member[] } {
+  if (bytes.length === 0) throw new MessageError("PARSE_ERROR", "the body is empty");
+  try {
+    const members = startsWith(bytes, openBrace) ? scanMembers(bytes, 0, bytes.length, maxDepth - 1) : [];
+    if (members.length === 0) skipValue(bytes, 0, bytes.length, maxDepth);
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    if (!isJsonObject(value)) throw new MessageError("REQUEST_INVALID", "the body is not a JSON object");
+    return { value, members };
+  } catch (error) {
+    if (error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR")) throw error;
+    throw new MessageError("PARSE_ERROR", "the body is no valid JSON");
+  }
+}
+
+function readResponse(bytes: Buffer, members: readonly Member[], value: JsonObject, id: string | number, idText: string): ClientMessage {
+  const kind = value["result"] !== undefined ? "result" : "error";
+  const member = findMember(members, kind);
+  if (member === undefined) throw new MessageError("REQUEST_INVALID", "the message has neither method nor result nor error", idText);
+  return { kind: "response", id, body: { kind, bytes: bytes.subarray(member.start, member.end) } };
+}
+
+function memberReader(bytes: Buffer, params: Member | undefined, maxDepth: number): (key: string) => JsonBytes | undefined {
+  let members: readonly Member[] | undefined;
+  return (key) => {
+    if (params === undefined || bytes[params.start] !== 0x7b) return undefined;
+    members ??= scanMembers(bytes, params.start, params.end, maxDepth);
+    const member = findMember(members, key);
+    return member === undefined ? undefined : bytes.subarray(member.start, member.end);
+  };
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === "string" || (typeof id === "number" && Number.isInteger(id));
+}

@@ -1,0 +1,71 @@
+import type { View } from "../../catalog/view.ts";
+import type { EventBus } from "../../events/bus.ts";
+import type { EventOf } from "../../events/event.ts";
+import type { Exposure } from "../../exposure/exposure.ts";
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import type { InstanceId } from "../../shared/ids.ts";
+import type { Principal } from "../../shared/principal.ts";
+
+/** Somebody who wants to hear of changes: a legacy session, or one `subscriptions/listen`. */
+export interface Listener {
+  readonly principal: Principal;
+  readonly exposure: Exposure;
+  readonly wants: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
+  /** Client's spelling of each resource it subscribed to, by instance and the server's own URI. */
+  readonly resources: ReadonlyMap<string, string>;
+  /** Sends a notification; `params` is the text of an object. */
+  send(method: string, params: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Notifier {
+  add(listener: Listener): () => void;
+}
+
+export function resourceKey(instance: InstanceId, uri: string): string {
+  return `${instance}\n${uri}`;
+}
+
+/** Tells every listener of what concerns it: changes of instances that its principal can see, at the exposures where they show. */
+export function createNotifier(events: EventBus, viewOf: (principal: Principal) => View): Notifier {
+  const listeners = new Set<Listener>();
+
+  function onCatalogChanged(event: EventOf<"catalog.changed">): void {
+    for (const listener of listeners) {
+      const server = viewOf(listener.principal).servers.find((candidate) => candidate.instance === event.instance);
+      if (server === undefined) continue;
+      const only = listener.exposure.transparent(viewOf(listener.principal));
+      if (only !== undefined && only.instance !== event.instance) continue;
+      for (const kind of event.kinds) {
+        if (kind === "tools" && !listener.exposure.toolsChange) continue;
+        if (listener.wants[kind]) listener.send(`notifications/${kind}/list_changed`, {});
+      }
+    }
+  }
+
+  function onResourceUpdated(event: EventOf<"resource.updated">): void {
+    const key = resourceKey(event.instance, event.uri);
+    for (const listener of listeners) {
+      const uri = listener.resources.get(key);
+      if (uri !== undefined) listener.send("notifications/resources/updated", { uri });
+    }
+  }
+
+  events.subscribe((event) => {
+    if (listeners.size === 0) return;
+    if (event.type === "catalog.changed") onCatalogChanged(event);
+    else if (event.type === "resource.updated") onResourceUpdated(event);
+  });
+
+  return {
+    add(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** The text of a notification with its `_meta`. */
+export function notificationText(method: string, params: Readonly<Record<string, unknown>>): string {
+  const hasParams = Object.keys(params).length > 0;
+  return `{"jsonrpc":"2.0","method":"${method}"${hasParams ? `,"params":${asciiJson(params)}` : ""}}`;
+}

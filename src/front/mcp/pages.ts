@@ -1,0 +1,75 @@
+import { createHmac } from "node:crypto";
+import type { View } from "../../catalog/view.ts";
+import type { Exposure, ListKind, Listing } from "../../exposure/exposure.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+
+/** One page of a list, ready to be put between the braces of a result: `"tools":[…],"nextCursor":"…"`, and its caching hints. */
+export interface Page {
+  readonly body: string;
+  readonly hints: string;
+}
+
+export interface PageBook {
+  /** Throws CURSOR_INVALID for a cursor that this principal was not given for this list. */
+  page(view: View, exposure: Exposure, kind: ListKind, cursor: unknown): Page;
+}
+
+/** A page ends at whichever comes first. Clients that do not page see this much, which is more than any of them can use. */
+const pageItems = 1_000;
+const pageBytes = 2 * 1024 * 1024;
+
+/** Lists are serialised once per view, exposure and kind; the view's memo is the cache's lifetime. */
+export function createPageBook(key: Buffer): PageBook {
+  const memo = new WeakMap<View, Map<string, readonly Page[]>>();
+
+  function sign(text: string): string {
+    return createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
+  }
+
+  function toCursor(page: number, binding: string): string {
+    return Buffer.from(`${page}.${sign(`${page}.${binding}`)}`, "latin1").toString("base64url");
+  }
+
+  function readCursor(cursor: unknown, binding: string): number {
+    if (cursor === undefined || cursor === null) return 0;
+    const [page, signature] = typeof cursor === "string" ? Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1").split(".") : [];
+    if (page === undefined || signature === undefined || sign(`${page}.${binding}`) !== signature) {
+      throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out for this list");
+    }
+    return Number(page);
+  }
+
+  function buildPages(listing: Listing, kind: ListKind, binding: string): readonly Page[] {
+    const hints = `"ttlMs":${Math.round(listing.ttlMs)},"cacheScope":"${listing.cacheScope}"`;
+    const groups: string[][] = [[]];
+    let bytes = 0;
+    for (const item of listing.items) {
+      const last = groups.at(-1) as string[];
+      if (last.length > 0 && (last.length >= pageItems || bytes + item.length > pageBytes)) {
+        groups.push([item]);
+        bytes = item.length;
+      } else {
+        last.push(item);
+        bytes += item.length;
+      }
+    }
+    return groups.map((items, index) => ({
+      body: `"${kind}":[${items.join(",")}]${index + 1 < groups.length ? `,"nextCursor":"${toCursor(index + 1, binding)}"` : ""}`,
+      hints,
+    }));
+  }
+
+  return {
+    page(view, exposure, kind, cursor) {
+      const binding = `${view.principal.id}\n${exposure.name}\n${kind}`;
+      const wanted = readCursor(cursor, binding);
+      let books = memo.get(view);
+      if (books === undefined) memo.set(view, (books = new Map()));
+      const name = `${exposure.name}\n${kind}`;
+      let pages = books.get(name);
+      if (pages === undefined) books.set(name, (pages = buildPages(exposure.list(view, kind), kind, binding)));
+      // The list may have become shorter since the cursor was given out: then nothing is left of it.
+      return pages[wanted] ?? { body: `"${kind}":[]`, hints: pages[0]?.hints ?? "" };
+    },
+  };
+}

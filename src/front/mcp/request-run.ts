@@ -1,0 +1,84 @@
+import type { CallContext } from "../../shared/call-context.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import { canAnswer } from "../../routing/questions.ts";
+import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
+import { toCallContext } from "./context.ts";
+import type { Conversation, Conversations } from "./conversation.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { ClientRequest } from "./message.ts";
+import { ownResultText } from "./result-text.ts";
+
+/** Methods that may be answered with `input_required` (2026-07-28, patterns/mrtr, supported requests). */
+const mayAsk: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+export interface RequestRunner {
+  /** Runs one request to its answer. `signal` aborts when the client gives up; never rejects. */
+  run(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody>;
+}
+
+/** One request of either era, with the ways in which a server may ask its client something back. */
+export function createRequestRunner(dispatch: Dispatch, conversations: Conversations, serverInfoText: string, failed: (error: unknown, caller: Caller, method: string) => ReplyBody): RequestRunner {
+  async function runModern(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> {
+    const binding = { principal: caller.principal.id, request: `${request.method}\n${bindingOf(request)}` };
+    const { requestState } = request.params;
+    const conversation = conversations.isHandle(requestState)
+      ? conversations.resume(requestState, binding, request.paramBytes("inputResponses"))
+      : conversations.begin(binding, async (ask, ended) => await dispatch(request, caller, toCallContext(request, caller, channel, ended, guarded(ask, caller))));
+    return await nextTurn(conversation, signal);
+  }
+
+  async function nextTurn(conversation: Conversation, signal: AbortSignal): Promise<ReplyBody> {
+    const cancel = () => conversation.cancel(new GatewayError("CALL_CANCELLED", "the client closed the request"));
+    if (signal.aborted) cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      const turn = await conversation.next();
+      if (turn.kind === "answer") return turn.reply;
+      const result = ownResultText({}, "modern", serverInfoText).replace('"resultType":"complete"', '"resultType":"input_required"').slice(0, -1);
+      return { body: `"result":${result},"inputRequests":${turn.inputRequests},"requestState":"${turn.handle}"}`, status: 200 };
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  return {
+    async run(request, caller, channel, signal) {
+      try {
+        if (caller.client.era === "modern") {
+          // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a legacy one's.
+          if (mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined)) return await runModern(request, caller, channel, signal);
+          return await dispatch(request, caller, toCallContext(request, caller, channel, signal, undefined));
+        }
+        return await dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
+      } catch (error) {
+        return failed(error, caller, request.method);
+      }
+    },
+  };
+}
+
+function canBeAsked(caller: Caller): boolean {
+  const { capabilities } = caller.client;
+  return capabilities["elicitation"] !== undefined || capabilities["sampling"] !== undefined || capabilities["roots"] !== undefined;
+}
+
+function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
+  const { session } = caller;
+  if (session === undefined) return undefined;
+  return guarded(async (question, signal) => await session.ask(question, (message) => channel.send(message), signal), caller);
+}
+
+/** Nobody is asked for what they did not declare (PROTOCOL.md, "Multi-round-trip"). */
+function guarded(ask: NonNullable<CallContext["ask"]>, caller: Caller): NonNullable<CallContext["ask"]> {
+  return async (question, signal) => {
+    const params = JSON.parse(question.params.toString("utf8")) as Record<string, unknown>;
+    if (!canAnswer(caller.client.capabilities, question.method, params)) {
+      throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client did not declare that it can answer ${question.method}`);
+    }
+    return await ask(question, signal);
+  };
+}
+
+function bindingOf(request: ClientRequest): string {
+  return ["name", "uri", "arguments"].map((key) => request.paramBytes(key)?.toString("latin1") ?? "").join("\n");
+}

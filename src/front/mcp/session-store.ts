@@ -1,0 +1,71 @@
+import type { Clock } from "../../shared/clock.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import type { JsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { createSession, type Session } from "./session.ts";
+
+/** All legacy sessions of the gateway. */
+export interface SessionStore {
+  create(options: { principal: Principal; endpoint: string; revision: string; capabilities: JsonObject }): Session;
+  /** The principal's session; undefined when it is not there, expired, or somebody else's. */
+  find(id: string, principal: Principal, endpoint: string): Session | undefined;
+  end(session: Session, reason: string): void;
+  /** Ends all sessions for which the predicate holds. */
+  endWhere(gone: (session: Session) => boolean, reason: string): void;
+  all(): Iterable<Session>;
+  readonly size: number;
+}
+
+export interface SessionLimits {
+  readonly sessions: number;
+  readonly sessionIdleMs: number;
+}
+
+export function createSessionStore(limits: SessionLimits, clock: Clock): SessionStore {
+  const sessions = new Map<string, Session>();
+
+  function end(session: Session, reason: string): void {
+    sessions.delete(session.id);
+    session.close(reason);
+  }
+
+  function expire(): void {
+    const nowMs = clock.monotonic();
+    for (const session of sessions.values()) {
+      if (isIdle(session, nowMs)) end(session, "the session was idle for too long");
+    }
+  }
+
+  function isIdle(session: Session, nowMs: number): boolean {
+    return session.running.size === 0 && !session.hasStream && nowMs - session.lastUseMs > limits.sessionIdleMs;
+  }
+
+  return {
+    create(options) {
+      expire();
+      if (sessions.size >= limits.sessions) throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`);
+      const session = createSession({ ...options, nowMs: clock.monotonic() });
+      sessions.set(session.id, session);
+      return session;
+    },
+    find(id, principal, endpoint) {
+      const session = sessions.get(id);
+      if (session === undefined || session.principal.id !== principal.id || session.endpoint !== endpoint) return undefined;
+      const nowMs = clock.monotonic();
+      if (isIdle(session, nowMs)) {
+        end(session, "the session was idle for too long");
+        return undefined;
+      }
+      session.lastUseMs = nowMs;
+      return session;
+    },
+    end,
+    endWhere(gone, reason) {
+      for (const session of [...sessions.values()]) if (gone(session)) end(session, reason);
+    },
+    all: () => sessions.values(),
+    get size() {
+      return sessions.size;
+    },
+  };
+}

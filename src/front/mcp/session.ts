@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import type { Answer, Question } from "../../shared/call-context.ts";
+import { abortReason } from "../../shared/abort.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import type { JsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { toEventData } from "./event-data.ts";
+import { createEventLog, parseEventId, type EventLog } from "./event-log.ts";
+
+/** A legacy client between `initialize` and its end (2025-11-25, basic/lifecycle). What it declared there holds for all of it. */
+export interface Session {
+  readonly id: string;
+  readonly principal: Principal;
+  /** The endpoint that it was made at: a session is not valid at another. */
+  readonly endpoint: string;
+  readonly revision: string;
+  readonly capabilities: JsonObject;
+  logLevel: string | undefined;
+  lastUseMs: number;
+  /** Its requests that are being worked on, by the text of their id: for notifications/cancelled. */
+  readonly running: Map<string, Set<AbortController>>;
+  /** Uris that it subscribed to, as it wrote them, with the function that ends each. */
+  readonly subscriptions: Map<string, () => void>;
+  /** The client's spelling of each of those, by instance and the server's own URI. */
+  resources: Map<string, string>;
+  /** Sends a request to the client with `deliver` and waits for its answer. */
+  ask(question: Question, deliver: (message: string) => boolean, signal: AbortSignal): Promise<Answer>;
+  /** The client's answer to one of those; false when there is no such request. */
+  answer(id: string | number, answer: Answer): boolean;
+  /** Sends on the GET stream, when there is one; otherwise the message is lost, as the revision allows. */
+  push(message: string): boolean;
+  readonly hasStream: boolean;
+  /** Gives the session a GET stream; the one before is ended. */
+  attach(stream: ServerResponse): void;
+  /** Over stdio there is one channel for everything. */
+  attachLine(send: (message: string) => void): void;
+  /** A new resumable stream, when the revision has those. */
+  openLog(): EventLog | undefined;
+  findLog(lastEventId: string): { readonly log: EventLog; readonly number: number } | undefined;
+  /** Runs when the session ends: whatever else belongs to it ends with it. */
+  onClose: (() => void) | undefined;
+  close(reason: string): void;
+}
+
+/** Streams that are kept to be resumed, per session. */
+const keptLogs = 16;
+/** After how long a client may come back to a stream that broke off. */
+const retryMs = 1_000;
+/** Questions that may wait for one client. */
+const mostQuestions = 64;
+const getBufferBytes = 8 * 1024 * 1024;
+/** Revisions whose clients understand an event without data (2025-11-25, transports; SEP-1699). */
+const resumableRevisions: ReadonlySet<string> = new Set(["2025-11-25"]);
+
+export function createSession(options: { principal: Principal; endpoint: string; revision: string; capabilities: JsonObject; nowMs: number }): Session {
+  const questions = new Map<string, (answer: Answer) => void>();
+  const logs = new Map<string, EventLog>();
+  let lastQuestion = 0;
+  let stream: ServerResponse | undefined;
+  let line: ((message: string) => void) | undefined;
+  let closed = false;
+
+  const session: Session = {
+    id: randomUUID(),
+    principal: options.principal,
+    endpoint: options.endpoint,
+    revision: options.revision,
+    capabilities: options.capabilities,
+    logLevel: undefined,
+    lastUseMs: options.nowMs,
+    running: new Map(),
+    subscriptions: new Map(),
+    resources: new Map(),
+    onClose: undefined,
+    async ask(question, deliver, signal) {
+      if (closed) throw new GatewayError("CLIENT_CANNOT_ANSWER", "the client's session has ended");
+      if (questions.size >= mostQuestions) throw new GatewayError("CLIENT_CANNOT_ANSWER", `${mostQuestions} questions wait for this client already`);
+      lastQuestion += 1;
+      const id = `toolyard-${lastQuestion}`;
+      return await new Promise<Answer>((resolve, reject) => {
+        const leave = () => {
+          questions.delete(id);
+          signal.removeEventListener("abort", giveUp);
+        };
+        const giveUp = () => {
+          leave();
+          deliver(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason: "the call has ended" })}}`);
+          reject(abortReason(signal));
+        };
+        questions.set(id, (answer) => {
+          leave();
+          resolve(answer);
+        });
+        signal.addEventListener("abort", giveUp, { once: true });
+        const message = `{"jsonrpc":"2.0","id":"${id}","method":"${question.method}","params":${question.params.toString("latin1")}}`;
+        if (deliver(message) || session.push(message)) return;
+        leave();
+        reject(new GatewayError("CLIENT_CANNOT_ANSWER", `${question.method} cannot reach the client: it takes no event stream`));
+      });
+    },
+    answer(id, answer) {
+      const waiting = questions.get(String(id));
+      waiting?.(answer);
+      return waiting !== undefined;
+    },
+    push(message) {
+      if (line !== undefined) {
+        line(message);
+        return true;
+      }
+      if (stream === undefined || stream.destroyed || stream.writableEnded) return false;
+      if (stream.writableLength > getBufferBytes) {
+        stream.destroy();
+        return false;
+      }
+      stream.write(`event: message\ndata: ${toEventData(message)}\n\n`, "latin1");
+      return true;
+    },
+    attachLine(send) {
+      line = send;
+    },
+    get hasStream() {
+      return line !== undefined || (stream !== undefined && !stream.destroyed && !stream.writableEnded);
+    },
+    attach(next) {
+      stream?.end();
+      stream = next;
+    },
+    openLog() {
+      if (!resumableRevisions.has(options.revision)) return undefined;
+      const log = createEventLog(randomUUID(), retryMs);
+      logs.set(log.id, log);
+      for (const id of logs.keys()) {
+        if (logs.size <= keptLogs) break;
+        logs.delete(id);
+      }
+      return log;
+    },
+    findLog(lastEventId) {
+      const place = parseEventId(lastEventId);
+      const log = place === undefined ? undefined : logs.get(place.stream);
+      return log === undefined || place === undefined ? undefined : { log, number: place.number };
+    },
+    close(reason) {
+      if (closed) return;
+      closed = true;
+      for (const same of session.running.values()) for (const controller of same) controller.abort(new GatewayError("CALL_CANCELLED", reason));
+      for (const release of session.subscriptions.values()) release();
+      session.subscriptions.clear();
+      session.onClose?.();
+      stream?.end();
+    },
+  };
+  return session;
+}

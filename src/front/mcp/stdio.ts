@@ -1,0 +1,133 @@
+import type { Readable, Writable } from "node:stream";
+import type { Limits } from "../../config/config.ts";
+import { eraOfRevision, modernRevision, newestLegacyRevision } from "../../protocol/revisions.ts";
+import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { createLineSplitter } from "../../upstream/line-splitter.ts";
+import { errorBody, type AnswerChannel } from "./answer-channel.ts";
+import type { Caller } from "./caller.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { track, untrack, type McpHttpDeps } from "./http.ts";
+import { MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
+import { checkEnvelope, claimedRevision } from "./modern.ts";
+import type { Session } from "./session.ts";
+
+export interface StdioFrontOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly endpoint: Endpoint;
+  readonly principal: Principal;
+  readonly parts: McpHttpDeps;
+  readonly limits: Limits;
+}
+
+/** MCP on a pair of streams, both eras (2026-07-28 and 2025-11-25, transports, stdio). Resolves when the client has closed its end. */
+export async function serveStdio(options: StdioFrontOptions): Promise<void> {
+  const { parts, principal, endpoint } = options;
+  let session: Session | undefined;
+  /** Modern requests in flight, by the text of their id: for notifications/cancelled. */
+  const running = new Map<string, AbortController>();
+
+  function send(message: string): void {
+    options.output.write(`${message.includes("\n") || message.includes("\r") ? message.replace(/[\r\n]+/g, " ") : message}\n`, "latin1");
+  }
+
+  function receive(line: Buffer): void {
+    try {
+      const message = readClientMessage(line, options.limits.jsonDepth);
+      if (message.kind === "request") answer(message);
+      else if (message.kind === "notification" && message.method === "notifications/cancelled" && session === undefined) cancelModern(message);
+      else parts.legacy.receive(message, session);
+    } catch (error) {
+      const failure = toGatewayError(error);
+      send(`{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`);
+    }
+  }
+
+  function cancelModern(message: Extract<ClientMessage, { kind: "notification" }>): void {
+    running.get(JSON.stringify(message.params["requestId"]))?.abort(new GatewayError("CALL_CANCELLED", "the client cancelled the request"));
+  }
+
+  function answer(message: ClientRequest): void {
+    const claimed = claimedRevision(message.params);
+    const isModern = typeof claimed === "string" && eraOfRevision(claimed) === "modern";
+    if (!isModern && message.method === "initialize") {
+      if (session !== undefined) parts.sessions.end(session, "initialized again");
+      const made = parts.legacy.initialize(message, principal, endpoint, true);
+      session = made.session;
+      session?.attachLine(send);
+      send(`{"jsonrpc":"2.0","id":${message.idText},${made.reply.body}}`);
+      return;
+    }
+    const controller = new AbortController();
+    const channel = createLineChannel(message.idText, send);
+    const own = session;
+    if (isModern) running.set(message.idText, controller);
+    else if (own !== undefined) track(own, message.idText, controller);
+    const done = (): void => {
+      running.delete(message.idText);
+      if (own !== undefined) untrack(own, message.idText, controller);
+    };
+    void run(message, isModern, channel, controller).finally(done);
+  }
+
+  async function run(message: ClientRequest, isModern: boolean, channel: AnswerChannel, controller: AbortController): Promise<void> {
+    try {
+      const capabilities = isModern ? checkEnvelope(message, undefined) : (session?.capabilities ?? {});
+      const client = isModern ? { era: "modern" as const, revision: modernRevision, capabilities } : { era: "legacy" as const, revision: session?.revision ?? newestLegacyRevision, capabilities };
+      const caller: Caller = { principal, endpoint, client, session: isModern ? undefined : session };
+      if (isModern && message.method === "subscriptions/listen") {
+        parts.listen.open(message, caller, (onGone) => {
+          controller.signal.addEventListener("abort", onGone, { once: true });
+          return channel;
+        });
+        await new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve(), { once: true }));
+        return;
+      }
+      const leave = parts.admit(principal, message);
+      try {
+        const special = isModern ? undefined : parts.legacy.answer(message, caller, channel, controller.signal);
+        const reply = await (special ?? parts.runner.run(message, caller, channel, controller.signal));
+        // A cancelled request gets no answer (2025-11-25, cancellation).
+        if (!controller.signal.aborted) channel.finish(reply.body);
+      } finally {
+        leave();
+      }
+    } catch (error) {
+      const failure = toGatewayError(error);
+      channel.finish(errorBody({ code: failure.row.rpc, message: failure.message, data: failure.data }));
+    }
+  }
+
+  await new Promise<void>((resolve) => {
+    const tooLong = (): void => {
+      send(`{"jsonrpc":"2.0","id":null,${errorBody({ code: -31101, message: `a line is longer than ${options.limits.requestBodyBytes} bytes` })}}`);
+      resolve();
+    };
+    const splitter = createLineSplitter(options.limits.requestBodyBytes, receive, tooLong);
+    options.input.on("data", (chunk: Buffer) => splitter(chunk));
+    options.input.on("end", resolve);
+    options.input.on("error", () => resolve());
+    options.output.on("error", () => resolve());
+  });
+  for (const controller of running.values()) controller.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
+  if (session !== undefined) parts.sessions.end(session, "the client has gone");
+}
+
+function createLineChannel(idText: string, send: (message: string) => void): AnswerChannel {
+  let finished = false;
+  return {
+    gone: false,
+    streaming: true,
+    send(message) {
+      if (finished) return false;
+      send(message);
+      return true;
+    },
+    finish(body) {
+      if (finished) return;
+      finished = true;
+      send(`{"jsonrpc":"2.0","id":${idText},${body}}`);
+    },
+  };
+}

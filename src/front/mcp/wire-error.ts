@@ -1,0 +1,25 @@
+import { supportedRevisions } from "../../protocol/revisions.ts";
+import type { Era } from "../../shared/call-context.ts";
+import type { GatewayError } from "../../shared/gateway-error.ts";
+import { failures, type FailureCode } from "../../shared/failures.ts";
+import { errorBody } from "./answer-channel.ts";
+import type { ReplyBody } from "./caller.ts";
+
+/** Codes of JSON-RPC that leave with an HTTP status of their own in the modern era (2026-07-28, streamable-http). */
+const modernStatus: ReadonlySet<FailureCode> = new Set(["PARSE_ERROR", "REQUEST_INVALID", "METHOD_UNKNOWN", "HEADER_MISMATCH", "CAPABILITY_MISSING", "VERSION_UNSUPPORTED"]);
+
+/** A failure of ours as a JSON-RPC error. Legacy clients get HTTP 200 with it; see FAULTS.md's preamble. */
+export function toWireError(error: GatewayError, era: Era, method: string): ReplyBody {
+  const row = failures[error.code];
+  const status = era === "modern" && modernStatus.has(error.code) ? row.http : 200;
+  const data = { ...(error.code === "VERSION_UNSUPPORTED" ? { supported: supportedRevisions } : {}), ...error.data };
+  const named = row.rpc <= -32000 ? data : { code: error.code, hint: error.hint, ...data };
+  return { body: errorBody({ code: wireCode(error.code, era, method), message: error.message, data: Object.keys(named).length === 0 ? undefined : named }), status };
+}
+
+/** Where the protocol has a code of its own for what happened, it is that one. */
+function wireCode(code: FailureCode, era: Era, method: string): number {
+  if (code === "RESOURCE_UNKNOWN" && method === "resources/read") return era === "legacy" ? -32002 : -32602;
+  if (code === "PROMPT_UNKNOWN" || code === "CURSOR_INVALID" || code === "HANDLE_INVALID") return -32602;
+  return failures[code].rpc;
+}

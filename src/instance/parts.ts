@@ -1,0 +1,47 @@
+import type { InstanceSettings, Limits, ServerConfig } from "../config/config.ts";
+import type { RawLists } from "../catalog/parts.ts";
+import type { InstanceCatalog } from "../catalog/snapshot.ts";
+import type { EventBus } from "../events/bus.ts";
+import type { Log } from "../events/log.ts";
+import type { Era } from "../shared/call-context.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { InstanceId } from "../shared/ids.ts";
+import type { Semaphore } from "../shared/semaphore.ts";
+import type { Connection, ConnectionEvents } from "../upstream/connection.ts";
+
+/** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
+export type OpenConnection = (server: ServerConfig, instance: InstanceId, options: OpenOptions, signal: AbortSignal) => Promise<Connection & { readonly pid?: number }>;
+
+export interface OpenOptions {
+  readonly knownEras: readonly Era[] | undefined;
+  readonly events: ConnectionEvents;
+}
+
+/** What is kept on disk of one instance, one file each (DESIGN.md section 7). Valid only for the same configuration hash. */
+export interface KeptCatalog {
+  readonly hash: string;
+  readonly savedAtMs: number;
+  readonly lists: RawLists;
+}
+
+/** Satisfied by `store/`. Neither rejects: what cannot be read is not there, what cannot be written is reported by the store. */
+export interface CatalogKeeper {
+  load(instance: InstanceId): Promise<KeptCatalog | undefined>;
+  save(instance: InstanceId, kept: KeptCatalog): Promise<void>;
+  remove(instance: InstanceId): Promise<void>;
+}
+
+/** Everything that an instance needs from outside. */
+export interface InstanceDeps {
+  readonly open: OpenConnection;
+  readonly keeper: CatalogKeeper;
+  readonly catalog: { get(instance: InstanceId): InstanceCatalog | undefined; put(part: InstanceCatalog): void; remove(instance: InstanceId): void };
+  readonly events: EventBus;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly starts: Semaphore;
+  readonly settings: InstanceSettings;
+  readonly limits: Limits;
+  /** Called after every change of state, so that views are built anew. */
+  readonly onChange: () => void;
+}

@@ -1,0 +1,53 @@
+import { abortReason } from "../shared/abort.ts";
+import type { GatewayError } from "../shared/gateway-error.ts";
+
+/** Any number of callers that wait for one thing: they share one start (DESIGN.md section 7). */
+export interface Waiters<T> {
+  wait(signal: AbortSignal): Promise<T>;
+  resolveAll(value: T): void;
+  rejectAll(error: () => GatewayError): void;
+  readonly size: number;
+}
+
+export function createWaiters<T>(): Waiters<T> {
+  const waiting = new Set<{ resolve: (value: T) => void; reject: (error: Error) => void }>();
+  return {
+    wait(signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) {
+          reject(abortReason(signal));
+          return;
+        }
+        const leave = () => {
+          waiting.delete(entry);
+          signal.removeEventListener("abort", onAbort);
+        };
+        const onAbort = () => {
+          leave();
+          reject(abortReason(signal));
+        };
+        const entry = {
+          resolve: (value: T) => {
+            leave();
+            resolve(value);
+          },
+          reject: (error: Error) => {
+            leave();
+            reject(error);
+          },
+        };
+        waiting.add(entry);
+        signal.addEventListener("abort", onAbort, { once: true });
+      });
+    },
+    resolveAll(value) {
+      for (const entry of [...waiting]) entry.resolve(value);
+    },
+    rejectAll(error) {
+      for (const entry of [...waiting]) entry.reject(error());
+    },
+    get size() {
+      return waiting.size;
+    },
+  };
+}

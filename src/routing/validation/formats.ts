@@ -1,0 +1,60 @@
+import { createRequire } from "node:module";
+
+/**
+ * The formats that are checked, with the type they speak about; all others are only annotations. Left out: `url` (its
+ * expression takes polynomial time), `regex` (compiles what it is given), and those that say nothing about the value.
+ */
+export const checkedFormats: Readonly<Record<string, "string" | "number">> = Object.freeze({
+  date: "string",
+  time: "string",
+  "date-time": "string",
+  "iso-time": "string",
+  "iso-date-time": "string",
+  duration: "string",
+  uri: "string",
+  "uri-reference": "string",
+  email: "string",
+  hostname: "string",
+  ipv4: "string",
+  ipv6: "string",
+  uuid: "string",
+  "json-pointer": "string",
+  "relative-json-pointer": "string",
+  int32: "number",
+  int64: "number",
+});
+
+/** Longer texts count as well-formed: no such value is real, and what little backtracking there is stays small. */
+const checkedLengthLimit = 4_096;
+
+export interface Format {
+  validate(value: string | number): boolean;
+}
+
+/** Loads ajv-formats' expressions (its `fast` set: linear, and lenient where servers are), which need no Ajv. */
+export function loadFormats(): Readonly<Record<string, Format>> {
+  const require = createRequire(import.meta.url);
+  const { fastFormats } = require("ajv-formats/dist/formats") as {
+    fastFormats: Record<string, RawFormat>;
+  };
+  const formats: Record<string, Format> = {};
+  for (const name of Object.keys(checkedFormats)) {
+    const raw = fastFormats[name];
+    if (raw !== undefined) formats[name] = { validate: withLengthLimit(toCheck(raw)) };
+  }
+  return formats;
+}
+
+type Check = (value: string | number) => boolean;
+type RawFormat = RegExp | Check | { readonly validate: RegExp | Check };
+
+function toCheck(raw: RawFormat): Check {
+  if (typeof raw === "function") return raw;
+  if (raw instanceof RegExp) return (value) => raw.test(String(value));
+  return toCheck(raw.validate);
+}
+
+function withLengthLimit(check: Check): Check {
+  return (value) =>
+    (typeof value === "string" && value.length > checkedLengthLimit) || check(value);
+}

@@ -1,0 +1,44 @@
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
+import { type Budget, GivenUp } from "./budget.ts";
+
+/** What compiled code calls for `pattern` and `patternProperties`. */
+export type CreateMatcher = (pattern: string) => Matcher;
+
+export interface Matcher {
+  /** Whether the pattern is found in `text`. Throws GivenUp when that would take long, or cannot be told. */
+  test(text: string): boolean;
+}
+
+/** Program size times length of text; 20 ms at the worst. */
+const matchStepLimit = 2_000_000;
+/** White space to JavaScript's `\s`, not to RE2's. */
+const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
+
+/** Matchers compile at the first text that they see: a schema may hold thousands of patterns. RE2 loads with the first of all. */
+export function createMatchers(budget: Budget): CreateMatcher {
+  const require = createRequire(import.meta.url);
+  return (pattern) => {
+    const usesSpace = /\\s/i.test(pattern);
+    let program: RE2JS | undefined;
+
+    function compile(): RE2JS {
+      budget.look();
+      const { RE2JS: engine } = require("re2js") as typeof import("re2js");
+      return engine.compile(engine.translateRegExp(pattern));
+    }
+
+    return {
+      test(text) {
+        program ??= compile();
+        const steps = program.programSize() * text.length;
+        if (steps > matchStepLimit) throw new GivenUp("the text is too long for its pattern");
+        if (usesSpace && unusualSpace.test(text))
+          throw new GivenUp("RE2 and JavaScript differ on this white space");
+        budget.left -= steps >> 4;
+        if (budget.left < 0) budget.look();
+        return program.test(text);
+      },
+    };
+  };
+}

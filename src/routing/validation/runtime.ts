@@ -1,0 +1,76 @@
+import { createBudget, type Budget } from "./budget.ts";
+import { loadFormats, type Format } from "./formats.ts";
+import { createMatchers } from "./matcher.ts";
+
+/** Everything that compiled validators may reach, and nothing else. One per gateway: checks are synchronous. */
+export interface Runtime {
+  readonly budget: Budget;
+  /** Given to compiled code as its `require`. Throws on a name that it does not know. */
+  readonly require: (name: string) => unknown;
+}
+
+/** The names that compiled code asks for. The first two are Ajv's own. */
+export const runtimeNames = Object.freeze({
+  equal: "ajv/dist/runtime/equal",
+  length: "ajv/dist/runtime/ucs2length",
+  budget: "toolyard/budget",
+  matcher: "toolyard/matcher",
+  formats: "toolyard/formats",
+});
+
+export function createRuntime(monotonic: () => number, checkMs: number): Runtime {
+  const budget = createBudget(monotonic, checkMs);
+  const matcher = createMatchers(budget);
+  let formats: Readonly<Record<string, Format>> | undefined;
+  return {
+    budget,
+    require(name) {
+      switch (name) {
+        case runtimeNames.equal:
+          return { default: (a: unknown, b: unknown) => equal(a, b, budget) };
+        case runtimeNames.length:
+          return { default: (text: string) => codePoints(text, budget) };
+        case runtimeNames.budget:
+          return budget;
+        case runtimeNames.matcher:
+          return matcher;
+        case runtimeNames.formats:
+          return (formats ??= loadFormats());
+        default:
+          throw new Error(`compiled code asks for ${name}`);
+      }
+    },
+  };
+}
+
+/** Equality of two JSON values (JSON Schema 2020-12 core, 4.2.2), paid for from the budget. */
+export function equal(a: unknown, b: unknown, budget: Budget): boolean {
+  if ((budget.left -= 1) < 0) budget.look();
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => equal(item, b[index], budget));
+  }
+  if (Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  budget.left -= keys.length;
+  if (keys.length !== Object.keys(b).length) return false;
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  return keys.every((key) => Object.hasOwn(right, key) && equal(left[key], right[key], budget));
+}
+
+/** Characters of a text as JSON Schema counts them (validation, 6.3.1): code points. */
+function codePoints(text: string, budget: Budget): number {
+  budget.left -= text.length >> 4;
+  if (budget.left < 0) budget.look();
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index++) {
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xd800) continue;
+    if ((text.charCodeAt(index + 1) & 0xfc00) !== 0xdc00) continue;
+    count -= 1;
+    index += 1;
+  }
+  return count;
+}

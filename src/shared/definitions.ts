@@ -1,0 +1,50 @@
+import type { JsonObject } from "./json-bytes.ts";
+
+/**
+ * What servers list, as they wrote it: known fields typed, unknown ones kept (MCP 2026-07-28, server/tools, server/resources,
+ * server/prompts). Annotations are untrusted claims of the server.
+ */
+export interface ToolAnnotations extends JsonObject {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface ToolDefinition extends JsonObject {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly JsonObject[];
+  readonly _meta?: JsonObject;
+}
+
+export interface ResourceDefinition extends JsonObject {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly _meta?: JsonObject;
+}
+
+export interface ResourceTemplateDefinition extends JsonObject {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly _meta?: JsonObject;
+}
+
+export interface PromptDefinition extends JsonObject {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly JsonObject[];
+  readonly _meta?: JsonObject;
+}

@@ -1,0 +1,84 @@
+/**
+ * Every error that the gateway itself makes, one row each. The code is API; `hint` tells the person or model what to do.
+ * `http` and `rpc` are used where the failure leaves as an HTTP status or JSON-RPC error. Numbers of our own lie outside
+ * -32768..-32000 (MCP 2026-07-28, basic/index, error codes); those inside are the protocol's. `retry` says whether the same
+ * request may succeed later unchanged. docs/errors.md lists the table; a test compares the two.
+ */
+export const failures = {
+  // The message itself
+  PARSE_ERROR: { http: 400, rpc: -32700, retry: false, hint: "Send one JSON-RPC message as valid UTF-8 JSON." },
+  REQUEST_INVALID: { http: 400, rpc: -32600, retry: false, hint: "Send one JSON-RPC 2.0 object with a string method and, for requests, a string or integer id." },
+  METHOD_UNKNOWN: { http: 404, rpc: -32601, retry: false, hint: "Ask server/discover or initialize for what this endpoint offers." },
+  PARAMS_INVALID: { http: 400, rpc: -32602, retry: false, hint: "Compare the request's params with the protocol revision that it names." },
+  INTERNAL: { http: 500, rpc: -32603, retry: true, hint: "This is a fault of the gateway: look at its log, and report it." },
+  HEADER_MISMATCH: { http: 400, rpc: -32020, retry: false, hint: "Send Mcp-Method and Mcp-Name headers that equal the body's method and name." },
+  CAPABILITY_MISSING: { http: 400, rpc: -32021, retry: false, hint: "Declare the capability in the request's _meta, or call a tool that does not need it." },
+  VERSION_UNSUPPORTED: { http: 400, rpc: -32022, retry: false, hint: "Use one of the versions in data.supported." },
+  BODY_TOO_LARGE: { http: 413, rpc: -31101, retry: false, hint: "Send less at once, or raise limits.requestBodyBytes." },
+  BODY_TOO_DEEP: { http: 400, rpc: -31102, retry: false, hint: "Nest the JSON less deeply; the limit is 64 levels." },
+  BODY_TIMEOUT: { http: 408, rpc: -31103, retry: true, hint: "Send the whole request body within 30 seconds." },
+  MEDIA_TYPE_UNSUPPORTED: { http: 415, rpc: -31104, retry: false, hint: "Send Content-Type: application/json, without Content-Encoding." },
+  HTTP_METHOD_UNSUPPORTED: { http: 405, rpc: -31105, retry: false, hint: "Use one of the methods in the Allow header." },
+  ROUTE_UNKNOWN: { http: 404, rpc: -31106, retry: false, hint: "MCP is served at /mcp; GET /openapi.json lists the REST routes." },
+  NOT_ACCEPTABLE: { http: 406, rpc: -31107, retry: false, hint: "Accept application/json or text/event-stream." },
+  // Who calls, and from where
+  HOST_INVALID: { http: 400, rpc: -31110, retry: false, hint: "Send exactly one Host header with a host name and an optional port." },
+  HOST_FORBIDDEN: { http: 403, rpc: -31111, retry: false, hint: "Add the host to toolyard.allowedHosts if it is yours." },
+  ORIGIN_FORBIDDEN: { http: 403, rpc: -31112, retry: false, hint: "Add the origin to toolyard.allowedOrigins if you trust that site." },
+  UNAUTHORIZED: { http: 401, rpc: -31113, retry: false, hint: "Send Authorization: Bearer <token>; `toolyard token new` makes one." },
+  FORBIDDEN: { http: 403, rpc: -31114, retry: false, hint: "This credential may not do that; ask whoever runs the gateway." },
+  RATE_LIMITED: { http: 429, rpc: -31115, retry: true, hint: "Wait as long as Retry-After says, or raise limits for this principal." },
+  SESSION_UNKNOWN: { http: 404, rpc: -31116, retry: false, hint: "The session ended: initialize again." },
+  SESSION_LIMIT: { http: 429, rpc: -31117, retry: true, hint: "End sessions with DELETE, or raise limits.sessions." },
+  DRAINING: { http: 503, rpc: -31118, retry: true, hint: "The gateway is stopping: connect again in a moment." },
+  // Finding
+  TOOL_UNKNOWN: { http: 404, rpc: -31001, retry: false, hint: "Call discover_mcp_tools to see what exists." },
+  TOOL_AMBIGUOUS: { http: 409, rpc: -31002, retry: false, hint: "Call one of the listed paths." },
+  SERVER_UNKNOWN: { http: 404, rpc: -31003, retry: false, hint: "Call discover_mcp_tools with an empty query to list the servers." },
+  RESOURCE_UNKNOWN: { http: 404, rpc: -31004, retry: false, hint: "Call list_mcp_resources to see what exists." },
+  PROMPT_UNKNOWN: { http: 404, rpc: -31005, retry: false, hint: "Call prompts/list to see what exists." },
+  CURSOR_INVALID: { http: 400, rpc: -31006, retry: false, hint: "List again from the start, without a cursor." },
+  QUERY_INVALID: { http: 400, rpc: -31007, retry: false, hint: "Send a query of at most 10 KB that names what you need in a few words." },
+  SEARCH_FAILED: { http: 503, rpc: -31008, retry: true, hint: "Search again with fewer words, or list one server's tools with an empty query and `server`." },
+  // Calling
+  ARGUMENTS_INVALID: { http: 400, rpc: -31020, retry: false, hint: "Correct the arguments to fit the signature and call again." },
+  POLICY_DENIED: { http: 403, rpc: -31021, retry: false, hint: "The configuration does not allow this tool; use another one." },
+  CALL_CANCELLED: { http: 499, rpc: -31022, retry: true, hint: "The caller cancelled the call." },
+  RESULT_TOO_LARGE: { http: 502, rpc: -31023, retry: false, hint: "Ask the tool for less (a page, a range, a filter), or raise limits.resultBytes." },
+  CLIENT_CANNOT_ANSWER: { http: 400, rpc: -31024, retry: false, hint: "The tool asks the user or the model something; use a client that declares that capability." },
+  HANDLE_INVALID: { http: 400, rpc: -31025, retry: false, hint: "Send requestState exactly as it was given, in time, on the same request; or start the call again." },
+  QUESTION_AMBIGUOUS: { http: 502, rpc: -31026, retry: true, hint: "Set interactive: true for this server so that its calls run one after the other." },
+  QUESTION_TIMEOUT: { http: 504, rpc: -31027, retry: true, hint: "Call again and answer the question within ten minutes." },
+  // Servers
+  SERVER_STARTING: { http: 503, rpc: -31040, retry: true, hint: "The server is starting: call again in a few seconds." },
+  SERVER_OFFLINE: { http: 503, rpc: -31041, retry: true, hint: "Check that the server's URL answers; the gateway keeps trying." },
+  SERVER_FAILED: { http: 503, rpc: -31042, retry: false, hint: "Mend the server (its last stderr lines tell more), then restart it." },
+  SERVER_DISABLED: { http: 503, rpc: -31043, retry: false, hint: "Enable the server in the configuration." },
+  SERVER_NEEDS_LOGIN: { http: 503, rpc: -31044, retry: false, hint: "Run `toolyard login <server>`." },
+  SERVER_NEEDS_CONFIG: { http: 503, rpc: -31045, retry: false, hint: "Fill in the values that the server requires from you." },
+  SERVER_STOPPED: { http: 503, rpc: -31046, retry: false, hint: "Somebody stopped this server: `toolyard restart <server>` starts it." },
+  SPAWN_FAILED: { http: 503, rpc: -31047, retry: true, hint: "Check the server's command, its rights, and the machine's process and file limits." },
+  START_TIMEOUT: { http: 504, rpc: -31048, retry: true, hint: "Raise startTimeoutMs for this server, or look at its stderr." },
+  CONNECT_FAILED: { http: 502, rpc: -31049, retry: true, hint: "Check the server's URL and the network." },
+  UPSTREAM_TIMEOUT: { http: 504, rpc: -31050, retry: true, hint: "Raise callTimeoutMs for this server, or look at its log." },
+  UPSTREAM_CLOSED: { http: 502, rpc: -31051, retry: true, hint: "The server ended while it worked; it is started again at the next call." },
+  UPSTREAM_PROTOCOL: { http: 502, rpc: -31052, retry: false, hint: "The server does not follow MCP: report it to its author." },
+  UPSTREAM_BUSY: { http: 503, rpc: -31053, retry: true, hint: "The server does not take requests as fast as they come: call again later." },
+  UPSTREAM_HTTP: { http: 502, rpc: -31054, retry: false, hint: "Look at the server's own log for what it refused." },
+  START_QUEUE_FULL: { http: 503, rpc: -31055, retry: true, hint: "Too many servers are starting at once: call again in a few seconds." },
+  // The gateway's own life
+  CONFIG_INVALID: { http: 400, rpc: -31070, retry: false, hint: "Correct the configuration at the place that the message names." },
+  PORT_TAKEN: { http: 500, rpc: -31071, retry: false, hint: "Stop what listens there, or choose another --port." },
+  BIND_REFUSED: { http: 500, rpc: -31072, retry: false, hint: "Configure a token (`toolyard token new`), or give --insecure if everyone on that network may call." },
+  LOGIN_FAILED: { http: 502, rpc: -31073, retry: true, hint: "Run `toolyard login <server>` again and finish in the browser." },
+  GATEWAY_UNREACHABLE: { http: 503, rpc: -31074, retry: true, hint: "Start the gateway with `toolyard serve`." },
+} as const satisfies Record<string, FailureRow>;
+
+interface FailureRow {
+  readonly http: number;
+  readonly rpc: number;
+  readonly retry: boolean;
+  readonly hint: string;
+}
+
+export type FailureCode = keyof typeof failures;

@@ -1,0 +1,127 @@
+import { appendFile, readFile } from "node:fs/promises";
+
+import { replaceFile } from "./replace-file.ts";
+
+/** Vectors by content hash (64 hexadecimal digits). One file per model; vectors are of one length. */
+export interface VectorFile extends AsyncDisposable {
+  /** Reads the file once; without one, or with one of another model or length, starts empty. */
+  load(): Promise<void>;
+  get(hash: string): Float32Array | undefined;
+  /** Kept in memory at once, on disk soon after. */
+  put(entries: readonly VectorEntry[]): void;
+  /** Forgets all but these, when that halves the file or better. */
+  keepOnly(hashes: ReadonlySet<string>): void;
+}
+
+export interface VectorEntry {
+  readonly hash: string;
+  readonly vector: Float32Array;
+}
+
+export interface VectorFileOptions {
+  readonly path: string;
+  /** Names what made the vectors; another name makes the file worthless. */
+  readonly model: string;
+  readonly onFailure: (error: unknown) => void;
+}
+
+const hashBytes = 32;
+
+/**
+ * The file: one line of JSON `{ model, length }`, then records of 32 bytes of hash and `length` little-endian floats. New ones are
+ * appended; half a record at the end, from a crash, is ignored and written over.
+ */
+export function createVectorFile({ path, model, onFailure }: VectorFileOptions): VectorFile {
+  let vectors = new Map<string, Float32Array>();
+  let length: number | undefined;
+  /** False until the file on disk is known to be a whole one of ours. */
+  let isWhole = false;
+  let work: Promise<void> = Promise.resolve();
+
+  const rewrite = (): Promise<void> => replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
+  function later(task: () => Promise<void>): void {
+    work = work.then(task).catch((error: unknown) => {
+      isWhole = false;
+      onFailure(error);
+    });
+  }
+
+  return {
+    async load() {
+      const content = await readFile(path).catch(() => undefined);
+      const read = content === undefined ? undefined : parse(content, model);
+      if (read === undefined) return;
+      ({ vectors, length, isWhole } = read);
+    },
+    get: (hash) => vectors.get(hash),
+    put(entries) {
+      const fresh = entries.filter(({ hash, vector }) => isHash(hash) && vector.length === (length ??= vector.length) && !vectors.has(hash));
+      if (fresh.length === 0) return;
+      for (const { hash, vector } of fresh) vectors.set(hash, vector);
+      later(async () => {
+        if (isWhole) await appendFile(path, Buffer.concat(fresh.map(({ hash, vector }) => toRecord([hash, vector]))));
+        else await rewrite();
+        isWhole = true;
+      });
+    },
+    keepOnly(hashes) {
+      const kept = [...vectors].filter(([hash]) => hashes.has(hash));
+      if (kept.length * 2 > vectors.size) return;
+      vectors = new Map(kept);
+      later(async () => {
+        await rewrite();
+        isWhole = true;
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await work;
+    },
+  };
+}
+
+function header(model: string, length: number): Buffer {
+  return Buffer.from(`${JSON.stringify({ model, length })}\n`);
+}
+
+function toRecord([hash, vector]: readonly [string, Float32Array]): Buffer {
+  const record = Buffer.alloc(hashBytes + 4 * vector.length);
+  record.write(hash, "hex");
+  for (const [at, value] of vector.entries()) record.writeFloatLE(value, hashBytes + 4 * at);
+  return record;
+}
+
+interface Parsed {
+  readonly vectors: Map<string, Float32Array>;
+  readonly length: number;
+  readonly isWhole: boolean;
+}
+
+function parse(content: Buffer, model: string): Parsed | undefined {
+  const end = content.indexOf(10);
+  if (end < 0 || end > 1_000) return undefined;
+  const length = lengthIn(content.toString("utf8", 0, end), model);
+  if (length === undefined) return undefined;
+  const recordBytes = hashBytes + 4 * length;
+  const vectors = new Map<string, Float32Array>();
+  let at = end + 1;
+  for (; at + recordBytes <= content.length; at += recordBytes) {
+    const vector = new Float32Array(length);
+    for (let i = 0; i < length; i += 1) vector[i] = content.readFloatLE(at + hashBytes + 4 * i);
+    vectors.set(content.toString("hex", at, at + hashBytes), vector);
+  }
+  return { vectors, length, isWhole: at === content.length };
+}
+
+function lengthIn(line: string, model: string): number | undefined {
+  try {
+    const found = JSON.parse(line) as { model?: unknown; length?: unknown };
+    const isOurs = found.model === model && Number.isInteger(found.length) && (found.length as number) > 0;
+    return isOurs ? (found.length as number) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isHash(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}

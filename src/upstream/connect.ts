@@ -1,0 +1,34 @@
+import type { HttpTransport, StdioTransport } from "../config/config.ts";
+import type { Era } from "../shared/call-context.ts";
+import type { Connection, ConnectionEvents } from "./connection.ts";
+import type { GatewayIdentity } from "./encode.ts";
+
+/** What every connector is given: how to reach the server, how to speak, and where to tell. */
+export interface ConnectOptions<T> {
+  /** The server's slug: how messages name it. */
+  readonly server: string;
+  readonly transport: T;
+  readonly identity: GatewayIdentity;
+  readonly limits: ConnectionLimits;
+  /** Eras that this server was seen to speak with this credential; tried first, and given up when they fail. */
+  readonly knownEras: readonly Era[] | undefined;
+  readonly events: ConnectionEvents;
+}
+
+export interface ConnectionLimits {
+  /** Largest message taken from a server; the connection is closed beyond it. */
+  readonly messageBytes: number;
+  readonly depth: number;
+  /** Bytes that may wait for a server that does not read; beyond it requests fail with UPSTREAM_BUSY. */
+  readonly sendQueueBytes: number;
+  readonly stopTimeoutMs: number;
+}
+
+/** Resolves when the handshake is done. The signal's abort ends the attempt and everything that it started. */
+export type ConnectStdio = (options: ConnectOptions<StdioTransport>, signal: AbortSignal) => Promise<Connection>;
+export type ConnectHttp = (options: ConnectOptions<HttpTransport> & HttpCredentials, signal: AbortSignal) => Promise<Connection>;
+
+export interface HttpCredentials {
+  /** Headers computed per request, such as an OAuth token; asked again with `refresh` after a 401. Undefined when there is none. */
+  readonly authorize: ((refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
+}

@@ -1,0 +1,58 @@
+import { asciiJson } from "../protocol/ascii-json.ts";
+import { metaKeys } from "../protocol/revisions.ts";
+import type { Era } from "../shared/call-context.ts";
+import type { JsonObject } from "../shared/json-bytes.ts";
+import type { UpstreamRequest } from "./connection.ts";
+
+/** What the gateway says of itself to servers. */
+export interface GatewayIdentity {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Everything that is the same for all requests on one connection. */
+export interface Dialect {
+  readonly era: Era;
+  readonly revision: string;
+  readonly identity: GatewayIdentity;
+  /** Declared where no client stands behind the request. */
+  readonly capabilities: JsonObject;
+}
+
+/**
+ * One request as a latin1 string (write it with encoding "latin1"): our own parts are ASCII, the members of `params` are the
+ * bytes that were given. The progress token is the id, so it is unique per active request.
+ */
+export function encodeRequest(id: number, request: UpstreamRequest, dialect: Dialect): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":${asciiJson(request.method)},"params":${encodeParams(id, request, dialect)}}`;
+}
+
+export function encodeNotification(method: string, params: JsonObject): string {
+  return `{"jsonrpc":"2.0","method":${asciiJson(method)},"params":${asciiJson(params)}}`;
+}
+
+function encodeParams(id: number, request: UpstreamRequest, dialect: Dialect): string {
+  let text = "{";
+  for (const [key, value] of request.params) {
+    text += `${text.length > 1 ? "," : ""}${asciiJson(key)}:${value.toString("latin1")}`;
+  }
+  const meta = encodeMeta(id, request, dialect);
+  if (meta !== undefined) text += `${text.length > 1 ? "," : ""}"_meta":${meta}`;
+  return `${text}}`;
+}
+
+function encodeMeta(id: number, request: UpstreamRequest, dialect: Dialect): string | undefined {
+  const progress = request.onProgress === undefined ? undefined : { [metaKeys.progressToken]: id };
+  if (dialect.era === "legacy") {
+    if (progress === undefined && request.meta === undefined) return undefined;
+    return asciiJson({ ...request.meta, ...progress });
+  }
+  return asciiJson({
+    ...request.meta,
+    [metaKeys.protocolVersion]: dialect.revision,
+    [metaKeys.clientInfo]: dialect.identity,
+    [metaKeys.clientCapabilities]: request.clientCapabilities ?? dialect.capabilities,
+    ...(request.logLevel === undefined ? undefined : { [metaKeys.logLevel]: request.logLevel }),
+    ...progress,
+  });
+}

@@ -1,0 +1,83 @@
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { Era } from "../shared/call-context.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
+import { eraOfRevision, legacyRevisions, metaKeys, modernRevision, newestLegacyRevision } from "../protocol/revisions.ts";
+import type { GatewayIdentity } from "./encode.ts";
+import type { Peer } from "./connection.ts";
+
+/**
+ * What the gateway declares at `initialize`: capabilities are fixed there, so everything that it can bridge to a client
+ * (PROTOCOL.md, "Towards a legacy server"). Whether the very client of a call can answer is seen when a question comes.
+ */
+export const bridgedCapabilities: JsonObject = Object.freeze({
+  roots: { listChanged: true },
+  sampling: { context: {}, tools: {} },
+  elicitation: { form: {}, url: {} },
+  extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
+});
+
+/** Error codes that only a modern server gives: they prove the era, and must not lead to `initialize`. */
+const modernErrorCodes: ReadonlySet<number> = new Set([-32020, -32021, -32022]);
+
+export function isModernError(code: number): boolean {
+  return modernErrorCodes.has(code);
+}
+
+/** `params` of `initialize`, without `_meta`. */
+export function initializeParams(identity: GatewayIdentity): JsonObject {
+  return { protocolVersion: newestLegacyRevision, capabilities: bridgedCapabilities, clientInfo: identity };
+}
+
+/** Reads the result of `initialize`. Throws UPSTREAM_PROTOCOL when it is none. */
+export function peerFromInitialize(server: string, result: JsonBytes): Peer {
+  const parsed = parseResult(server, "initialize", result);
+  const revision = parsed["protocolVersion"];
+  if (typeof revision !== "string") throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize without a protocolVersion`);
+  if (!(legacyRevisions as readonly string[]).includes(revision)) {
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which nobody knows`);
+  }
+  return {
+    era: "legacy",
+    revision,
+    serverInfo: isJsonObject(parsed["serverInfo"]) ? parsed["serverInfo"] : {},
+    capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
+    instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
+    eras: ["legacy"],
+  };
+}
+
+/** Reads the result of `server/discover`; undefined when it is none (a legacy server that answers anything to everything). */
+export function peerFromDiscover(result: JsonBytes): Peer | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(result.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(parsed) || !Array.isArray(parsed["supportedVersions"])) return undefined;
+  const versions = parsed["supportedVersions"].filter((version): version is string => typeof version === "string");
+  if (!versions.includes(modernRevision)) return undefined;
+  const meta = isJsonObject(parsed["_meta"]) ? parsed["_meta"] : {};
+  const serverInfo = meta[metaKeys.serverInfo];
+  const eras: Era[] = ["modern"];
+  if (versions.some((version) => eraOfRevision(version) === "legacy")) eras.push("legacy");
+  return {
+    era: "modern",
+    revision: modernRevision,
+    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
+    capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
+    instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
+    eras,
+  };
+}
+
+function parseResult(server: string, method: string, result: JsonBytes): JsonObject {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(result.toString("utf8"));
+  } catch {
+    parsed = undefined;
+  }
+  if (!isJsonObject(parsed)) throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is no object`);
+  return parsed;
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { createEventStreamReader } from "./event-stream.ts";
+
+interface Seen {
+  readonly events: Array<readonly [type: string, data: string]>;
+  tooLong: number;
+}
+
+function read(text: string | Buffer, options: { chunk?: number; limit?: number } = {}) {
+  const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
+  const seen: Seen = { events: [], tooLong: 0 };
+  const reader = createEventStreamReader(options.limit ?? 1_000, {
+    onEvent: (data, type) => seen.events.push([type, data.toString()]),
+    onTooLong: () => {
+      seen.tooLong += 1;
+    },
+  });
+  const size = options.chunk ?? bytes.length;
+  for (let at = 0; at < bytes.length; at += size) reader.feed(Buffer.from(bytes.subarray(at, at + size)));
+  return { ...seen, lastEventId: reader.lastEventId, retryMs: reader.retryMs };
+}
+
+const lines = [
+  "\uFEFF: hello",
+  "retry: 250",
+  "id: 7",
+  "event: endpoint",
+  "data: /a",
+  "",
+  ": keep-alive",
+  "data:{",
+  "data: }",
+  "data",
+  "",
+  "id: 8",
+  "data: grüß",
+  "",
+  "data: cut short",
+  "",
+];
+
+test.each([
+  ["LF", "\n"],
+  ["CRLF", "\r\n"],
+  ["CR", "\r"],
+])("FAULT 71: an event stream with %s line ends reads the same in chunks of every size", (_name, end) => {
+  const text = lines.join(end);
+  for (let chunk = 1; chunk <= Buffer.byteLength(text); chunk += 1) {
+    expect(read(text, { chunk })).toEqual({
+      events: [
+        ["endpoint", "/a"],
+        ["message", "{\n}\n"],
+        ["message", "grüß"],
+      ],
+      tooLong: 0,
+      lastEventId: "8",
+      retryMs: 250,
+    });
+  }
+});
+
+test("an event without data only carries its id", () => {
+  const { events, lastEventId } = read("id: first\ndata:\n\n");
+  expect(events).toEqual([]);
+  expect(lastEventId).toBe("first");
+});
+
+test("an id with NUL and a retry that is no number are ignored", () => {
+  expect(read("id: a\0b\nretry: 1s\ndata: x\n\n")).toMatchObject({ lastEventId: undefined, retryMs: undefined });
+});
+
+test.each([
+  ["one line that never ends", `data: ${"x".repeat(200)}`],
+  ["one complete line", `data: ${"x".repeat(200)}\n\n`],
+  ["many lines", `${"data: x\n".repeat(100)}\n`],
+  ["a comment that never ends", `:${"x".repeat(200)}`],
+])("FAULT 70: an event beyond the limit ends the reading: %s", (_name, text) => {
+  for (const chunk of [1, 7, text.length]) {
+    expect(read(`data: fine\n\n${text}data: after\n\n`, { chunk, limit: 100 })).toMatchObject({ events: [["message", "fine"]], tooLong: 1 });
+  }
+});
+
+test("the limit is that of one event, not of the stream", () => {
+  expect(read("data: 0123456789\n\n".repeat(50), { limit: 20, chunk: 3 })).toMatchObject({ tooLong: 0 });
+});

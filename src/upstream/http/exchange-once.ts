@@ -1,0 +1,79 @@
+import { abortReason } from "../../shared/abort.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import { readInbound, type Inbound } from "../inbound.ts";
+import type { Outgoing } from "./exchange.ts";
+import type { RawHeaders } from "./headers.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Wire } from "./wire.ts";
+
+export type RpcAnswer = Extract<Inbound, { readonly kind: "result" | "error" }>;
+
+export type Outcome =
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers: RawHeaders;
+      readonly answer: RpcAnswer;
+    }
+  /** A success that holds no answer: 202 to a notification, or a peer that does not speak MCP. */
+  | { readonly kind: "empty"; readonly status: number; readonly headers: RawHeaders }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export interface OnceOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/**
+ * One exchange as a promise, for what is rare: handshakes, notifications, farewells. Resolves to the first answer, or to the end.
+ * Rejects with the failures of an exchange, UPSTREAM_TIMEOUT, or the signal's reason.
+ */
+export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let headers: RawHeaders = [];
+    let settled = false;
+
+    function settle(act: () => void): void {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      options.signal.removeEventListener("abort", onAbort);
+      act();
+    }
+
+    function giveUp(error: Error): void {
+      settle(() => reject(error));
+      exchange.abort();
+    }
+
+    function receive(message: Buffer): void {
+      const inbound = readInbound(message, wire.limits.depth);
+      if (inbound.kind !== "result" && inbound.kind !== "error") return;
+      settle(() => resolve({ kind: "answer", status, headers, answer: inbound }));
+      exchange.expectEnd();
+    }
+
+    const exchange = wire.exchange(outgoing, {
+      onSent: () => undefined,
+      onHead(givenStatus, givenHeaders) {
+        status = givenStatus;
+        headers = givenHeaders;
+      },
+      onMessage: receive,
+      onEnd: () => settle(() => resolve({ kind: "empty", status, headers })),
+      onRefused: (refusal) => settle(() => resolve({ kind: "refused", refusal })),
+      onFailed: (error) => settle(() => reject(error)),
+    });
+    const onAbort = () => giveUp(abortReason(options.signal));
+    const timer = setTimeout(() => {
+      giveUp(new GatewayError("UPSTREAM_TIMEOUT", `${wire.endpoint.server} did not answer within ${options.timeoutMs / 1_000} s`));
+    }, options.timeoutMs);
+    if (options.signal.aborted) {
+      onAbort();
+      return;
+    }
+    options.signal.addEventListener("abort", onAbort);
+    exchange.start();
+  });
+}

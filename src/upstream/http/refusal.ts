@@ -1,0 +1,79 @@
+import { findMember, scanMembers } from "../../protocol/json-scan.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject, type JsonBytes } from "../../shared/json-bytes.ts";
+import { redirectTarget, type Endpoint } from "./endpoint.ts";
+import { findHeader, findHeaders, type RawHeaders } from "./headers.ts";
+
+/** An HTTP answer that is neither a success nor a redirect. The body is empty when it was beyond the limit. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly bytes: JsonBytes;
+}
+
+/** The JSON-RPC error that a body holds (with or without an id), or undefined: then the HTTP status is all there is. */
+export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined {
+  try {
+    const member = findMember(scanMembers(body, 0, body.length, maxDepth), "error");
+    if (member === undefined) return undefined;
+    const bytes = body.subarray(member.start, member.end);
+    const error: unknown = JSON.parse(bytes.toString("utf8"));
+    if (!isJsonObject(error) || typeof error["code"] !== "number") return undefined;
+    return { code: error["code"], bytes };
+  } catch {
+    // No JSON object: a page of some proxy, say.
+    return undefined;
+  }
+}
+
+/** Heads that end an exchange before its body is read: redirects (FAULTS.md 103) and encodings that were not asked for (19). */
+export function failureOfHead(endpoint: Endpoint, status: number, headers: RawHeaders): GatewayError | undefined {
+  const { server } = endpoint;
+  if (status >= 300 && status < 400) {
+    const target = redirectTarget(endpoint, findHeader(headers, "location"));
+    const advice = "redirects are not followed, so configure that URL if you trust it";
+    return new GatewayError("CONNECT_FAILED", `${server} redirects to ${target} (HTTP ${status}); ${advice}`, { data: { status, target } });
+  }
+  const encoding = findHeader(headers, "content-encoding");
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
+  return new GatewayError("UPSTREAM_PROTOCOL", `${server} answered with Content-Encoding ${encoding.slice(0, 40)}, which was not asked for`);
+}
+
+/** What a refusal means for a request: a login that is needed, a server that is busy, or just a status (DESIGN.md section 7). */
+export function failureOfRefusal(server: string, refusal: Refusal): GatewayError {
+  const { status } = refusal;
+  const challenge = readChallenge(refusal.headers);
+  if (status === 401 || (status === 403 && challenge["error"] === "insufficient_scope")) return needsLogin(server, status, challenge);
+  const retryAfter = findHeader(refusal.headers, "retry-after")?.slice(0, 40);
+  const data = retryAfter === undefined ? { status } : { status, retryAfter };
+  if (status === 429) return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it takes no more requests now`, { data });
+  return new GatewayError("UPSTREAM_HTTP", `${server} answered with HTTP ${status}`, { data });
+}
+
+export function needsLogin(server: string, status: number, challenge: Readonly<Record<string, string>>): GatewayError {
+  const why = status === 403 ? "it wants a login with more scopes" : "it wants a login";
+  return new GatewayError("SERVER_NEEDS_LOGIN", `${server} answered with HTTP ${status}: ${why}`, {
+    data: { status, challenge },
+  });
+}
+
+const challengeLimit = 4_096;
+const authParameter = /([A-Za-z0-9!#$%&'*+.^_`|~-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
+const keptParameters: ReadonlySet<string> = new Set(["resource_metadata", "scope", "error", "realm"]);
+
+/** The facts of `WWW-Authenticate` that a login needs (RFC 9728, RFC 6750); what the server wrote, so untrusted. */
+export function readChallenge(headers: RawHeaders): Readonly<Record<string, string>> {
+  const facts: Record<string, string> = {};
+  for (const header of findHeaders(headers, "www-authenticate")) {
+    for (const [, name = "", quoted, plain] of header.slice(0, challengeLimit).matchAll(authParameter)) {
+      const key = name.toLowerCase();
+      if (keptParameters.has(key) && facts[key] === undefined) facts[key] = quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "";
+    }
+  }
+  return facts;
+}

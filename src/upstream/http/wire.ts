@@ -1,0 +1,110 @@
+import type Pool from "undici/lib/dispatcher/pool.js";
+import type { GatewayError } from "../../shared/gateway-error.ts";
+import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { Exchange, type ExchangeSink, type Outgoing } from "./exchange.ts";
+import type { HttpTuning } from "./tuning.ts";
+
+/** The sockets to one server, and everything that all exchanges over them share. */
+export interface Wire {
+  readonly pool: Pool;
+  readonly endpoint: Endpoint;
+  readonly limits: ConnectionLimits;
+  readonly tuning: HttpTuning;
+  /** Headers of a login; concurrent refreshes are one. */
+  readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
+  /** Makes an exchange; `start()` it. */
+  exchange(outgoing: Outgoing, sink: ExchangeSink): Exchange;
+  /** Whether a body of that size may join those that wait for a socket; if so it is counted until `releaseQueued`. */
+  admitQueued(bytes: number): boolean;
+  releaseQueued(bytes: number): void;
+  /** Monotonic ms of the last bytes in either direction. */
+  readonly lastActivityMs: number;
+  touch(): void;
+  enter(exchange: Exchange): void;
+  leave(exchange: Exchange): void;
+  /** No connection could be made, however often it was tried. */
+  onUnreachable(error: GatewayError): void;
+  /** Ends every exchange and closes every socket; never rejects, never takes longer than the tuning allows. */
+  dispose(): Promise<void>;
+}
+
+export interface WireOptions {
+  readonly endpoint: Endpoint;
+  readonly limits: ConnectionLimits;
+  readonly tuning: HttpTuning;
+  readonly authorize: HttpCredentials["authorize"];
+  /** Aborts when the connection is disposed of. */
+  readonly signal: AbortSignal;
+  readonly onUnreachable: (error: GatewayError) => void;
+}
+
+/** Loads the HTTP client at the first use: a gateway with stdio servers only never pays for it. */
+export async function createWire(options: WireOptions): Promise<Wire> {
+  const { default: PoolOfSockets } = await import("undici/lib/dispatcher/pool.js");
+  const { endpoint, limits, tuning } = options;
+  const pool = new PoolOfSockets(endpoint.origin, {
+    connections: tuning.connections,
+    pipelining: 1,
+    // Deadlines are the callers': a tool may be silent for as long as its call may take.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: tuning.connectTimeoutMs },
+  });
+  const live = new Set<Exchange>();
+  let queuedBytes = 0;
+  let lastActivityMs = performance.now();
+
+  async function dispose(): Promise<void> {
+    for (const exchange of live) exchange.disconnect();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, tuning.disposeTimeoutMs);
+      const finish = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      pool.destroy().then(finish, finish);
+    });
+  }
+
+  const wire: Wire = {
+    pool,
+    endpoint,
+    limits,
+    tuning,
+    authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
+    exchange: (outgoing, sink) => new Exchange(wire, outgoing, sink),
+    admitQueued(bytes) {
+      // One body is always let in, however large the configuration allows it to be.
+      if (queuedBytes > 0 && queuedBytes + bytes > limits.sendQueueBytes) return false;
+      queuedBytes += bytes;
+      return true;
+    },
+    releaseQueued(bytes) {
+      queuedBytes -= bytes;
+    },
+    get lastActivityMs() {
+      return lastActivityMs;
+    },
+    touch() {
+      lastActivityMs = performance.now();
+    },
+    enter: (exchange) => live.add(exchange),
+    leave: (exchange) => live.delete(exchange),
+    onUnreachable: options.onUnreachable,
+    dispose,
+  };
+  return wire;
+}
+
+/** Any number of exchanges that met a 401 share one refresh. */
+function shareRefresh(authorize: NonNullable<HttpCredentials["authorize"]>, signal: AbortSignal): NonNullable<Wire["authorize"]> {
+  let refreshing: Promise<Readonly<Record<string, string>> | undefined> | undefined;
+  return (refresh) => {
+    if (!refresh) return refreshing ?? authorize(false, signal);
+    refreshing ??= authorize(true, signal).finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  };
+}

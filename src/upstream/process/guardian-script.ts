@@ -1,0 +1,96 @@
+/**
+ * The guardian: a POSIX shell that waits for the gateway's end and then kills what the gateway left.
+ *
+ * Its first line of input is the gateway's mark, every later one the process groups that live now. End of input means that the
+ * gateway is gone, however it went: only the kernel closes that pipe. It then looks for members as `findFamily` does (mark in
+ * /proc/PID/environ, session or group of a known founder, descendants of these). Members are stopped first and
+ * killed when a look finds no new one: so none forks while its parent, the only trace of it, is killed. It ends after two looks in a row
+ * found nobody, or after 100 looks when something cannot be killed.
+ *
+ * A shell and not Node, because it costs 1.7 MB instead of 42 MB, starts within 2 ms, and needs no file of ours, so an upgrade
+ * that replaces the package under a running gateway does not disarm it. It keeps to what dash, bash and BusyBox share: `head` prints
+ * `==> /proc/PID/environ <==` before each file, and one pipe reads all environments in some 5 ms. Without /proc (macOS)
+ * it kills the process groups.
+ */
+export const guardianScript = `
+trap '' HUP INT QUIT TERM
+IFS= read -r mark || exit 0
+groups=
+while IFS= read -r line; do groups=$line; done
+
+newline='
+'
+
+marked() {
+  set +f
+  head -c 1048576 /proc/[0-9]*/environ 2>/dev/null | tr '\\000' '\\n' |
+    grep -E "^==> /proc/|^TOOLYARD_INSTANCE=([0-9a-f.]+/)*$mark\\." |
+    while IFS= read -r line; do
+      case $line in
+        '==> /proc/'*) pid=\${line#'==> /proc/'} pid=\${pid%%/*} ;;
+        *) echo "$pid" ;;
+      esac
+    done
+}
+
+stats() {
+  set +f
+  grep -H '' /proc/[0-9]*/stat 2>/dev/null
+}
+
+consider() {
+  pid=$1
+  set -- \${2##*) }
+  case $1 in Z | X) return ;; esac
+  [ "$pid" -gt 1 ] && [ "$pid" != $$ ] && [ "$4" != $$ ] || return
+  case $family in *" $pid "*) return ;; esac
+  case "$family$founders" in *" $2 "* | *" $3 "* | *" $4 "*) family="$family$pid " grew=1 ;; esac
+}
+
+look() {
+  family=$frozen founders=" $groups "
+  for pid in $(marked); do
+    [ "$pid" -gt 1 ] && [ "$pid" != $$ ] && family="$family$pid "
+  done
+  stats=$(stats)
+  grew=1
+  while [ $grew = 1 ]; do
+    grew=0
+    IFS=$newline
+    for stat in $stats; do
+      unset IFS
+      stat=\${stat#/proc/}
+      case $stat in *'/stat:'*') '*) consider "\${stat%%/*}" "$stat" ;; esac
+    done
+    unset IFS
+  done
+}
+
+find_new() {
+  new=
+  for pid in $family; do
+    case $frozen in *" $pid "*) ;; *) new="$new $pid" ;; esac
+  done
+}
+
+set -f
+looks=0 quiet=0 frozen=' ' freezes=0
+[ -r /proc/self/stat ] && halt=STOP || halt=KILL
+for group in $groups; do kill -$halt -- "-$group"; done 2>/dev/null
+while [ $quiet -lt 2 ] && [ $looks -lt 100 ]; do
+  looks=$((looks + 1))
+  look
+  find_new
+  if [ "$family" = ' ' ]; then
+    quiet=$((quiet + 1)) groups=
+    [ $quiet -ge 2 ] || sleep 0.05 || sleep 1
+  elif [ -n "$new" ] && [ $freezes -lt 10 ]; then
+    quiet=0 freezes=$((freezes + 1)) frozen=$family
+    kill -STOP $new
+  else
+    quiet=0 freezes=0 frozen=' '
+    kill -9 $family
+    sleep 0.02 || sleep 1
+  fi
+done 2>/dev/null
+`;

@@ -1,0 +1,41 @@
+/** Waiting that somebody can end for good: from then on every wait is over at once. */
+export interface Patience {
+  /** Ends it; more calls change nothing. */
+  end(): void;
+  isOver(): boolean;
+  /** Settles when it was ended; never, when it was not. */
+  readonly ended: Promise<void>;
+  /** Resolves when `promise` settles, after `limitMs`, or when patience ends. Never rejects. */
+  wait(promise: Promise<unknown>, limitMs: number): Promise<void>;
+  /** Resolves after `delayMs`, or when patience ends. */
+  sleep(delayMs: number): Promise<void>;
+}
+
+export function createPatience(): Patience {
+  let over = false;
+  let wake: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+
+  async function sleep(delayMs: number, earlier: Promise<unknown> = ended): Promise<void> {
+    if (over || delayMs <= 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const elapsed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, delayMs);
+    });
+    await Promise.race([elapsed, ended, earlier]).catch(() => undefined);
+    clearTimeout(timer);
+  }
+
+  return {
+    end() {
+      over = true;
+      wake();
+    },
+    isOver: () => over,
+    ended,
+    wait: (promise, limitMs) => sleep(limitMs, promise),
+    sleep: (delayMs) => sleep(delayMs),
+  };
+}

@@ -1,0 +1,247 @@
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { Answer, Question } from "../shared/call-context.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
+import { asciiJson } from "../protocol/ascii-json.ts";
+import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
+import type { Inbound } from "./inbound.ts";
+
+/**
+ * The requests of one connection that wait for their answer. Every request is settled exactly once: by its answer, its
+ * deadline, its caller's cancellation, or the end of the connection. What belongs to none is dropped and counted.
+ */
+export interface RequestTable {
+  /** Enters a request; `send` is called once with its id. The promise is the request's reply. */
+  open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply>;
+  /** Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such streams. */
+  receive(message: Inbound, stream?: number): void;
+  /** Fails one request, if it still waits. */
+  fail(id: number, error: GatewayError): void;
+  failAll(error: () => GatewayError): void;
+  readonly size: number;
+}
+
+export interface RequestTableOptions {
+  /** How messages name the server: its slug. */
+  readonly server: string;
+  readonly events: ConnectionEvents;
+  /** Sends a complete message (latin1, no newline): answers to the server's own requests, cancellations. */
+  readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
+  /** False where the server must not send requests (modern era): they are refused (FAULTS.md 84). */
+  readonly questionsAllowed: () => boolean;
+}
+
+interface Waiting {
+  readonly id: number;
+  readonly request: UpstreamRequest;
+  readonly startedMs: number;
+  readonly settle: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+  readonly cancel: () => void;
+  timer: NodeJS.Timeout | undefined;
+  /** Questions that a person is answering now: the clock stands still. */
+  asking: number;
+  /** Time spent on such questions: not counted against the maximum. */
+  askedMs: number;
+}
+
+export function createRequestTable(options: RequestTableOptions): RequestTable {
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+
+  function take(id: number): Waiting | undefined {
+    const entry = waiting.get(id);
+    if (entry === undefined) return undefined;
+    waiting.delete(id);
+    clearTimeout(entry.timer);
+    entry.request.signal.removeEventListener("abort", entry.cancel);
+    return entry;
+  }
+
+  function fail(id: number, error: GatewayError): void {
+    take(id)?.reject(error);
+  }
+
+  function giveUp(id: number, error: GatewayError): void {
+    const entry = take(id);
+    if (entry === undefined) return;
+    options.send(encodeCancel(id, error.message), "cancel", id);
+    entry.reject(error);
+  }
+
+  function armTimer(entry: Waiting): void {
+    clearTimeout(entry.timer);
+    if (entry.asking > 0) return;
+    const spentMs = performance.now() - entry.startedMs - entry.askedMs;
+    const silenceMs = Math.min(entry.request.timeoutMs, Math.max(1, entry.request.maxTimeoutMs - spentMs));
+    // A subscription is open for as long as somebody listens: Infinity would overflow the timer.
+    if (silenceMs < Number.POSITIVE_INFINITY) entry.timer = setTimeout(onDeadline, silenceMs, entry);
+  }
+
+  function onDeadline(entry: Waiting): void {
+    const seconds = Math.round((performance.now() - entry.startedMs) / 100) / 10;
+    giveUp(entry.id, new GatewayError("UPSTREAM_TIMEOUT", `${options.server} did not answer ${entry.request.method} within ${seconds} s`));
+  }
+
+  function open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply> {
+    return new Promise((settle, reject) => {
+      if (request.signal.aborted) {
+        reject(cancelled(options.server, request.method));
+        return;
+      }
+      lastId += 1;
+      const id = lastId;
+      const cancel = () => giveUp(id, cancelled(options.server, request.method));
+      const entry: Waiting = { id, request, startedMs: performance.now(), settle, reject, cancel, timer: undefined, asking: 0, askedMs: 0 };
+      waiting.set(id, entry);
+      request.signal.addEventListener("abort", cancel);
+      armTimer(entry);
+      try {
+        send(id);
+      } catch (error) {
+        take(id);
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  function receive(message: Inbound, stream?: number): void {
+    switch (message.kind) {
+      case "result":
+      case "error": {
+        const entry = typeof message.id === "number" ? take(message.id) : undefined;
+        if (entry !== undefined) entry.settle(message.kind === "result" ? { kind: "result", result: message.result } : { kind: "error", error: message.error });
+        else dropAnswer(message.id);
+        return;
+      }
+      case "notification":
+        receiveNotification(message.method, message.params, stream);
+        return;
+      case "request":
+        void answerServer(message.id, message.method, message.params, stream);
+        return;
+      case "invalid":
+        options.events.onOddity("not-json", message.reason);
+        return;
+    }
+  }
+
+  function dropAnswer(id: unknown): void {
+    const known = typeof id === "number" && id >= 1 && id <= lastId;
+    options.events.onOddity(known ? "second-answer" : "unknown-id", `answer to ${String(id).slice(0, 100)}`);
+  }
+
+  function receiveNotification(method: string, params: JsonObject, stream: number | undefined): void {
+    if (method === "notifications/progress") {
+      const entry = typeof params["progressToken"] === "number" ? waiting.get(params["progressToken"]) : undefined;
+      if (entry?.request.onProgress === undefined) {
+        options.events.onOddity("unknown-progress", `progress for ${String(params["progressToken"]).slice(0, 100)}`);
+        return;
+      }
+      armTimer(entry);
+      const { progressToken: _own, ...rest } = params;
+      entry.request.onProgress(rest);
+      return;
+    }
+    if (method === "notifications/message") {
+      const owner = ownerOf(stream);
+      if (owner?.request.onLog !== undefined) owner.request.onLog(params);
+      else options.events.onNotification(method, params);
+      return;
+    }
+    options.events.onNotification(method, params);
+  }
+
+  /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
+  function ownerOf(stream: number | undefined): Waiting | undefined {
+    if (stream !== undefined) return waiting.get(stream);
+    if (waiting.size !== 1) return undefined;
+    return waiting.values().next().value;
+  }
+
+  async function answerServer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void> {
+    if (typeof id !== "string" && typeof id !== "number") {
+      options.events.onOddity("request-refused", `${method} with an id that is neither string nor number`);
+      return;
+    }
+    const idText = asciiJson(id);
+    if (method === "ping") {
+      options.send(`{"jsonrpc":"2.0","id":${idText},"result":{}}`, "answer", stream);
+      return;
+    }
+    const answer = await askOwner(method, params, stream);
+    const body = answer.kind === "result" ? `"result":${answer.result.toString("latin1")}` : `"error":${answer.error.toString("latin1")}`;
+    options.send(`{"jsonrpc":"2.0","id":${idText},${body}}`, "answer", stream);
+  }
+
+  async function askOwner(method: string, params: JsonBytes, stream: number | undefined): Promise<Answer> {
+    if (!isQuestion(method)) return refusal(-32601, `the gateway does not answer ${method}`);
+    if (!options.questionsAllowed()) {
+      options.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
+      return refusal(-32600, `${method} must be asked with an input_required result in this revision`);
+    }
+    const owner = ownerOf(stream);
+    if (owner === undefined) {
+      options.events.onOddity("request-refused", `${method} with ${waiting.size} calls in flight`);
+      return refusal(-32603, `${waiting.size} calls are in flight and the request does not say which one it belongs to; set interactive: true for this server`);
+    }
+    if (owner.request.ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);
+    return await withClockStopped(owner, owner.request.ask, { method, params });
+  }
+
+  async function withClockStopped(owner: Waiting, ask: NonNullable<UpstreamRequest["ask"]>, question: Question): Promise<Answer> {
+    const askedAtMs = performance.now();
+    owner.asking += 1;
+    clearTimeout(owner.timer);
+    try {
+      return await ask(question, owner.request.signal);
+    } catch (error) {
+      return refusal(-32603, error instanceof Error ? error.message : "the client gave no answer");
+    } finally {
+      owner.asking -= 1;
+      owner.askedMs += performance.now() - askedAtMs;
+      if (waiting.get(owner.id) === owner) armTimer(owner);
+    }
+  }
+
+  return {
+    open,
+    receive,
+    fail,
+    failAll(error) {
+      for (const id of [...waiting.keys()]) fail(id, error());
+    },
+    get size() {
+      return waiting.size;
+    },
+  };
+}
+
+function isQuestion(method: string): method is Question["method"] {
+  return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";
+}
+
+function refusal(code: number, message: string): Answer {
+  return { kind: "error", error: Buffer.from(asciiJson({ code, message }), "latin1") };
+}
+
+function cancelled(server: string, method: string): GatewayError {
+  return new GatewayError("CALL_CANCELLED", `${method} to ${server} was cancelled by the caller`);
+}
+
+function encodeCancel(id: number, reason: string): string {
+  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason })}}`;
+}
+
+/** The error object of a reply, parsed; what a server sends in its place that is none becomes one. */
+export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(error.toString("utf8"));
+  } catch {
+    parsed = undefined;
+  }
+  if (!isJsonObject(parsed)) return { code: -32603, message: "the server answered with an error that is no object" };
+  const code = typeof parsed["code"] === "number" ? parsed["code"] : -32603;
+  const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
+  return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };
+}

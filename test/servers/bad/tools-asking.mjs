@@ -1,0 +1,132 @@
+// Tools that need the client: pushed requests in the legacy era, input_required in the modern one.
+// Whether the client declared that it can answer is not looked at.
+
+import { text } from "./content.mjs";
+
+const form = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+const samplingParams = {
+  messages: [{ role: "user", content: text("What is the capital of France?") }],
+  maxTokens: 50,
+};
+
+const questions = {
+  elicit: ({ message = "What is your name?" }) => ({
+    method: "elicitation/create",
+    params: { mode: "form", message, requestedSchema: form },
+  }),
+  "elicit-url": ({ url = "https://example.com/login" }) => ({
+    method: "elicitation/create",
+    params: { mode: "url", message: "Please log in", url, elicitationId: "login-1" },
+  }),
+  sample: () => ({ method: "sampling/createMessage", params: samplingParams }),
+  roots: () => ({ method: "roots/list", params: {} }),
+};
+
+/** @type {Record<string, import("./tools.mjs").Tool>} */
+export const askingTools = {
+  elicit: { description: "Asks the user for a name and returns the answer", run: askOne("elicit") },
+  "elicit-url": { description: "Asks the user to open `url`", run: askOne("elicit-url") },
+  sample: { description: "Asks the client's model and returns the answer", run: askOne("sample") },
+  roots: { description: "Asks for the client's roots and returns them", run: askOne("roots") },
+  "ask-all": {
+    description: "Asks for all three: one after the other (legacy), in one round (modern)",
+    run: (exchange) => askInTurn(exchange, ["elicit", "sample", "roots"]),
+  },
+  "elicit-twice": {
+    description: "Asks the user twice; modern: two rounds, with other state in each",
+    async run(exchange) {
+      if (exchange.era === "legacy") return askInTurn(exchange, ["elicit", "elicit"]);
+      const { requestState, inputResponses } = exchange.params;
+      if (requestState === undefined)
+        return requireInput(exchange, { first: questions.elicit({}) }, "round-1");
+      const state = openState(exchange);
+      if (state === undefined) return;
+      if (state === "round-1")
+        return requireInput(exchange, { second: questions.elicit({}) }, "round-2");
+      exchange.say(inputResponses);
+    },
+  },
+  "ask-for-ever": {
+    description: "Modern: asks again, whatever it is told",
+    run: (exchange) =>
+      requireInput(exchange, { again: questions.elicit({}) }, `round-${exchange.server.calls}`),
+  },
+  "state-only": {
+    description: "Modern: answers input_required with state and no question, then with the result",
+    run(exchange) {
+      if (exchange.params.requestState === undefined)
+        return requireInput(exchange, undefined, "state-only");
+      if (openState(exchange) !== undefined) exchange.say("state came back");
+    },
+  },
+  push: {
+    description:
+      "Pushes the request `method` (ping) with `params`, whatever the era forbids, and returns what comes back within `ms` (1000)",
+    async run(exchange) {
+      const { method = "ping", params = {}, ms = 1_000 } = exchange.args;
+      const silence = new Promise((resolve) => setTimeout(resolve, ms, "nothing came back"));
+      exchange.say(await Promise.race([exchange.ask(method, params), silence]));
+    },
+  },
+  "needs-sampling": {
+    description: "Answers -32021: the client lacks a capability",
+    run: ({ fail }) =>
+      fail(-32021, "Sampling is needed", { requiredCapabilities: { sampling: {} } }),
+  },
+  "needs-url": {
+    description: "Answers -32042: a URL has to be visited first (2025-11-25)",
+    run({ fail }) {
+      const { params } = questions["elicit-url"]({});
+      fail(-32042, "Please log in first", { elicitations: [params] });
+    },
+  },
+};
+
+function askOne(kind) {
+  return async (exchange) => {
+    const question = questions[kind](exchange.args);
+    if (exchange.era === "legacy") return exchange.say(await askAndRead(exchange, question));
+    const answer = exchange.params.inputResponses?.answer;
+    if (answer === undefined) return requireInput(exchange, { answer: question }, kind);
+    if (openState(exchange) !== undefined) exchange.say(answer);
+  };
+}
+
+async function askInTurn(exchange, kinds) {
+  if (exchange.era === "modern") {
+    const responses = exchange.params.inputResponses;
+    const asked = Object.fromEntries(kinds.map((kind) => [kind, questions[kind]({})]));
+    return responses === undefined
+      ? requireInput(exchange, asked, "ask-all")
+      : exchange.say(responses);
+  }
+  const answers = [];
+  for (const kind of kinds) answers.push(await askAndRead(exchange, questions[kind]({})));
+  exchange.say(answers);
+}
+
+async function askAndRead(exchange, { method, params }) {
+  const { result, error } = await exchange.ask(method, params);
+  return result ?? { error };
+}
+
+function requireInput(exchange, inputRequests, state) {
+  if (exchange.era === "legacy") {
+    return exchange.answer({ content: [text("only in the modern era")], isError: true });
+  }
+  const requestState = exchange.server.sealState(state);
+  exchange.answer({
+    resultType: "input_required",
+    ...(inputRequests && { inputRequests }),
+    requestState,
+  });
+}
+
+/** The state that this process sealed; anything else is refused with -32602, and undefined. */
+function openState(exchange) {
+  const { requestState = "" } = exchange.params;
+  const state = String(requestState).slice(0, String(requestState).lastIndexOf("."));
+  if (requestState === exchange.server.sealState(state)) return state;
+  exchange.fail(-32602, "requestState was altered", { reason: "invalid_request_state" });
+  return undefined;
+}
