@@ -5,7 +5,7 @@ import MiniSearch from "minisearch";
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
 import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/discovery/embeddings.ts";
-import { clampLimit, queryLengthLimit, readQuery, type SearchEngine, type SearchRequest } from "../../src/discovery/engine.ts";
+import { clampLimit, queryLengthLimit, readQuery, type SearchAnswer, type SearchEngine, type SearchRequest } from "../../src/discovery/engine.ts";
 import { createFuseEngine } from "../../src/discovery/fuse.ts";
 import { createLexicalEngine } from "../../src/discovery/lexical.ts";
 import { createUseMemory } from "../../src/discovery/memory-of-use.ts";
@@ -23,6 +23,12 @@ export function askEngine(engine: SearchEngine, parts: readonly InstanceCatalog[
     const { tools } = await engine.search(toRequest(query, parts), never);
     return tools.map(({ tool }) => tool.hash);
   };
+}
+
+/** The lexical engine's whole answers, over these instances. */
+export function searchLexical(parts: readonly InstanceCatalog[]): (query: string) => Promise<SearchAnswer> {
+  const engine = lexicalEngine();
+  return (query) => engine.search(toRequest(query, parts), never);
 }
 
 /** What does not fit into a query is cut, as a model that was refused would. */

@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 
+import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
+import { answerCost, type AnswerCost } from "./answers.ts";
 import { drawChart, type Bars } from "./chart.ts";
-import { readCorpus, readQueries, setNames, toParts } from "./data.ts";
+import { readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
 import { askEngine, askFuse, askMiniSearch, embedAll, lexicalEngine, measureLearning } from "./engines.ts";
 import { measure, type Measured } from "./measure.ts";
 import { sizeCurve, type SizePoint } from "./size-curve.ts";
+import { describeTokens, measureTokens, type CorpusTool } from "./tokens.ts";
 
 /** Fuse takes up to half a second per query: a sample says enough. */
 const fuseSample = 40;
@@ -20,24 +23,27 @@ async function main(): Promise<void> {
     return;
   }
   const sets: Record<string, Record<string, Measured>> = {};
+  const answers: Record<string, AnswerCost> = {};
   for (const name of setNames) {
     if (!existsSync(`${directory}/dev/${name}.json`)) continue;
-    sets[name] = await measureSet(directory, name);
-    printSet(name, sets[name]);
+    const { corpus, queries } = readQueries(directory, name);
+    const parts = toParts(readCorpus(directory, corpus).tools);
+    sets[name] = await measureSet(queries, parts);
+    answers[name] = await answerCost(queries, parts);
+    printSet(name, sets[name], answers[name]);
   }
   const curve = await sizeCurve(directory);
   printCurve(curve);
+  console.log(`\n${describeTokens(measureTokens(readCorpus(directory, "real_mcp").tools as CorpusTool[]))}`);
   mkdirSync("docs", { recursive: true });
-  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, curve }, rounded, 2)}\n`);
+  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, answers, curve }, rounded, 2)}\n`);
   const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({ set, values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])) }));
   writeFileSync("docs/retrieval.svg", drawChart(bars, curve));
 }
 
-async function measureSet(directory: string, name: string): Promise<Record<string, Measured>> {
-  const { corpus, queries } = readQueries(directory, name);
-  const parts = toParts(readCorpus(directory, corpus).tools);
+async function measureSet(queries: readonly DevQuery[], parts: readonly InstanceCatalog[]): Promise<Record<string, Measured>> {
   const results: Record<string, Measured> = {};
-  if (existsSync("dist/discovery/fuse-worker.js")) results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts));
+  if (existsSync("dist/discovery/fuse-worker.js")) results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), 1);
   results["minisearch"] = await measure(queries, askMiniSearch(parts));
   results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts));
   results["lexical+learning"] = await measureLearning(queries, parts);
@@ -49,12 +55,13 @@ async function measureSet(directory: string, name: string): Promise<Record<strin
   return results;
 }
 
-function printSet(name: string, results: Record<string, Measured>): void {
+function printSet(name: string, results: Record<string, Measured>, cost: AnswerCost): void {
   console.log(`\n${name}`.padEnd(24), "queries  r@1   r@5   r@10  MRR   empty p50 ms  p95 ms");
   for (const [engine, one] of Object.entries(results)) {
     const shares = [one.recall1, one.recall5, one.recall10, one.mrr, one.empty].map((value) => value.toFixed(1).padStart(5));
     console.log(`  ${engine}`.padEnd(24), String(one.queries).padStart(6), ...shares, one.p50Ms.toFixed(2).padStart(6), one.p95Ms.toFixed(2).padStart(7));
   }
+  console.log(`  one lexical answer: ${cost.tools.toFixed(1)} tools, ${cost.median} tokens (p90 ${cost.p90})`);
 }
 
 function printCurve(curve: readonly SizePoint[]): void {

@@ -25,7 +25,7 @@ export interface SizePoint {
 /** The queries of `real_mcp`, while its own tools become few, and then foreign ones are added. */
 export async function sizeCurve(directory: string): Promise<SizePoint[]> {
   const own = readCorpus(directory, "real_mcp").tools;
-  const foreign = corpusNames.filter((name) => name !== "real_mcp").flatMap((name) => readCorpus(directory, name).tools.map((tool) => ({ ...tool, server: `${name} ${tool.server}` })));
+  const foreign = corpusNames.filter((name) => name !== "real_mcp").flatMap((name) => readCorpus(directory, name).tools.map((tool) => ({ ...tool, id: `${name} ${tool.id}`, server: `${name} ${tool.server}` })));
   const again = foreign.map((tool) => ({ ...tool, id: `again ${tool.id}`, server: `again ${tool.server}` }));
   const pool = [...shuffleServers(own), ...foreign, ...again];
   const { queries } = readQueries(directory, "real_mcp");

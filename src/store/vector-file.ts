@@ -37,10 +37,18 @@ export function createVectorFile({ path, model, onFailure }: VectorFileOptions):
   /** False until the file on disk is known to be a whole one of ours. */
   let isWhole = false;
   let work: Promise<void> = Promise.resolve();
+  /** In memory, not yet on disk. */
+  let unwritten: VectorEntry[] = [];
 
-  const rewrite = (): Promise<void> => replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
-  function later(task: () => Promise<void>): void {
-    work = work.then(task).catch((error: unknown) => {
+  async function write(): Promise<void> {
+    const fresh = unwritten;
+    unwritten = [];
+    if (!isWhole) await replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
+    else if (fresh.length > 0) await appendFile(path, Buffer.concat(fresh.map(({ hash, vector }) => toRecord([hash, vector]))));
+    isWhole = true;
+  }
+  function writeSoon(): void {
+    work = work.then(write).catch((error: unknown) => {
       isWhole = false;
       onFailure(error);
     });
@@ -58,20 +66,15 @@ export function createVectorFile({ path, model, onFailure }: VectorFileOptions):
       const fresh = entries.filter(({ hash, vector }) => isHash(hash) && vector.length === (length ??= vector.length) && !vectors.has(hash));
       if (fresh.length === 0) return;
       for (const { hash, vector } of fresh) vectors.set(hash, vector);
-      later(async () => {
-        if (isWhole) await appendFile(path, Buffer.concat(fresh.map(({ hash, vector }) => toRecord([hash, vector]))));
-        else await rewrite();
-        isWhole = true;
-      });
+      unwritten.push(...fresh);
+      writeSoon();
     },
     keepOnly(hashes) {
       const kept = [...vectors].filter(([hash]) => hashes.has(hash));
       if (kept.length * 2 > vectors.size) return;
       vectors = new Map(kept);
-      later(async () => {
-        await rewrite();
-        isWhole = true;
-      });
+      isWhole = false;
+      writeSoon();
     },
     async [Symbol.asyncDispose]() {
       await work;

@@ -49,7 +49,7 @@ function planWords(index: SearchIndex, allWords: readonly string[], learned: Lea
   const joined = joinNeighbours(words)
     .map(language.stem)
     .filter((stem) => index.terms.has(stem) || thesaurus.has(stem));
-  const groups = [...new Set([...stems, ...joined])].map((stem) => toGroup(index, stem, learned));
+  const PD=(globalThis as any).PD??0; const groups = [...new Set([...stems, ...joined])].map((stem) => { const g=toGroup(index, stem, learned); const pos=Math.max(0,stems.indexOf(stem)); const f=1/(1+PD*pos); return {...g,weight:g.weight*f,full:g.full*f}; });
   return { stems, groups };
 }
 

@@ -77,7 +77,7 @@ test("a server of both eras is spoken to in the caller's: one session, made when
   await Promise.all([1, 2, 3].map(() => connection.request(call({ era: "legacy" }))));
   await connection.request(call({ era: "modern" }));
   expect(connection.peer).toMatchObject({ era: "modern", eras: ["modern", "legacy"] });
-  const methods = server.seen.slice(2).map(({ method, headers }) => `${method} ${headers["mcp-protocol-version"]}`);
+  const methods = server.seen.slice(2).map(({ method, headers }) => `${method} ${String(headers["mcp-protocol-version"])}`);
   expect(methods.filter((text) => text.startsWith("initialize"))).toHaveLength(1);
   expect(methods.slice(2).toSorted()).toEqual(["tools/call 2025-06-18", "tools/call 2025-06-18", "tools/call 2025-06-18", "tools/call 2026-07-28"]);
 });

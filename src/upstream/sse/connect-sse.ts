@@ -30,7 +30,7 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
   channel.setDialect({ era: "legacy", revision: peer.revision, identity, capabilities: {} });
   return {
     peer,
-    request: channel.request,
+    request: (request) => channel.request(request),
     notify: (method, params) => channel.post(encodeNotification(method, params)),
     closed: lifetime.closed,
     get inFlight() {

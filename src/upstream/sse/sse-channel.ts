@@ -79,7 +79,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     setDialect(given) {
       dialect = given;
     },
-    failAll: table.failAll,
+    failAll: (error) => table.failAll(error),
     get size() {
       return table.size;
     },

@@ -1,0 +1,80 @@
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; undefined when it is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+  readonly json: any;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+}
+
+/** One HTTP request, byte for byte as asked, with nothing added that was not asked for. */
+export async function send(url: string, options: RawRequest = {}): Promise<RawAnswer> {
+  return await new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method: options.method ?? "POST", headers: { ...options.headers } as Record<string, string>, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) });
+      });
+    });
+    request.on("error", reject);
+    request.end(options.body);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+let lastId = 0;
+
+/** One legacy JSON-RPC request without a session. `params` may be given as text, to be sent as it is. */
+export async function rpc(url: string, method: string, params: unknown = {}, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
+  lastId += 1;
+  const body = `{"jsonrpc":"2.0","id":${lastId},"method":${JSON.stringify(method)},"params":${typeof params === "string" ? params : JSON.stringify(params)}}`;
+  return await send(url, { headers: { "content-type": "application/json", ...headers }, body });
+}
+
+/** One request of revision 2026-07-28, with its envelope and headers. */
+export async function modernRpc(url: string, method: string, params: Record<string, unknown> = {}, capabilities: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
+  lastId += 1;
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": capabilities,
+    ...(params["_meta"] as object | undefined),
+  };
+  const name = params["name"] ?? params["uri"];
+  return await send(url, {
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(typeof name === "string" ? { "mcp-name": name } : {}),
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params: { ...params, _meta: meta } }),
+  });
+}
+
+/** execute_mcp_tool at `/mcp`; the tool's result. */
+// oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+export async function execute(gatewayUrl: string, toolPath: string, args: unknown = {}): Promise<any> {
+  const answer = await rpc(`${gatewayUrl}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: toolPath, arguments: args } });
+  return answer.json?.result ?? answer.json;
+}
