@@ -9,7 +9,10 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 
 const startTimeoutMs = 180_000;
 
-/** slug, npm package, arguments, variables that must be set before the server lists its tools. */
+/**
+ * slug, npm package, arguments, variables that must be set before the server lists its tools
+ * @type {[string, string, string[]?, string[]?][]}
+ */
 const servers = [
   ["airbnb", "@openbnb/mcp-server-airbnb"],
   ["airtable", "airtable-mcp-server", [], ["AIRTABLE_API_KEY"]],
@@ -36,7 +39,12 @@ const servers = [
   ["gitlab-community", "@zereight/mcp-gitlab", [], ["GITLAB_PERSONAL_ACCESS_TOKEN"]],
   ["google-maps", "@modelcontextprotocol/server-google-maps", [], ["GOOGLE_MAPS_API_KEY"]],
   ["hubspot", "@hubspot/mcp-server", [], ["PRIVATE_APP_ACCESS_TOKEN"]],
-  ["jira", "@aashari/mcp-server-atlassian-jira", [], ["ATLASSIAN_SITE_NAME", "ATLASSIAN_USER_EMAIL", "ATLASSIAN_API_TOKEN"]],
+  [
+    "jira",
+    "@aashari/mcp-server-atlassian-jira",
+    [],
+    ["ATLASSIAN_SITE_NAME", "ATLASSIAN_USER_EMAIL", "ATLASSIAN_API_TOKEN"],
+  ],
   ["kubernetes", "mcp-server-kubernetes"],
   ["lark", "@larksuiteoapi/lark-mcp", ["mcp", "-a", "placeholder", "-s", "placeholder"]],
   ["mapbox", "@mapbox/mcp-server", [], ["MAPBOX_ACCESS_TOKEN"]],
@@ -80,7 +88,10 @@ await writeFile(join(directory, "real_mcp.json"), JSON.stringify({ name: "real_m
 console.log(`${tools.length} tools in ${join(directory, "real_mcp.json")}`);
 
 async function listTools(server, name, args = [], variables = []) {
-  const env = { ...getDefaultEnvironment(), ...Object.fromEntries(variables.map((variable) => [variable, placeholder(variable)])) };
+  const env = {
+    ...getDefaultEnvironment(),
+    ...Object.fromEntries(variables.map((variable) => [variable, placeholder(variable)])),
+  };
   const transport = new StdioClientTransport({ command: "npx", args: ["-y", name, ...args], env, stderr: "ignore" });
   const client = new Client({ name: "toolyard-bench", version: "1" });
   try {
@@ -94,7 +105,15 @@ async function listTools(server, name, args = [], variables = []) {
       found.push(...page.tools);
       cursor = page.nextCursor;
     } while (cursor !== undefined && found.length < 10_000);
-    return found.map((tool) => ({ id: `${server}:${tool.name}`, server, ...about, name: tool.name, title: tool.title, description: tool.description, inputSchema: tool.inputSchema }));
+    return found.map((tool) => ({
+      id: `${server}:${tool.name}`,
+      server,
+      ...about,
+      name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+    }));
   } finally {
     await client.close();
   }

@@ -3,7 +3,11 @@ import type { InstanceId, ServerSlug, ToolPath } from "../src/shared/ids.ts";
 import type { InstanceCatalog, ToolEntry } from "../src/catalog/snapshot.ts";
 
 /** One instance for tests: a server and its tools, as they would stand in a snapshot. */
-export function sampleInstance(server: string, tools: readonly (Partial<ToolDefinition> & { readonly name: string })[], instructions?: string): InstanceCatalog {
+export function sampleInstance(
+  server: string,
+  tools: readonly (Partial<ToolDefinition> & { readonly name: string })[],
+  instructions?: string,
+): InstanceCatalog {
   return {
     instance: server as InstanceId,
     server: server as ServerSlug,
@@ -37,21 +41,39 @@ function sampleTool(server: string, definition: ToolDefinition): ToolEntry {
 export function sampleCatalog(): InstanceCatalog[] {
   return [
     sampleInstance("github", [
-      { name: "create_issue", description: "Create a new issue in a GitHub repository", inputSchema: schema("owner", "repo", "title") },
+      {
+        name: "create_issue",
+        description: "Create a new issue in a GitHub repository",
+        inputSchema: schema("owner", "repo", "title"),
+      },
       { name: "list_issues", description: "List issues in a GitHub repository", annotations: { readOnlyHint: true } },
       { name: "merge_pull_request", description: "Merge a pull request" },
       { name: "delete_repository", description: "Delete a repository for good" },
     ]),
-    sampleInstance("weather", [{ name: "get_forecast", description: "Weather forecast for a city", annotations: { readOnlyHint: true }, inputSchema: schema("city", "days") }]),
+    sampleInstance("weather", [
+      {
+        name: "get_forecast",
+        description: "Weather forecast for a city",
+        annotations: { readOnlyHint: true },
+        inputSchema: schema("city", "days"),
+      },
+    ]),
     sampleInstance("browser", [
       { name: "browser_take_screenshot", description: "Take a picture of the current page" },
       { name: "navigateBack", description: "Go back to the previous page" },
     ]),
-    sampleInstance("slack", [{ name: "slack_post_message", description: "Post a message to a channel" }], "Talk to the team."),
+    sampleInstance(
+      "slack",
+      [{ name: "slack_post_message", description: "Post a message to a channel" }],
+      "Talk to the team.",
+    ),
     sampleInstance("bing-cn", [{ name: "bing_search", description: "使用必应搜索指定的关键词，并返回搜索结果列表" }]),
   ];
 }
 
 function schema(...names: string[]): ToolDefinition["inputSchema"] {
-  return { type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string", description: `the ${name}` }])) };
+  return {
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string", description: `the ${name}` }])),
+  };
 }

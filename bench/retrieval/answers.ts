@@ -20,8 +20,19 @@ export async function answerCost(queries: readonly DevQuery[], parts: readonly I
   let count = 0;
   for (const { query } of queries) {
     const { tools, total } = await search(query);
-    const hits = tools.map(({ tool, distance }) => ({ tool, distance, serverTitle: tool.server, transport: "stdio" as const }));
-    const text = renderDiscover({ needs: [{ query, hits }], grouped: false, detail: "signature", totalFound: total, searchTimeMs: 1.5 });
+    const hits = tools.map(({ tool, distance }) => ({
+      tool,
+      distance,
+      serverTitle: tool.server,
+      transport: "stdio" as const,
+    }));
+    const text = renderDiscover({
+      needs: [{ query, hits }],
+      grouped: false,
+      detail: "signature",
+      totalFound: total,
+      searchTimeMs: 1.5,
+    });
     costs.push(countTokens(text));
     count += tools.length;
   }

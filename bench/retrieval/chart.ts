@@ -22,7 +22,12 @@ ${body.join("\n")}
 }
 
 function legend(engines: readonly string[]): string {
-  return engines.map((engine, at) => `<rect x="${20 + at * 180}" y="36" width="10" height="10" fill="${colours[at]}"/><text x="${34 + at * 180}" y="45">${engine}</text>`).join("");
+  return engines
+    .map(
+      (engine, at) =>
+        `<rect x="${20 + at * 180}" y="36" width="10" height="10" fill="${colours[at]}"/><text x="${34 + at * 180}" y="45">${engine}</text>`,
+    )
+    .join("");
 }
 
 function setBars(set: Bars, at: number, count: number, engines: readonly string[]): string {
@@ -45,10 +50,20 @@ function sizeLines(curve: readonly SizePoint[]): string {
   const y = (recall: number): number => 590 - 2.2 * recall;
   const line = (colour: string, recallOf: (point: SizePoint) => number): string => {
     const points = curve.map((point) => `${x(point.tools).toFixed(1)},${y(recallOf(point)).toFixed(1)}`).join(" ");
-    const labels = curve.map((point) => `<text x="${x(point.tools).toFixed(1)}" y="${(y(recallOf(point)) - 6).toFixed(1)}" text-anchor="middle">${recallOf(point).toFixed(0)}</text>`);
+    const labels = curve.map(
+      (point) =>
+        `<text x="${x(point.tools).toFixed(1)}" y="${(y(recallOf(point)) - 6).toFixed(1)}" text-anchor="middle">${recallOf(point).toFixed(0)}</text>`,
+    );
     return `<polyline points="${points}" fill="none" stroke="${colour}" stroke-width="2"/>${labels.join("")}`;
   };
-  const ticks = curve.map((point) => `<text x="${x(point.tools).toFixed(1)}" y="608" text-anchor="middle">${point.tools} tools</text>`);
+  const ticks = curve.map(
+    (point) => `<text x="${x(point.tools).toFixed(1)}" y="608" text-anchor="middle">${point.tools} tools</text>`,
+  );
   const title = `<text x="20" y="350" font-size="16">The queries of real_mcp, as the catalog grows</text>`;
-  return [title, line(colours[2] ?? "", (point) => point.lexical.recall5), line(colours[1] ?? "", (point) => point.miniSearch.recall5), ...ticks].join("\n");
+  return [
+    title,
+    line(colours[2] ?? "", (point) => point.lexical.recall5),
+    line(colours[1] ?? "", (point) => point.miniSearch.recall5),
+    ...ticks,
+  ].join("\n");
 }

@@ -55,7 +55,10 @@ export function readCorpus(directory: string, name: string): Corpus {
 }
 
 export function readQueries(directory: string, name: string): QuerySet {
-  return { ...(JSON.parse(readFileSync(join(directory, "dev", `${name}.json`), "utf8")) as Omit<QuerySet, "name">), name };
+  return {
+    ...(JSON.parse(readFileSync(join(directory, "dev", `${name}.json`), "utf8")) as Omit<QuerySet, "name">),
+    name,
+  };
 }
 
 /** A corpus as the gateway would hold it: one instance per server. The benchmark's tool id is kept as the tool's hash. */
@@ -96,7 +99,12 @@ function toEntry(tool: CorpusTool): ToolEntry {
     server: tool.server as ServerSlug,
     upstreamName: name,
     path: `${tool.server}:${name}` as ToolPath,
-    definition: { name, ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), inputSchema },
+    definition: {
+      name,
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      inputSchema,
+    },
     hash: tool.id,
   };
 }

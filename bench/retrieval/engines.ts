@@ -5,7 +5,14 @@ import MiniSearch from "minisearch";
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
 import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/discovery/embeddings.ts";
-import { clampLimit, queryLengthLimit, readQuery, type SearchAnswer, type SearchEngine, type SearchRequest } from "../../src/discovery/engine.ts";
+import {
+  clampLimit,
+  queryLengthLimit,
+  readQuery,
+  type SearchAnswer,
+  type SearchEngine,
+  type SearchRequest,
+} from "../../src/discovery/engine.ts";
 import { createFuseEngine } from "../../src/discovery/fuse.ts";
 import { createLexicalEngine } from "../../src/discovery/lexical.ts";
 import { createUseMemory } from "../../src/discovery/memory-of-use.ts";
@@ -51,25 +58,46 @@ export function askMiniSearch(parts: readonly InstanceCatalog[]): Ask {
   const index = new MiniSearch({ fields: ["name", "description", "server"] });
   index.addAll(
     parts.flatMap((part) =>
-      part.tools.map((tool) => ({ id: tool.hash, name: tool.definition.name, description: tool.definition.description, server: part.serverTitle })),
+      part.tools.map((tool) => ({
+        id: tool.hash,
+        name: tool.definition.name,
+        description: tool.definition.description,
+        server: part.serverTitle,
+      })),
     ),
   );
-  return async ({ query }) => index.search(query).slice(0, 10).map((result) => String(result.id));
+  return async ({ query }) =>
+    index
+      .search(query)
+      .slice(0, 10)
+      .map((result) => String(result.id));
 }
 
 /**
  * Memory of use, measured on queries that it never saw: the queries are halved (an agent's task goes into one half as a whole); one half is searched,
  * and the relevant tools that were offered are "executed"; the other half is judged. Then the other way round.
  */
-export async function measureLearning(queries: readonly DevQuery[], parts: readonly InstanceCatalog[]): Promise<Measured> {
+export async function measureLearning(
+  queries: readonly DevQuery[],
+  parts: readonly InstanceCatalog[],
+): Promise<Measured> {
   const judged: Judged[] = [];
   for (const half of [0, 1]) {
     const language = createLanguage();
-    const memory = await createUseMemory({ language, store: { load: async () => undefined, save: () => undefined }, clock: systemClock, isShared: () => true });
+    const memory = await createUseMemory({
+      language,
+      store: { load: async () => undefined, save: () => undefined },
+      clock: systemClock,
+      isShared: () => true,
+    });
     const teacher = createLexicalEngine({ language });
     for (const query of queries.filter((one) => halfOf(one) === half)) {
       const { tools } = await teacher.search(toRequest(query.query, parts), never);
-      memory.offered(someone, query.query, tools.map(({ tool }) => tool));
+      memory.offered(
+        someone,
+        query.query,
+        tools.map(({ tool }) => tool),
+      );
       for (const { tool } of tools) if (query.relevant.includes(tool.hash)) memory.executed(someone, tool);
     }
     const ask = askEngine(createLexicalEngine({ language, memory }), parts);
@@ -92,9 +120,23 @@ function halfOf(query: DevQuery): number {
 /** Vectors of every tool from the endpoint in `BENCH_EMBEDDINGS_URL`, waited for. */
 export async function embedAll(parts: readonly InstanceCatalog[], url: string): Promise<Embeddings> {
   const vectors = new Map<string, Float32Array>();
-  const store: VectorStore = { get: (hash) => vectors.get(hash), put: (entries) => entries.forEach(({ hash, vector }) => vectors.set(hash, vector)), keepOnly: () => undefined };
-  const log = { debug: () => undefined, info: () => undefined, warn: (fields: unknown) => console.error(fields), error: () => undefined };
-  const endpoint = { url, model: process.env["BENCH_EMBEDDINGS_MODEL"] ?? "default", apiKey: process.env["BENCH_EMBEDDINGS_KEY"], dimensions: undefined };
+  const store: VectorStore = {
+    get: (hash) => vectors.get(hash),
+    put: (entries) => entries.forEach(({ hash, vector }) => vectors.set(hash, vector)),
+    keepOnly: () => undefined,
+  };
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (fields: unknown) => console.error(fields),
+    error: () => undefined,
+  };
+  const endpoint = {
+    url,
+    model: process.env["BENCH_EMBEDDINGS_MODEL"] ?? "default",
+    apiKey: process.env["BENCH_EMBEDDINGS_KEY"],
+    dimensions: undefined,
+  };
   const embeddings = createEmbeddings({ endpoint, deadlineMs: 5_000, store, clock: systemClock, log });
   embeddings.update(parts.flatMap((part) => part.tools));
   while (embeddings.missing > 0) await new Promise((resolve) => setTimeout(resolve, 100));

@@ -43,13 +43,21 @@ export interface Judged {
 
 export function judge(query: DevQuery, found: readonly string[]): Omit<Judged, "ms"> {
   const needs = query.groups ?? query.relevant.map((id) => [id]);
-  const metWithin = (k: number): number => needs.filter((need) => found.slice(0, k).some((id) => need.includes(id))).length / needs.length;
+  const metWithin = (k: number): number =>
+    needs.filter((need) => found.slice(0, k).some((id) => need.includes(id))).length / needs.length;
   const first = found.findIndex((id) => needs.some((need) => need.includes(id)));
-  return { at1: metWithin(1), at5: metWithin(5), at10: metWithin(10), reciprocal: first < 0 ? 0 : 1 / (first + 1), empty: found.length === 0 };
+  return {
+    at1: metWithin(1),
+    at5: metWithin(5),
+    at10: metWithin(10),
+    reciprocal: first < 0 ? 0 : 1 / (first + 1),
+    empty: found.length === 0,
+  };
 }
 
 export function summarise(judged: readonly Judged[]): Measured {
-  const percent = (value: (one: Judged) => number): number => (100 * judged.reduce((sum, one) => sum + value(one), 0)) / judged.length;
+  const percent = (value: (one: Judged) => number): number =>
+    (100 * judged.reduce((sum, one) => sum + value(one), 0)) / judged.length;
   const times = judged.map((one) => one.ms).sort((a, b) => a - b);
   const quantile = (share: number): number => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
   return {

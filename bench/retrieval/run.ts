@@ -16,9 +16,14 @@ await main();
 
 /** Every engine on every set: a table on stdout, docs/retrieval.json and docs/retrieval.svg. Data: `BENCH_DATA`, see docs/search.md. */
 async function main(): Promise<void> {
-  const directory = process.env["BENCH_DATA"] ?? "../shared/retrieval";
+  const directory =
+    process.env["BENCH_DATA"] ??
+    ["../shared/retrieval", ".cache/retrieval"].find((place) => existsSync(place)) ??
+    ".cache/retrieval";
   if (!existsSync(directory)) {
-    console.error(`No data in ${directory}: set BENCH_DATA, or run \`npm run bench:collect\` for the corpus of npm servers.`);
+    console.error(
+      `No data in ${directory}: set BENCH_DATA, or run \`npm run bench:collect\` for the corpus of npm servers.`,
+    );
     process.exitCode = 2;
     return;
   }
@@ -35,15 +40,23 @@ async function main(): Promise<void> {
   const curve = await sizeCurve(directory);
   printCurve(curve);
   console.log(`\n${describeTokens(measureTokens(readCorpus(directory, "real_mcp").tools as CorpusTool[]))}`);
+  if (Object.keys(sets).length === 0) return;
   mkdirSync("docs", { recursive: true });
   writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, answers, curve }, rounded, 2)}\n`);
-  const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({ set, values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])) }));
+  const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({
+    set,
+    values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])),
+  }));
   writeFileSync("docs/retrieval.svg", drawChart(bars, curve));
 }
 
-async function measureSet(queries: readonly DevQuery[], parts: readonly InstanceCatalog[]): Promise<Record<string, Measured>> {
+async function measureSet(
+  queries: readonly DevQuery[],
+  parts: readonly InstanceCatalog[],
+): Promise<Record<string, Measured>> {
   const results: Record<string, Measured> = {};
-  if (existsSync("dist/discovery/fuse-worker.js")) results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), 1);
+  if (existsSync("dist/discovery/fuse-worker.js"))
+    results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), 1);
   results["minisearch"] = await measure(queries, askMiniSearch(parts));
   results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts));
   results["lexical+learning"] = await measureLearning(queries, parts);
@@ -58,17 +71,34 @@ async function measureSet(queries: readonly DevQuery[], parts: readonly Instance
 function printSet(name: string, results: Record<string, Measured>, cost: AnswerCost): void {
   console.log(`\n${name}`.padEnd(24), "queries  r@1   r@5   r@10  MRR   empty p50 ms  p95 ms");
   for (const [engine, one] of Object.entries(results)) {
-    const shares = [one.recall1, one.recall5, one.recall10, one.mrr, one.empty].map((value) => value.toFixed(1).padStart(5));
-    console.log(`  ${engine}`.padEnd(24), String(one.queries).padStart(6), ...shares, one.p50Ms.toFixed(2).padStart(6), one.p95Ms.toFixed(2).padStart(7));
+    const shares = [one.recall1, one.recall5, one.recall10, one.mrr, one.empty].map((value) =>
+      value.toFixed(1).padStart(5),
+    );
+    console.log(
+      `  ${engine}`.padEnd(24),
+      String(one.queries).padStart(6),
+      ...shares,
+      one.p50Ms.toFixed(2).padStart(6),
+      one.p95Ms.toFixed(2).padStart(7),
+    );
   }
   console.log(`  one lexical answer: ${cost.tools.toFixed(1)} tools, ${cost.median} tokens (p90 ${cost.p90})`);
 }
 
 function printCurve(curve: readonly SizePoint[]): void {
-  console.log("\ntools   servers queries  lexical r@5 r@10 p50 ms p95 ms  minisearch r@5  build ms  update ms  bytes/tool");
+  console.log(
+    "\ntools   servers queries  lexical r@5 r@10 p50 ms p95 ms  minisearch r@5  build ms  update ms  bytes/tool",
+  );
   for (const point of curve) {
     const { lexical, miniSearch } = point;
-    const cells = [lexical.queries, lexical.recall5.toFixed(1), lexical.recall10.toFixed(1), lexical.p50Ms.toFixed(2), lexical.p95Ms.toFixed(2), miniSearch.recall5.toFixed(1)];
+    const cells = [
+      lexical.queries,
+      lexical.recall5.toFixed(1),
+      lexical.recall10.toFixed(1),
+      lexical.p50Ms.toFixed(2),
+      lexical.p95Ms.toFixed(2),
+      miniSearch.recall5.toFixed(1),
+    ];
     const costs = [point.buildMs.toFixed(0), point.updateMs.toFixed(1), point.bytesPerTool.toFixed(0)];
     console.log([point.tools, point.servers, ...cells, ...costs].map((cell) => String(cell).padStart(9)).join(""));
   }

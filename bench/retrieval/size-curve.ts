@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -8,7 +9,7 @@ import { corpusNames, readCorpus, readQueries, toParts, type CorpusTool, type De
 import { askEngine, askMiniSearch, lexicalEngine } from "./engines.ts";
 import { measure, type Measured } from "./measure.ts";
 
-export const catalogSizes = [100, 500, 1_478, 5_000, 10_000] as const;
+const catalogSizes = [100, 500, 1_478, 5_000, 10_000] as const;
 
 export interface SizePoint {
   readonly tools: number;
@@ -25,13 +26,29 @@ export interface SizePoint {
 /** The queries of `real_mcp`, while its own tools become few, and then foreign ones are added. */
 export async function sizeCurve(directory: string): Promise<SizePoint[]> {
   const own = readCorpus(directory, "real_mcp").tools;
-  const foreign = corpusNames.filter((name) => name !== "real_mcp").flatMap((name) => readCorpus(directory, name).tools.map((tool) => ({ ...tool, id: `${name} ${tool.id}`, server: `${name} ${tool.server}` })));
+  const foreign = corpusNames
+    .filter((name) => name !== "real_mcp" && existsSync(`${directory}/corpus/${name}.json`))
+    .flatMap((name) =>
+      readCorpus(directory, name).tools.map((tool) => ({
+        ...tool,
+        id: `${name} ${tool.id}`,
+        server: `${name} ${tool.server}`,
+      })),
+    );
   const again = foreign.map((tool) => ({ ...tool, id: `again ${tool.id}`, server: `again ${tool.server}` }));
   const pool = [...shuffleServers(own), ...foreign, ...again];
-  const { queries } = readQueries(directory, "real_mcp");
+  const queries = existsSync(`${directory}/dev/real_mcp.json`)
+    ? readQueries(directory, "real_mcp").queries
+    : namesAsQueries(own);
   const points: SizePoint[] = [];
-  for (const size of catalogSizes) points.push(await pointAt(pool.slice(0, size), queries));
+  const sizes = new Set(catalogSizes.map((size) => Math.min(size, pool.length)));
+  for (const size of sizes) points.push(await pointAt(pool.slice(0, size), queries));
   return points;
+}
+
+/** Without the questions, names have to do: enough for speed and memory. */
+function namesAsQueries(tools: readonly CorpusTool[]): DevQuery[] {
+  return tools.map(({ id, name }) => ({ id, query: name, relevant: [id] }));
 }
 
 async function pointAt(tools: readonly CorpusTool[], queries: readonly DevQuery[]): Promise<SizePoint> {
@@ -62,7 +79,11 @@ function buildCost(tools: readonly CorpusTool[]): Pick<SizePoint, "buildMs" | "u
     return { buildMs, updateMs: performance.now() - updateStart, bytesPerTool: bytes / tools.length };
   });
   const least = (value: (run: (typeof runs)[number]) => number): number => Math.min(...runs.map(value));
-  return { buildMs: least((run) => run.buildMs), updateMs: least((run) => run.updateMs), bytesPerTool: Math.max(...runs.map((run) => run.bytesPerTool)) };
+  return {
+    buildMs: least((run) => run.buildMs),
+    updateMs: least((run) => run.updateMs),
+    bytesPerTool: Math.max(...runs.map((run) => run.bytesPerTool)),
+  };
 }
 
 /** Heap and typed arrays in use, after a collection. Includes the language's memory of stems. */
@@ -75,13 +96,18 @@ function usedBytes(): number {
 
 /** Whole servers in an order that is always the same and has nothing to do with their names. */
 function shuffleServers(tools: readonly CorpusTool[]): CorpusTool[] {
-  const servers = [...new Set(tools.map((tool) => tool.server))].sort((a, b) => (a.length * 7919) % 101 - ((b.length * 7919) % 101) || (a < b ? -1 : 1));
+  const servers = [...new Set(tools.map((tool) => tool.server))].sort(
+    (a, b) => ((a.length * 7919) % 101) - ((b.length * 7919) % 101) || (a < b ? -1 : 1),
+  );
   return servers.flatMap((server) => tools.filter((tool) => tool.server === server));
 }
 
 /** The queries that these tools can answer, with the tools that can. */
 function restrict(queries: readonly DevQuery[], present: ReadonlySet<string>): DevQuery[] {
   return queries
-    .map((query) => ({ ...query, groups: (query.groups ?? query.relevant.map((id) => [id])).map((need) => need.filter((id) => present.has(id))) }))
+    .map((query) => ({
+      ...query,
+      groups: (query.groups ?? query.relevant.map((id) => [id])).map((need) => need.filter((id) => present.has(id))),
+    }))
     .filter((query) => query.groups.every((need) => need.length > 0));
 }

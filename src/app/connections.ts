@@ -18,8 +18,10 @@ export interface ConnectionsDeps {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
+  /** Takes secrets out of what a server writes to stderr: it ends in logs, errors and answers. */
+  readonly redact: (text: string) => string;
   /** Login tokens of a server for the instance's owner, when there are any. */
-  readonly authorizeFor?: (server: ServerConfig, instance: string) => HttpCredentials["authorize"];
+  readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
 }
 
 /** What servers send may nest deeper than what clients may: definitions do. Far below where JSON.stringify throws. */
@@ -30,7 +32,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const runDirectory = join(deps.dataDir, "run");
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
-  const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment });
+  const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
   const { limits, instances } = deps.settings;
   const connectionLimits = { messageBytes: limits.upstreamMessageBytes, depth: upstreamDepth, sendQueueBytes: limits.stdinQueueBytes, stopTimeoutMs: instances.stopTimeoutMs };
   let sweeping: Promise<unknown> | undefined;
@@ -43,6 +45,9 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     await sweeping;
   }
 
+  // At once, because with kept catalogs the first spawn may be hours away.
+  swept().catch((error: unknown) => deps.log.warn({ component: "upstream", operation: "sweep", err: error }, "leftovers of earlier gateways could not be looked for"));
+
   return {
     async open(server, instance, { knownEras, events }, signal) {
       const common = { server: server.slug, identity: deps.identity, limits: connectionLimits, knownEras, events };
@@ -52,7 +57,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
         return await connectStdio(options, spawn, signal);
       }
       const { connectHttp } = await import("../upstream/http/connect-http.ts");
-      return await connectHttp({ ...common, transport: server.transport, authorize: deps.authorizeFor?.(server, instance) }, signal);
+      return await connectHttp({ ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) }, signal);
     },
     async [Symbol.asyncDispose]() {
       watchdog[Symbol.dispose]();

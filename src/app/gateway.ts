@@ -3,22 +3,30 @@ import { join } from "node:path";
 import { createCurrentCatalog } from "../catalog/current.ts";
 import { createViews, type View } from "../catalog/view.ts";
 import type { Config } from "../config/config.ts";
+import { secretsOf } from "../config/secrets.ts";
 import { createDiscovery, type Discovery } from "../discovery/discovery.ts";
 import { createEventBus, type EventBus } from "../events/bus.ts";
+import { redact } from "../events/pino-log.ts";
 import type { Log } from "../events/log.ts";
+import { createMetrics, type Metrics } from "../events/metrics.ts";
 import { createAuthenticator, type Authenticator } from "../identity/authenticator.ts";
 import { createFleet, type Fleet } from "../instance/fleet.ts";
+import { createStartQueue } from "../instance/start-queue.ts";
 import { mayUse } from "../policy/policy.ts";
 import { createSealedStates } from "../protocol/sealed-state.ts";
 import { createRouting, type Routing } from "../routing/routing.ts";
 import { createSubscriptions, type Subscriptions } from "../routing/subscriptions.ts";
 import { createValidators } from "../routing/validation/validators.ts";
+import { untilAborted } from "../shared/abort.ts";
 import type { Clock } from "../shared/clock.ts";
-import { createSemaphore } from "../shared/semaphore.ts";
-import type { Principal } from "../shared/principal.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { localPrincipal, type Principal } from "../shared/principal.ts";
 import { createCatalogFiles } from "../store/catalog-files.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
+import { createGatewayLogins } from "./logins.ts";
 import { createConnections } from "./connections.ts";
+import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-tokens.ts";
+import { createNamespaces, type Namespaces } from "./namespaces.ts";
 import { loadDiscovery } from "./search.ts";
 
 /** What a gateway is built from beside its configuration. */
@@ -30,24 +38,35 @@ export interface GatewayDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute; created with mode 0700 by the caller. */
   readonly dataDir: string;
+  /** `TOOLYARD_KEY`: what logins are encrypted with; without it a key file in the data directory. */
+  readonly vaultKey?: string | undefined;
 }
 
 /** Every part of a running gateway, made in order and stopped in the reverse of it. The only place that sees all. */
 export interface Gateway extends AsyncDisposable {
+  readonly version: string;
   readonly fleet: Fleet;
+  /** Who runs the gateway and talks to it without a token, over stdio: a local principal that no file can take away. */
+  readonly owner: Principal;
   readonly events: EventBus;
   readonly routing: Routing;
   readonly discovery: Discovery;
   readonly subscriptions: Subscriptions;
   readonly mcp: McpFront;
+  readonly namespaces: Namespaces;
+  readonly instanceTokens: GatewayInstanceTokens;
+  readonly metrics: Metrics;
   readonly viewOf: (principal: Principal) => View;
   readonly authenticator: () => Authenticator;
+  /** Tokens of logins in use, which no log may show. */
+  readonly secrets: () => ReadonlySet<string>;
   readonly config: () => Config;
   /** Brings everything in line with a configuration; the first call starts what has to be started. */
   apply(config: Config): Promise<void>;
+  /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
+  stop(signal: AbortSignal): Promise<void>;
 }
 
-const secondsToDays = 86_400_000;
 /** A sealed state is good as long as a parked call would be. */
 const stateLifetimeMs = 600_000;
 
@@ -56,34 +75,52 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   let config = first;
   let authenticator = createAuthenticator(first);
   const { settings } = first;
+  const owner: Principal = Object.freeze({ ...localPrincipal });
   const events = createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
   const current = createCurrentCatalog();
   const identity = { name: "toolyard", version: deps.version };
-  const connections = createConnections({ ...deps, settings, identity });
+  // A server may write a thousand lines a second: the set is made once per configuration.
+  let known = { config: first, secrets: secretsOf(first) };
+  const redactAll = (text: string): string => {
+    if (known.config !== config) known = { config, secrets: secretsOf(config) };
+    return redact(redact(text, known.secrets), logins.secrets());
+  };
+  const logins = createGatewayLogins({ dataDir: deps.dataDir, vaultKey: deps.vaultKey, clock, log });
+  const connections = createConnections({ ...deps, settings, identity, redact: redactAll, authorizeFor: logins.authorizeFor });
   const keeper = createCatalogFiles(join(deps.dataDir, "catalog"), (message) => log.warn({ component: "store" }, message));
   const fleet = createFleet({
     open: connections.open,
+    loginOf: logins.loginOf,
     keeper,
     catalog: { get: (id) => current.get().instances.get(id), put: current.put, remove: current.remove },
     events,
     log,
     clock,
-    starts: createSemaphore(settings.instances.parallelStarts),
-    settings: settings.instances,
-    limits: settings.limits,
+    starts: createStartQueue(() => config.settings.instances.parallelStarts),
+    settings: () => config.settings.instances,
+    limits: () => config.settings.limits,
   });
   const rulesOf = (instance: string) => fleet.get(instance as never)?.server.tools;
-  const viewOf = createViews(current.get, fleet, (principal, standing, tool) => {
-    const rules = rulesOf(standing.instance);
-    return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
-  });
+  const viewOf = createViews(
+    current.get,
+    fleet,
+    (principal, standing, tool) => {
+      const rules = rulesOf(standing.instance);
+      return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
+    },
+    { loaded: (principal) => namespaces.loads.of(principal), bareNames: () => config.settings.namespaces },
+  );
   const validators = createValidators({ clock, onUnvalidated: (hash, reason) => log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`) });
+  const namespaces = createNamespaces({ config: () => config, fleet, viewOf, validators, events, log, clock, dataDir: deps.dataDir });
+  const instanceTokens = createGatewayInstanceTokens({ dataDir: deps.dataDir, inUrl: () => config.settings.auth.allowTokenInUrl, principalOf: (id) => findPrincipal(authenticator, id), clock, log });
+  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
   const routing = createRouting({ instanceOf, validators, states: createSealedStates(stateLifetimeMs, clock.now), events, clock, limits: settings.limits });
-  const subscriptions = createSubscriptions(instanceOf);
+  const subscriptions = createSubscriptions(instanceOf, events);
   const discovery = createDiscovery(async () => await loadDiscovery(settings.search, { log, clock, dataDir: deps.dataDir, isShared: (tool) => fleet.get(tool.instance)?.owner === null }));
   const mcp = createMcpFront({
     settings,
+    currentSettings: () => config.settings,
     identity,
     clock,
     log,
@@ -92,41 +129,64 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     routing,
     discovery,
     subscriptions,
+    namespaces,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     cursorKey: randomBytes(32),
   });
-  const cancelTicks = everySoOften(clock, settings.instances.idleCheckMs, () => fleet.tick());
+  logins.watch(() => fleet.tick());
+  const cancelTicks = everySoOften(clock, () => config.settings.instances.idleCheckMs, () => fleet.tick());
+
+  async function stop(signal: AbortSignal): Promise<void> {
+    cancelTicks();
+    mcp.endWhere(
+      () => true,
+      () => new GatewayError("DRAINING", "the gateway is stopping"),
+    );
+    // When patience ends, the guardian kills what is left.
+    await namespaces[Symbol.asyncDispose]();
+    await untilAborted(Promise.resolve(fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
+    await Promise.all([connections[Symbol.asyncDispose](), logins[Symbol.asyncDispose](), validators[Symbol.asyncDispose]()]);
+  }
 
   return {
+    version: deps.version,
     fleet,
     events,
+    owner,
     routing,
     discovery,
     subscriptions,
     mcp,
+    namespaces,
+    instanceTokens,
+    metrics,
     viewOf,
     authenticator: () => authenticator,
+    secrets: logins.secrets,
     config: () => config,
     async apply(next) {
       config = next;
-      authenticator = createAuthenticator(next);
-      mcp.endWhere((principal) => !authenticator.isCurrent(principal), "its principal was removed or changed");
+      authenticator = createAuthenticator(next, authenticator);
+      mcp.endWhere(
+        (principal) => principal !== owner && !authenticator.isCurrent(principal),
+        () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
+      );
+      namespaces.warnOfCollisions(next);
       const report = await fleet.reconcile(next);
       events.emit({ type: "config.applied", atMs: clock.now(), file: next.file ?? "", ...report });
+      // The one person of a local gateway is known before anybody calls; others find theirs loading at their first request.
+      const local = findPrincipal(authenticator, localPrincipal.id);
+      if (local !== undefined) void namespaces.loads.preload(local);
     },
-    async [Symbol.asyncDispose]() {
-      cancelTicks();
-      mcp.endWhere(() => true, "the gateway is stopping");
-      await fleet[Symbol.asyncDispose]();
-      await Promise.all([connections[Symbol.asyncDispose](), validators[Symbol.asyncDispose]()]);
-    },
+    stop,
+    [Symbol.asyncDispose]: async () => await stop(new AbortController().signal),
   };
 }
 
-function everySoOften(clock: Clock, intervalMs: number, run: () => void): () => void {
+function everySoOften(clock: Clock, intervalMs: () => number, run: () => void): () => void {
   let cancel: () => void;
   const again = (): void => {
-    cancel = clock.after(Math.min(intervalMs, secondsToDays), () => {
+    cancel = clock.after(intervalMs(), () => {
       run();
       again();
     });

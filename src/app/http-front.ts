@@ -2,8 +2,8 @@ import type { AddressInfo } from "node:net";
 import type { Log } from "../events/log.ts";
 import { createHttpServer, type HttpServer } from "../front/http-server.ts";
 import { createOriginRules } from "../front/origin.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Owner } from "./owner.ts";
 
 /** The gateway over HTTP. */
 export interface HttpFront {
@@ -15,7 +15,7 @@ export interface HttpFront {
 
 const drainCheckMs = 50;
 
-export function createHttpFront(gateway: Gateway, log: Log): HttpFront {
+export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.subscribe((event) => {
     if (event.type === "config.applied") originRules = createOriginRules(gateway.config().settings);
@@ -23,17 +23,20 @@ export function createHttpFront(gateway: Gateway, log: Log): HttpFront {
   const server: HttpServer = createHttpServer({
     mcp: gateway.mcp.http,
     endpointOf: gateway.mcp.endpointOf,
-    loadRest: () => Promise.reject(new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path")),
+    loadRest: async () => await (await import("./rest.ts")).loadRest(gateway, log),
     authenticator: gateway.authenticator,
+    authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,
+    bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
     unready: () => undefined,
+    onConnect,
     log,
   });
   return {
     listen: server.listen,
     async drain(signal) {
       server.drain();
-      while (!signal.aborted && gateway.routing.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
+      while (!signal.aborted && gateway.routing.inFlight + gateway.mcp.parts.running.size > 0) await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
     },
     close: server.close,
   };

@@ -3,14 +3,17 @@ import type { Settings } from "../config/config.ts";
 import type { Discovery } from "../discovery/discovery.ts";
 import type { EventBus } from "../events/bus.ts";
 import type { Log } from "../events/log.ts";
+import { createNamespacesExposure } from "../exposure/namespaces.ts";
+import { createAdmission } from "../front/admission.ts";
 import { createConversations } from "../front/mcp/conversation.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
-import { builtInExposures, createEndpoints, type Endpoint } from "../front/mcp/endpoint.ts";
+import { builtInExposures, createEndpoints, type Endpoint, type NamedExposures } from "../front/mcp/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../front/mcp/http.ts";
 import { createLegacyRequests } from "../front/mcp/legacy.ts";
 import { createListenRequests } from "../front/mcp/listen.ts";
 import { createNotifier } from "../front/mcp/notifier.ts";
 import { createPageBook } from "../front/mcp/pages.ts";
+import { createRunningRequests } from "../front/mcp/running.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
 import { toWireError } from "../front/mcp/wire-error.ts";
@@ -18,11 +21,14 @@ import { asciiJson } from "../protocol/ascii-json.ts";
 import type { Routing } from "../routing/routing.ts";
 import type { Subscriptions } from "../routing/subscriptions.ts";
 import type { Clock } from "../shared/clock.ts";
-import { toGatewayError } from "../shared/gateway-error.ts";
+import { toGatewayError, type GatewayError } from "../shared/gateway-error.ts";
 import type { Principal } from "../shared/principal.ts";
+import type { Namespaces } from "./namespaces.ts";
 
 export interface McpFrontDeps {
+  /** Those of the start, for what cannot change while it runs. */
   readonly settings: Settings;
+  readonly currentSettings: () => Settings;
   readonly identity: { readonly name: string; readonly version: string };
   readonly clock: Clock;
   readonly log: Log;
@@ -31,6 +37,7 @@ export interface McpFrontDeps {
   readonly routing: Routing;
   readonly discovery: Discovery;
   readonly subscriptions: Subscriptions;
+  readonly namespaces: Pick<Namespaces, "list" | "noteBareName">;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;
 }
@@ -41,8 +48,8 @@ export interface McpFront {
   readonly endpointOf: (path: string) => Endpoint | undefined;
   /** What a transport of another kind (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
-  /** Ends the sessions and streams of the principals for which the predicate holds. */
-  endWhere(gone: (principal: Principal) => boolean, reason: string): void;
+  /** Ends the requests, sessions and streams of the principals for which the predicate holds. */
+  endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
 }
 
 export function createMcpFront(deps: McpFrontDeps): McpFront {
@@ -52,7 +59,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const serverInfoText = asciiJson(serverInfo);
   const notifier = createNotifier(deps.events, viewOf);
   const sessions = createSessionStore(limits, clock);
-  const dispatch = createDispatch({ viewOf, discovery: deps.discovery, settled: deps.settled, maxTokens: settings.results.discoverTokens, routing: deps.routing, pages: createPageBook(deps.cursorKey), serverInfo });
+  const dispatch = createDispatch({ viewOf, discovery: deps.discovery, settled: deps.settled, maxTokens: settings.results.discoverTokens, routing: deps.routing, pages: createPageBook(deps.cursorKey), serverInfo, listNamespace: deps.namespaces.list, onBareName: deps.namespaces.noteBareName });
   const conversations = createConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
   const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
     const failure = toGatewayError(error);
@@ -61,15 +68,40 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   });
   const legacy = createLegacyRequests({ sessions, viewOf, notifier, subscriptions: deps.subscriptions, routing: deps.routing, serverInfo });
   const listen = createListenRequests({ viewOf, notifier, subscriptions: deps.subscriptions, serverInfoText, mostStreams: limits.openStreams });
-  const parts: McpHttpDeps = { runner, legacy, listen, sessions, limits, clock, admit: () => () => undefined };
+  const running = createRunningRequests();
+  const admission = createAdmission(() => deps.currentSettings().limits, clock);
+  const parts: McpHttpDeps = { runner, legacy, listen, sessions, limits, clock, admission, running };
   return {
     http: createMcpHttp(parts),
-    endpointOf: createEndpoints(settings, builtInExposures),
+    endpointOf: createLiveEndpoints(deps.currentSettings),
     parts,
-    endWhere(gone, reason) {
+    endWhere(gone, why) {
+      const reason = why().message;
+      running.endWhere(gone, why);
       sessions.endWhere((session) => gone(session.principal), reason);
       listen.endWhere(gone);
     },
+  };
+}
+
+/** All exposures of several servers that are in use with these settings. */
+function createExposures(current: () => Settings): () => NamedExposures {
+  const namespaces = createNamespacesExposure({ helpTool: () => current().namespaces.helpTool });
+  return () => (current().namespaces.enabled ? new Map([...builtInExposures, ["namespaces", namespaces]]) : builtInExposures);
+}
+
+/** Endpoints follow the configuration: a changed exposure is a changed table. */
+function createLiveEndpoints(current: () => Settings): (path: string) => Endpoint | undefined {
+  let settings = current();
+  const exposures = createExposures(current);
+  let endpointOf = createEndpoints(settings, exposures());
+  return (path) => {
+    const now = current();
+    if (now !== settings) {
+      settings = now;
+      endpointOf = createEndpoints(now, exposures());
+    }
+    return endpointOf(path);
   };
 }
 

@@ -1,7 +1,10 @@
 import { join } from "node:path";
-import type { SearchSettings } from "../config/config.ts";
+import type { Language } from "../catalog/search/language.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
+import type { EmbeddingSettings, SearchSettings } from "../config/config.ts";
 import type { DiscoveryParts } from "../discovery/discovery.ts";
+import type { Embeddings } from "../discovery/embeddings.ts";
+import type { UseMemory } from "../discovery/memory-of-use.ts";
 import type { Log } from "../events/log.ts";
 import type { Clock } from "../shared/clock.ts";
 
@@ -16,29 +19,44 @@ export interface SearchDeps {
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryParts> {
   if (settings.engine === "fuse") {
     const { createFuseEngine } = await import("../discovery/fuse.ts");
-    return { engine: createFuseEngine(), memory: undefined };
+    return { engine: createFuseEngine(), memory: undefined, close: () => Promise.resolve() };
   }
   const [{ createLanguage }, { createLexicalEngine }] = await Promise.all([import("../catalog/search/language.ts"), import("../discovery/lexical.ts")]);
   const language = createLanguage();
-  const memory = settings.learn ? await loadMemory(language, deps) : undefined;
-  const embeddings = settings.embeddings === undefined ? undefined : await loadEmbeddings(settings.embeddings, deps);
-  const engine = createLexicalEngine({ language, ...(memory === undefined ? {} : { memory }), ...(embeddings === undefined ? {} : { embeddings }) });
-  return { engine, memory };
+  const learned = settings.learn ? await loadMemory(language, deps) : undefined;
+  const meaning = settings.embeddings === undefined ? undefined : await loadEmbeddings(settings.embeddings, deps);
+  const engine = createLexicalEngine({ language, ...(learned === undefined ? {} : { memory: learned.memory }), ...(meaning === undefined ? {} : { embeddings: meaning.embeddings }) });
+  return {
+    engine,
+    memory: learned?.memory,
+    async close() {
+      await Promise.all([learned?.close(), meaning?.close()]);
+    },
+  };
 }
 
-async function loadMemory(language: import("../catalog/search/language.ts").Language, deps: SearchDeps) {
+async function loadMemory(language: Language, deps: SearchDeps): Promise<{ memory: UseMemory; close: () => Promise<void> }> {
   const [{ createUseMemory }, { createLearnedFile }] = await Promise.all([import("../discovery/memory-of-use.ts"), import("../store/learned-file.ts")]);
   const store = createLearnedFile(join(deps.dataDir, "learned.json"), (error) => deps.log.warn({ component: "store", operation: "learned", err: error }, "what was learned from use cannot be kept"));
-  return await createUseMemory({ language, store, clock: deps.clock, isShared: deps.isShared });
+  const memory = await createUseMemory({ language, store, clock: deps.clock, isShared: deps.isShared });
+  return { memory, close: async () => await store[Symbol.asyncDispose]() };
 }
 
-async function loadEmbeddings(settings: NonNullable<SearchSettings["embeddings"]>, deps: SearchDeps) {
+async function loadEmbeddings(settings: EmbeddingSettings, deps: SearchDeps): Promise<{ embeddings: Embeddings; close: () => Promise<void> }> {
   const [{ createEmbeddings }, { createVectorFile }] = await Promise.all([import("../discovery/embeddings.ts"), import("../store/vector-file.ts")]);
   const store = createVectorFile({
     path: join(deps.dataDir, "vectors.bin"),
-    model: settings.model,
+    model: `${settings.model} ${settings.dimensions ?? "own"}`,
     onFailure: (error) => deps.log.warn({ component: "store", operation: "vectors", err: error }, "vectors of tools cannot be kept"),
   });
+  await store.load();
   const { deadlineMs, ...endpoint } = settings;
-  return createEmbeddings({ endpoint, deadlineMs, store, clock: deps.clock, log: deps.log });
+  const embeddings = createEmbeddings({ endpoint, deadlineMs, store, clock: deps.clock, log: deps.log });
+  return {
+    embeddings,
+    async close() {
+      embeddings[Symbol.dispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -28,11 +28,13 @@ export type Found =
 export interface NamedPart {
   readonly part: InstanceCatalog;
   readonly namespace: string;
+  /** The namespace that it would have if no other server had it too: found in calls as long as it means one tool. */
+  readonly sharedNamespace?: string | undefined;
 }
 
 /** Builds the table for what one principal may see. Deterministic: the order of `parts` decides nothing but ties in listing. */
 export function buildNames(parts: readonly NamedPart[]): NameTable {
-  const tools = parts.flatMap(({ part, namespace }) => part.tools.map((tool) => ({ tool, namespace })));
+  const tools = parts.flatMap(({ part, namespace, sharedNamespace }) => part.tools.map((tool) => ({ tool, namespace, sharedNamespace })));
   const paths = new Map(tools.map(({ tool }) => [tool.path as string, tool]));
   const flat = assignNames(tools.map(({ tool }) => ({ item: tool, text: `${tool.server}-${tool.definition.name}`, identity: tool.path })));
   const namespaced = assignNames(tools.map(({ tool, namespace }) => ({ item: tool, text: `${namespace}__${tool.definition.name}`, identity: tool.path })));
@@ -74,7 +76,7 @@ type Form = "flat" | "namespaced" | "dot";
 function mergeExposed(
   flat: Assigned<ToolEntry>,
   namespaced: Assigned<ToolEntry>,
-  tools: readonly { tool: ToolEntry; namespace: string }[],
+  tools: readonly { tool: ToolEntry; namespace: string; sharedNamespace: string | undefined }[],
 ): Map<string, Array<{ tool: ToolEntry; form: Form }>> {
   const merged = new Map<string, Array<{ tool: ToolEntry; form: Form }>>();
   const add = (spelling: string, tool: ToolEntry, form: Form): void => {
@@ -82,7 +84,12 @@ function mergeExposed(
     if (there === undefined) merged.set(spelling, [{ tool, form }]);
     else if (!there.some((other) => other.tool === tool)) there.push({ tool, form });
   };
-  for (const { tool, namespace } of tools) add(`${namespace}.${tool.definition.name}`, tool, "dot");
+  for (const { tool, namespace, sharedNamespace } of tools) {
+    add(`${namespace}.${tool.definition.name}`, tool, "dot");
+    if (sharedNamespace === undefined) continue;
+    add(`${sharedNamespace}.${tool.definition.name}`, tool, "dot");
+    add(toClientName(`${sharedNamespace}__${tool.definition.name}`, `${sharedNamespace}:${tool.definition.name}`), tool, "namespaced");
+  }
   for (const [spelling, owners] of namespaced.owners) for (const tool of owners) add(spelling, tool, "namespaced");
   for (const [spelling, owners] of flat.owners) for (const tool of owners) add(spelling, tool, "flat");
   return merged;

@@ -63,9 +63,14 @@ export function buildPart(server: ServerConfig, instance: InstanceId, lists: Raw
       acceptAll<PromptDefinition>(lists.prompts, "prompt", promptProblem, (item) => item.name, skipped).map((definition) => ({ ...owner, definition })),
     ),
     ttlMs: lists.ttlMs,
-    cacheScope: lists.cacheScope,
+    // What was fetched with somebody's credentials is not for everybody, whatever the server says (FAULTS.md 52).
+    cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
   });
   return { part, skipped };
+}
+
+function hasCredentials({ transport }: ServerConfig): boolean {
+  return Object.keys(transport.kind === "stdio" ? transport.env : transport.headers).length > 0;
 }
 
 function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefinition): ToolEntry {

@@ -45,14 +45,23 @@ function text(value: string | boolean | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The log of a command: JSON lines on stderr, without secrets. `config` is asked anew, because a reload brings other secrets. */
-export function openLog(config: () => Config, level?: string): Log {
-  return createPinoLog({ level: level ?? config().settings.logLevel ?? "info", secrets: () => secretsOf(config()) });
+/** The log of a command: JSON lines on stderr, without secrets. They are asked for anew, because a reload or a refresh brings others. */
+export function openLog(config: () => Config, level?: string, tokens?: () => ReadonlySet<string> | undefined): Log {
+  return createPinoLog({ level: level ?? config().settings.logLevel ?? "info", secrets: () => new Set([...secretsOf(config()), ...(tokens?.() ?? [])]) });
+}
+
+/** What logins are encrypted with, when the user does not want a key file. */
+export function vaultKeyOf(context: CommandContext): string | undefined {
+  return context.env["TOOLYARD_KEY"] || undefined;
+}
+
+export function dataDirectoryOf(config: Config, context: CommandContext): string {
+  return config.settings.dataDir ?? context.homeDirectories.data;
 }
 
 /** Creates the data directory for the owner only. Throws CONFIG_INVALID when that cannot be done. */
 export function openDataDirectory(config: Config, context: CommandContext): string {
-  const directory = config.settings.dataDir ?? context.homeDirectories.data;
+  const directory = dataDirectoryOf(config, context);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {

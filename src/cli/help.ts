@@ -3,6 +3,10 @@ const common = `  --config FILE     configuration (default: toolyard.json, mcp.j
   --exposure E      what /mcp shows: meta (default), flat, namespaces, server
   --log-level L     debug, info, warn, error`;
 
+const account = `  --config FILE     configuration that the server is in
+  --data-dir DIR    where logins are kept
+  --principal NAME  whose login it is, for servers that everybody has for themselves`;
+
 const texts: Readonly<Record<string, { readonly usage: string; readonly about: string; readonly options: string }>> = {
   serve: {
     usage: "toolyard [serve] [options]",
@@ -10,13 +14,48 @@ const texts: Readonly<Record<string, { readonly usage: string; readonly about: s
     options: `${common}
   --host H          address to listen on (default 127.0.0.1)
   --port P          port (default 3001; 0 lets the system choose)
-  --insecure        listen beyond this machine without a token`,
+  --insecure        listen beyond this machine without a token
+  --idle-exit S     end when nobody has used it for so many seconds`,
   },
   stdio: {
     usage: "toolyard stdio [options]",
     about: "Serves MCP on stdin and stdout, for clients that start a command.",
     options: `${common}
   --in-process      run everything in this process, without sharing a gateway`,
+  },
+  login: {
+    usage: "toolyard login <server> [options]",
+    about: "Logs in to a remote server in the browser; the running gateway notices by itself.",
+    options: `${account}
+  --no-browser      only print the address
+  --scope S         ask for these scopes, beside those of the last login
+  --client-id ID    a client that you registered yourself; its secret in TOOLYARD_CLIENT_SECRET
+  --client-metadata-url URL
+                    a client ID metadata document that you host
+  --callback-port P port on 127.0.0.1 for the browser's answer (default: any)
+
+Logins are kept encrypted in the data directory, with a key file beside them or with TOOLYARD_KEY
+(32 bytes in base64, or a passphrase; the gateway needs the same).`,
+  },
+  logout: {
+    usage: "toolyard logout <server> [options]",
+    about: "Forgets a login, and revokes it where the authorization server can do that.",
+    options: account,
+  },
+  status: {
+    usage: "toolyard status [options]",
+    about: "Lists what the running gateway runs, and how each stands.",
+    options: common,
+  },
+  restart: {
+    usage: "toolyard restart <server|instance> [options]",
+    about: "Restarts a server in the running gateway, also one that was given up.",
+    options: common,
+  },
+  stop: {
+    usage: "toolyard stop [options]",
+    about: "Ends the running gateway: calls are answered first.",
+    options: common,
   },
   token: {
     usage: "toolyard token new [--principal NAME]",

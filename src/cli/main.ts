@@ -15,12 +15,28 @@ interface Command {
   readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
 }
 
-const serveOptions = { ...commonOptions, host: { type: "string" }, port: { type: "string" }, insecure: { type: "boolean" } } as const;
+const serveOptions = { ...commonOptions, host: { type: "string" }, port: { type: "string" }, insecure: { type: "boolean" }, "idle-exit": { type: "string" } } as const;
+
+/** Whose login at which server: what `login` and `logout` have in common. */
+const accountOptions = { config: { type: "string" }, "data-dir": { type: "string" }, principal: { type: "string" } } as const;
+const loginOptions = {
+  ...accountOptions,
+  "no-browser": { type: "boolean" },
+  scope: { type: "string" },
+  "client-id": { type: "string" },
+  "client-metadata-url": { type: "string" },
+  "callback-port": { type: "string" },
+} as const;
 
 /** Every command, loaded when it is the one that was asked for. */
 const commands: Readonly<Record<string, Command>> = {
   serve: { options: serveOptions, load: async () => (await import("./serve.ts")).serve },
   stdio: { options: { ...commonOptions, "in-process": { type: "boolean" } }, load: async () => (await import("./stdio.ts")).stdio },
+  login: { options: loginOptions, load: async () => (await import("./login.ts")).login },
+  logout: { options: { ...accountOptions }, load: async () => (await import("./login.ts")).logout },
+  status: { options: commonOptions, load: async () => (await import("./control.ts")).status },
+  restart: { options: commonOptions, load: async () => (await import("./control.ts")).restart },
+  stop: { options: commonOptions, load: async () => (await import("./control.ts")).stop },
   token: { options: { principal: { type: "string" } }, load: async () => (await import("./token.ts")).token },
 };
 

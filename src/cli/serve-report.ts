@@ -1,6 +1,5 @@
 import type { Config } from "../config/config.ts";
 import type { Fleet } from "../instance/fleet.ts";
-import type { Principal } from "../shared/principal.ts";
 
 /** What a user pastes into a client. */
 export function clientHelp(url: string, config: Config): string {
@@ -19,10 +18,10 @@ export function clientHelp(url: string, config: Config): string {
 }
 
 /** One line per server as it comes up, or does not. */
-export async function reportServers(fleet: Fleet, principal: Principal, print: (line: string) => void): Promise<void> {
+export async function reportServers(fleet: Fleet, print: (line: string) => void): Promise<void> {
   const waiting = AbortSignal.timeout(120_000);
   await Promise.all(
-    fleet.of(principal).map(async (instance) => {
+    fleet.all().map(async (instance) => {
       await instance.settled(waiting);
       const { status, reason, dormant } = instance.standing();
       const tools = fleet.toolCount(instance.id);

@@ -1,58 +1,102 @@
 import { createGateway, type Gateway } from "../app/gateway.ts";
 import { createHttpFront } from "../app/http-front.ts";
+import { createOwner, type Owner } from "../app/owner.ts";
+import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
+import type { Log } from "../events/log.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { systemClock } from "../shared/clock.ts";
-import { localPrincipal } from "../shared/principal.ts";
-import { openDataDirectory, openLog, readConfig, type CommandContext } from "./context.ts";
+import { claimGatewayLock, type GatewayHolder, type GatewayLock } from "../store/gateway-lock.ts";
+import { readStartTime } from "../upstream/process/process-table.ts";
+import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
 import { clientHelp, reportServers } from "./serve-report.ts";
+import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 
 /** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
 export async function serve(context: CommandContext): Promise<number> {
   const config = await readConfig(context);
-  refuseOpenBind(config);
+  refuseOpenBind(config, config.settings.host);
+  const idleExitMs = readIdleExit(context);
   const dataDir = openDataDirectory(config, context);
+  await using lock = await claim(dataDir, config, context.version);
   let gateway: Gateway | undefined;
-  const log = openLog(() => gateway?.config() ?? config);
+  const log = openLog(() => gateway?.config() ?? config, undefined, () => gateway?.secrets());
   for (const warning of config.warnings) log.warn({ component: "config" }, warning);
-  gateway = createGateway(config, { log, clock: systemClock, version: context.version, environment: context.env, dataDir });
-  const front = createHttpFront(gateway, log);
-  const address = await front.listen(config.settings.host, config.settings.port);
-  const url = `http://${config.settings.host.includes(":") ? `[${config.settings.host}]` : config.settings.host}:${address.port}`;
+  gateway = createGateway(config, { log, clock: systemClock, version: context.version, environment: context.env, dataDir, vaultKey: vaultKeyOf(context) });
+  const stopping = createStopping(log);
+  const owner = createOwner({ secret: lock.secret, gateway, stop: () => stopping.ask("asked by the owner") });
+  const front = createHttpFront(gateway, log, owner.onConnect);
+  try {
+    const address = await front.listen(config.settings.host, config.settings.port);
+    const url = `http://${config.settings.host.includes(":") ? `[${config.settings.host}]` : config.settings.host}:${address.port}`;
+    await run({ context, config, gateway, owner, lock, url, log, stopping, idleExitMs });
+    await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
+  } finally {
+    await gateway.stop(stopping.waitUntil());
+    front.close();
+  }
+  stopping.exitSoon();
+  return 0;
+}
+
+interface Running {
+  readonly context: CommandContext;
+  readonly config: Config;
+  readonly gateway: Gateway;
+  readonly owner: Owner;
+  readonly lock: GatewayLock;
+  readonly url: string;
+  readonly log: Log;
+  readonly stopping: Stopping;
+  readonly idleExitMs: number | undefined;
+}
+
+/** From the first answer until it is to stop. */
+async function run({ context, config, gateway, owner, lock, url, log, stopping, idleExitMs }: Running): Promise<void> {
+  const { host } = config.settings;
+  await gateway.apply(config);
+  await lock.announce(url);
   process.stdout.write(`listening on ${url}\n`);
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
-  const ended = untilStopped(config.settings.instances.drainTimeoutMs, front, gateway, log);
-  await gateway.apply(config);
+  const load = async (): Promise<Config> => {
+    const next = await readConfig(context);
+    refuseOpenBind(next, host);
+    return next;
+  };
+  await followConfigFile({ gateway, load, log, signal: stopping.asked });
+  if (idleExitMs !== undefined) whenUnused({ isUsed: () => owner.clients > 0 || gateway.mcp.parts.running.size > 0, uses: () => gateway.mcp.parts.running.total, afterMs: idleExitMs, clock: systemClock, signal: stopping.asked }, () => stopping.ask("nobody uses it"));
   if (process.stderr.isTTY || config.settings.logLevel !== "error") {
     process.stderr.write(clientHelp(url, config));
-    void reportServers(gateway.fleet, localPrincipal, (line) => process.stderr.write(line));
+    void reportServers(gateway.fleet, (line) => process.stderr.write(line));
   }
-  return await ended;
+  const reason = await stopping.reason;
+  gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
+}
+
+async function claim(dataDir: string, config: Config, version: string): Promise<GatewayLock> {
+  const claimed = await claimGatewayLock({ dataDir, configFile: config.file, version, startTimeOf: readStartTime });
+  if (claimed.kind === "held") return claimed.lock;
+  throw new GatewayError("PORT_TAKEN", `another gateway holds the data directory ${dataDir}: ${describe(claimed.by)}`, {
+    hint: "Use that one, end it with `toolyard stop`, or give this one a --data-dir of its own.",
+  });
+}
+
+function describe({ pid, url, configFile }: GatewayHolder): string {
+  return `process ${pid}${url === null ? "" : ` at ${url}`}${configFile === null ? "" : `, configured by ${configFile}`}`;
 }
 
 /** Nobody listens beyond this machine by accident (DESIGN.md, "Safe by default"). */
-function refuseOpenBind(config: Config): void {
-  const { host, auth } = config.settings;
+function refuseOpenBind(config: Config, host: string): void {
+  const { auth } = config.settings;
   const loopback = host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
   const authenticated = auth.tokenHashes.length > 0 || config.people.principals.size > 0;
   if (!loopback && !authenticated && !auth.insecure) throw new GatewayError("BIND_REFUSED", `${host} can be reached from other machines, and nobody has to authenticate`);
 }
 
-/** Resolves to the exit code once everything has been stopped in order: SIGTERM drains, a second one does not wait (FAULTS.md 108). */
-async function untilStopped(drainTimeoutMs: number, front: ReturnType<typeof createHttpFront>, gateway: Gateway, log: ReturnType<typeof openLog>): Promise<number> {
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve(name));
-  });
-  log.info({ component: "app", operation: "stop" }, `${signal}: stopping`);
-  gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason: signal });
-  const impatient = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => impatient.abort(new Error("asked twice")));
-  await front.drain(AbortSignal.any([impatient.signal, AbortSignal.timeout(drainTimeoutMs)]));
-  await gateway[Symbol.asyncDispose]();
-  front.close();
-  // Whatever a library still holds open must not keep a stopped gateway alive.
-  setTimeout(() => process.exit(0), lingerMs).unref();
-  return 0;
+function readIdleExit(context: CommandContext): number | undefined {
+  const given = context.flags["idle-exit"] ?? context.env["TOOLYARD_IDLE_EXIT"];
+  if (given === undefined || given === "") return undefined;
+  const seconds = Number(given);
+  if (!Number.isFinite(seconds) || seconds <= 0) throw new GatewayError("CONFIG_INVALID", "--idle-exit needs a number of seconds");
+  return seconds * 1_000;
 }
-
-const lingerMs = 500;

@@ -1,24 +1,72 @@
 import { createGateway } from "../app/gateway.ts";
+import { followConfigFile } from "../app/reload.ts";
+import type { Config } from "../config/config.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
 import { systemClock } from "../shared/clock.ts";
-import { localPrincipal } from "../shared/principal.ts";
-import { openDataDirectory, openLog, readConfig, type CommandContext } from "./context.ts";
+import { findOrStartGateway } from "./background.ts";
+import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
+import { openOwnerSocket } from "./owner-client.ts";
 
 /** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */
 export async function stdio(context: CommandContext): Promise<number> {
   const config = await readConfig(context);
+  return context.flags["in-process"] === true ? await serveInProcess(context, config) : await bridge(context, config);
+}
+
+/**
+ * A thin bridge to the gateway that holds the data directory, started in the background when there is none: what the client writes
+ * arrives there byte for byte, and the other way round. Several clients share its servers; closing one disturbs none.
+ */
+async function bridge(context: CommandContext, config: Config): Promise<number> {
+  const dataDir = openDataDirectory(config, context);
+  const holder = await findOrStartGateway({ context, config, dataDir });
+  const endpoint = typeof context.flags["exposure"] === "string" ? `/mcp/${context.flags["exposure"]}` : "/mcp";
+  const { socket, configFile } = await openOwnerSocket(holder, "bridge", endpoint);
+  if (config.file !== undefined && configFile !== config.file) {
+    process.stderr.write(`toolyard: the running gateway (process ${holder.pid}) uses ${configFile === "" ? "no configuration file" : configFile}, not ${config.file}; another --data-dir keeps them apart\n`);
+  }
+  return await new Promise((resolve) => {
+    let clientLeft = false;
+    const leave = (): void => {
+      clientLeft = true;
+      socket.end();
+    };
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, leave);
+    process.stdin.on("end", leave);
+    process.stdin.on("error", leave);
+    process.stdout.on("error", leave);
+    process.stdin.pipe(socket, { end: false });
+    socket.pipe(process.stdout, { end: false });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      process.stdin.destroy();
+      if (!clientLeft) process.stderr.write(`toolyard: the gateway of process ${holder.pid} ended\n`);
+      resolve(clientLeft ? 0 : 1);
+    });
+  });
+}
+
+/** Everything in this process: its own servers, no lock. */
+async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
   let current = config;
-  const log = openLog(() => current, typeof context.flags["log-level"] === "string" ? context.flags["log-level"] : "warn");
-  const gateway = createGateway(config, { log, clock: systemClock, version: context.version, environment: context.env, dataDir });
+  let secrets: (() => ReadonlySet<string>) | undefined;
+  const log = openLog(() => current, typeof context.flags["log-level"] === "string" ? context.flags["log-level"] : "warn", () => secrets?.());
+  const gateway = createGateway(config, { log, clock: systemClock, version: context.version, environment: context.env, dataDir, vaultKey: vaultKeyOf(context) });
+  secrets = gateway.secrets;
   const endpoint = gateway.mcp.endpointOf("/mcp");
   if (endpoint === undefined) return 1;
+  const ended = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
   try {
     await gateway.apply(config);
-    current = gateway.config();
-    await serveStdio({ input: process.stdin, output: process.stdout, endpoint, principal: localPrincipal, parts: gateway.mcp.parts, limits: config.settings.limits });
+    const load = async (): Promise<Config> => (current = await readConfig(context));
+    const serving = serveStdio({ input: process.stdin, output: process.stdout, endpoint, principal: gateway.owner, parts: gateway.mcp.parts, limits: config.settings.limits });
+    await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
   } finally {
+    ended.abort(new Error("the client has gone"));
+    // A client that was given up (a line without an end, nobody reads) may still hold its end open, and us with it.
+    process.stdin.destroy();
     await gateway[Symbol.asyncDispose]();
   }
   return 0;

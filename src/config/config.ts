@@ -127,6 +127,15 @@ export interface InstanceSettings {
   readonly probeIntervalMs: number;
   readonly refreshIntervalMs: number;
   readonly drainTimeoutMs: number;
+  /** Waits before the restarts after the first, second, ... crash; one crash more than that within the window, and it is given up. */
+  readonly restartDelaysMs: readonly number[];
+  /** After this much uptime a crash is answered with a restart at once. */
+  readonly steadyUptimeMs: number;
+  readonly crashWindowMs: number;
+  /** A call for a server that is down tries it at most this often. */
+  readonly callRetryMs: number;
+  /** A call for a server that was given up tries it at most this often. */
+  readonly failedRetryMs: number;
 }
 
 export interface Limits {

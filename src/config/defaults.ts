@@ -92,7 +92,34 @@ export const instanceNumbers = {
     max: longestMs,
     reason: "service managers kill after 30 s; five of them are for stopping the children",
   },
+  steadyUptimeMs: {
+    value: 60_000,
+    min: 0,
+    max: longestMs,
+    reason: "what ran for a minute was no failed start: it is worth an immediate one",
+  },
+  crashWindowMs: {
+    value: 300_000,
+    min: 1_000,
+    max: longestMs,
+    reason: "four crashes in five minutes are a loop; one an hour is a nuisance that is lived with",
+  },
+  callRetryMs: {
+    value: 1_000,
+    min: 0,
+    max: longestMs,
+    reason: "a hundred calls for a server that is down must not become a hundred attempts",
+  },
+  failedRetryMs: {
+    value: 600_000,
+    min: 1_000,
+    max: longestMs,
+    reason: "a server that was mended is found again by whoever calls it, without anybody's doing",
+  },
 } as const satisfies Rows<string>;
+
+/** Waits before the restarts after the first, second and third crash: long enough to be mended, short enough to be waited for. */
+export const restartDelaysMs = [1_000, 5_000, 15_000] as const;
 
 /** `parallelStarts`: cores x 2, because a starting server waits for its disk half of the time. */
 export const parallelStartsPerCore = 2;

@@ -102,6 +102,7 @@ export const settingsSchema = v.object({
       ...numbersOf(serverTimes),
       startTimeoutMs: v.optional(numberOf({ min: 100, max: longestMs })),
       parallelStarts: v.optional(numberOf(parallelStartsRange)),
+      restartDelaysMs: v.optional(v.pipe(v.array(numberOf({ min: 0, max: longestMs })), v.maxLength(20, "expected at most 20 delays"))),
     }),
   ),
   limits: v.optional(v.object({ ...numbersOf(limitNumbers), ...numbersOf(callLimits.alone) })),

@@ -16,6 +16,7 @@ import {
   instanceNumbers,
   limitNumbers,
   parallelStartsPerCore,
+  restartDelaysMs,
   serverTimes,
   settingNumbers,
   type NumberRow,
@@ -212,6 +213,7 @@ function toInstances(written: WrittenSettings, cores: number): InstanceSettings 
   return {
     ...pickNumbers(instanceNumbers, instances),
     parallelStarts: instances.parallelStarts ?? cores * parallelStartsPerCore,
+    restartDelaysMs: instances.restartDelaysMs ?? restartDelaysMs,
   };
 }
 

@@ -27,12 +27,12 @@ export interface DiscoveryOutcome {
 }
 
 /** Executes searches over a principal's view; remembers what was used. */
-export interface Discovery {
+export interface Discovery extends AsyncDisposable {
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or the signal's reason. */
   search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryOutcome>;
   /** A tool was called with success: what it was found with teaches the index. */
   noteCall(principal: Principal, tool: ToolEntry): void;
-  /** Does off the call path what the next search of this view would have to do. */
+  /** Does off the call path what the next search of this view would have to do; nothing until there has been a first one. */
   prepare(view: View, signal: AbortSignal): Promise<void>;
 }
 
@@ -40,6 +40,8 @@ export interface Discovery {
 export interface DiscoveryParts {
   readonly engine: SearchEngine;
   readonly memory: UseMemory | undefined;
+  /** Writes what is still to be written, and ends what runs in the background. */
+  close(): Promise<void>;
 }
 
 export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery {
@@ -82,7 +84,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
           query,
           answer.tools.map((hit) => hit.tool),
         );
-        needs.push({ query, hits: answer.tools, totalFound: answer.tools.length });
+        needs.push({ query, hits: answer.tools, totalFound: answer.total });
       }
       return { needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
     },
@@ -90,8 +92,12 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
       loaded?.memory?.executed(principal.id, tool);
     },
     async prepare(view, signal) {
-      const { engine } = await parts();
-      await engine.prepare(searchedParts(view), signal);
+      if (loaded === undefined) return;
+      await loaded.engine.prepare(searchedParts(view), signal);
+    },
+    async [Symbol.asyncDispose]() {
+      const held = await loading?.catch(() => undefined);
+      await held?.close();
     },
   };
 }

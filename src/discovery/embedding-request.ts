@@ -12,11 +12,18 @@ export interface EmbeddingEndpoint {
 const vectorLengthLimit = 16_384;
 
 /** One vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else. Follows no redirect: the key stays here. */
-export async function requestEmbeddings(endpoint: EmbeddingEndpoint, texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+export async function requestEmbeddings(
+  endpoint: EmbeddingEndpoint,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
   const { model, dimensions, apiKey } = endpoint;
   const response = await fetch(urlOf(endpoint), {
     method: "POST",
-    headers: { "content-type": "application/json", ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
+    headers: {
+      "content-type": "application/json",
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
     body: JSON.stringify({ model, input: texts, ...(dimensions === undefined ? {} : { dimensions }) }),
     redirect: "error",
     signal,
@@ -42,7 +49,10 @@ function readVectors(body: unknown, count: number): Float32Array[] {
     const vector = readVector(embedding);
     if (typeof index === "number" && vector !== undefined) vectors[index] = vector;
   }
-  const isWhole = vectors.length === count && vectors.every((vector) => vector.length === vectors[0]?.length) && Object.keys(vectors).length === count;
+  const isWhole =
+    vectors.length === count &&
+    vectors.every((vector) => vector.length === vectors[0]?.length) &&
+    Object.keys(vectors).length === count;
   if (!isWhole) throw new Error("the embedding endpoint did not answer one vector per text");
   return vectors;
 }

@@ -39,7 +39,9 @@ beforeEach(async () => {
       requests.push({ authorization: request.headers.authorization, inputs: input.length });
       if (mood === "hanging") return;
       const data = input.map((text, index) => ({ index, embedding: vectorOf(text) })).slice(mood === "short" ? 1 : 0);
-      response.writeHead(mood === "broken" ? 503 : 200, { "content-type": "application/json" }).end(JSON.stringify({ data: data.reverse() }));
+      response
+        .writeHead(mood === "broken" ? 503 : 200, { "content-type": "application/json" })
+        .end(JSON.stringify({ data: data.reverse() }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -57,18 +59,28 @@ function vectorOf(text: string): number[] {
   const vector = Array.from({ length: 64 }, () => 0.01);
   for (const word of toWords(text)) {
     const known = word === "gale" ? "forecast" : word;
-    const at = [...known].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 64, 7);
+    const at = Array.from(known).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 64, 7);
     vector[at] = (vector[at] ?? 0) + 1;
   }
   return vector;
 }
 
 function vectorFile(): VectorFile {
-  return createVectorFile({ path: join(folder, "vectors.bin"), model: "bag", onFailure: (error) => expect.unreachable(String(error)) });
+  return createVectorFile({
+    path: join(folder, "vectors.bin"),
+    model: "bag",
+    onFailure: (error) => expect.unreachable(String(error)),
+  });
 }
 
 function embeddingsOver(store: VectorFile, deadlineMs = 5_000): Embeddings {
-  return createEmbeddings({ endpoint: { url, model: "bag", apiKey: "k", dimensions: undefined }, deadlineMs, store, clock: systemClock, log: quiet });
+  return createEmbeddings({
+    endpoint: { url, model: "bag", apiKey: "k", dimensions: undefined },
+    deadlineMs,
+    store,
+    clock: systemClock,
+    log: quiet,
+  });
 }
 
 async function find(embeddings: Embeddings, query: string): Promise<SearchAnswer> {
@@ -117,7 +129,13 @@ test("a failing endpoint is tried again, later and later", async () => {
   await using store = vectorFile();
   const waits: { readonly delayMs: number; readonly run: () => void }[] = [];
   const clock = { after: (delayMs: number, run: () => void) => (waits.push({ delayMs, run }), () => undefined) };
-  using embeddings = createEmbeddings({ endpoint: { url, model: "bag", apiKey: undefined, dimensions: undefined }, deadlineMs: 100, store, clock, log: quiet });
+  using embeddings = createEmbeddings({
+    endpoint: { url, model: "bag", apiKey: undefined, dimensions: undefined },
+    deadlineMs: 100,
+    store,
+    clock,
+    log: quiet,
+  });
   mood = "broken";
   embeddings.update(parts.flatMap((part) => part.tools));
   await vi.waitFor(() => expect(waits).toHaveLength(1));

@@ -1,4 +1,5 @@
 import { toolAt, type SearchIndex } from "../catalog/search/merge.ts";
+import { abortAfter } from "../shared/abort.ts";
 import { isWantedTool, type ScoredTool, type SearchOptions } from "../catalog/search/rank.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
 import type { Log } from "../events/log.ts";
@@ -12,6 +13,8 @@ const batchTimeoutMs = 30_000;
 const backoffMs = Object.freeze({ first: 1_000, most: 60_000 });
 /** Characters of a tool that are embedded: name, server and the part of the description that says what it is for. */
 const textLengthLimit = 1_200;
+/** Tools that shall have vectors, of all views together; those that no view named for longest are dropped. */
+const toolLimit = 20_000;
 /** Vectors of recent queries: agents repeat themselves. */
 const queryMemoryLimit = 200;
 
@@ -32,10 +35,15 @@ export interface EmbeddingDeps {
 
 /** Meaning beside words: an OpenAI-compatible endpoint that the user runs or pays for. */
 export interface Embeddings extends Disposable {
-  /** These tools shall have vectors: those without get them in the background. */
+  /** These tools, beside those named before, shall have vectors: those without get them in the background. */
   update(tools: readonly ToolEntry[]): void;
   /** The tools whose meaning is nearest, best first; undefined when the endpoint is down, slow, or has not seen the tools yet. */
-  similar(index: SearchIndex, query: string, options: SearchOptions, signal: AbortSignal): Promise<ScoredTool[] | undefined>;
+  similar(
+    index: SearchIndex,
+    query: string,
+    options: SearchOptions,
+    signal: AbortSignal,
+  ): Promise<ScoredTool[] | undefined>;
   /** Tools still without a vector. */
   readonly missing: number;
 }
@@ -43,22 +51,24 @@ export interface Embeddings extends Disposable {
 export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
   const stopped = new AbortController();
   const queries = new Map<string, Float32Array>();
-  let wanted: readonly ToolEntry[] = [];
+  /** By content hash; equal tools of two users need one vector. */
+  const wanted = new Map<string, ToolEntry>();
   let delayMs = 0;
   let isRunning = false;
   let cancelRetry: (() => void) | undefined;
 
-  const missing = (): ToolEntry[] => wanted.filter((tool) => deps.store.get(tool.hash) === undefined);
+  const missing = (): ToolEntry[] => [...wanted.values()].filter((tool) => deps.store.get(tool.hash) === undefined);
 
   async function embedMissing(): Promise<void> {
     for (let batch = missing().slice(0, batchSize); batch.length > 0; batch = missing().slice(0, batchSize)) {
-      const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(batchTimeoutMs)]);
+      const signal = abortAfter(batchTimeoutMs, stopped.signal);
       const vectors = await requestEmbeddings(deps.endpoint, batch.map(textOf), signal);
       deps.store.put(batch.map((tool, at) => ({ hash: tool.hash, vector: vectors[at] as Float32Array })));
-      if (deps.store.get((batch[0] as ToolEntry).hash) === undefined) throw new Error("the endpoint's vectors changed their length");
+      if (deps.store.get((batch[0] as ToolEntry).hash) === undefined)
+        throw new Error("the endpoint's vectors changed their length");
       delayMs = 0;
     }
-    deps.store.keepOnly(new Set(wanted.map((tool) => tool.hash)));
+    deps.store.keepOnly(new Set(wanted.keys()));
   }
 
   function run(): void {
@@ -71,7 +81,10 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
         isRunning = false;
         if (stopped.signal.aborted) return;
         delayMs = Math.min(backoffMs.most, Math.max(backoffMs.first, delayMs * 2));
-        deps.log.warn({ component: "embeddings", retryInMs: delayMs, reason: String(error) }, "the embedding endpoint does not answer");
+        deps.log.warn(
+          { component: "embeddings", retryInMs: delayMs, reason: String(error) },
+          "the embedding endpoint does not answer",
+        );
         cancelRetry = deps.clock.after(delayMs, run);
       },
     );
@@ -80,7 +93,7 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
   async function vectorOf(query: string, signal: AbortSignal): Promise<Float32Array> {
     const known = queries.get(query);
     if (known !== undefined) return known;
-    const limited = AbortSignal.any([signal, stopped.signal, AbortSignal.timeout(deps.deadlineMs)]);
+    const limited = abortAfter(deps.deadlineMs, signal, stopped.signal);
     const [vector] = await requestEmbeddings(deps.endpoint, [query], limited);
     queries.set(query, vector as Float32Array);
     if (queries.size > queryMemoryLimit) queries.delete(queries.keys().next().value as string);
@@ -92,7 +105,14 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
       return missing().length;
     },
     update(tools) {
-      wanted = tools;
+      for (const tool of tools) {
+        wanted.delete(tool.hash);
+        wanted.set(tool.hash, tool);
+      }
+      for (const hash of wanted.keys()) {
+        if (wanted.size <= toolLimit) break;
+        wanted.delete(hash);
+      }
       if (cancelRetry === undefined) run();
     },
     async similar(index, query, options, signal) {
@@ -117,7 +137,12 @@ function textOf(tool: ToolEntry): string {
 }
 
 /** Undefined when fewer than half of the tools have vectors yet: an order of the few would push the others down. */
-function nearest(index: SearchIndex, query: Float32Array, options: SearchOptions, store: VectorStore): ScoredTool[] | undefined {
+function nearest(
+  index: SearchIndex,
+  query: Float32Array,
+  options: SearchOptions,
+  store: VectorStore,
+): ScoredTool[] | undefined {
   const found: ScoredTool[] = [];
   let seen = 0;
   for (let number = 0; number < index.toolCount; number += 1) {

@@ -52,7 +52,9 @@ export interface ReadQuery {
 export function readQuery(text: string): ReadQuery {
   // No UTF-16 unit takes more than three bytes: a short query needs no counting.
   if (text.length > queryByteLimit || (text.length * 3 > queryByteLimit && Buffer.byteLength(text) > queryByteLimit)) {
-    throw new GatewayError("QUERY_INVALID", `the query is longer than ${queryByteLimit} bytes`, { data: { limitBytes: queryByteLimit } });
+    throw new GatewayError("QUERY_INVALID", `the query is longer than ${queryByteLimit} bytes`, {
+      data: { limitBytes: queryByteLimit },
+    });
   }
   const trimmed = text.trim();
   if (trimmed.length <= queryLengthLimit) return { query: trimmed, cut: false };

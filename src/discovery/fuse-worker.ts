@@ -20,4 +20,4 @@ const fuse = new Fuse(records, {
 
 const matches = fuse.search(query);
 const found = matches.slice(0, limit).map(({ refIndex, score }) => ({ at: refIndex, score: score ?? 1 }));
-parentPort?.postMessage({ found, total: matches.length } satisfies FuseResult);
+parentPort?.postMessage({ found, total: matches.length } satisfies FuseResult, []);

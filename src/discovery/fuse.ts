@@ -39,7 +39,8 @@ export function createFuseEngine(workerUrl: URL = fuseWorkerUrl()): SearchEngine
     name: "fuse",
     prepare: () => Promise.resolve(),
     async search(request, signal) {
-      if (workers.waiting >= waitingLimit) throw new GatewayError("SEARCH_FAILED", "too many searches wait for a worker");
+      if (workers.waiting >= waitingLimit)
+        throw new GatewayError("SEARCH_FAILED", "too many searches wait for a worker");
       const tools = request.parts.flatMap((part) => part.tools).filter((tool) => isWantedTool(tool, request));
       const release = await workers.acquire(signal);
       try {
@@ -55,7 +56,10 @@ export function createFuseEngine(workerUrl: URL = fuseWorkerUrl()): SearchEngine
 
 /** The worker beside this file; from the sources (tests), the built one: Node 20 runs no TypeScript. */
 function fuseWorkerUrl(): URL {
-  return new URL(import.meta.url.endsWith(".ts") ? "../../dist/discovery/fuse-worker.js" : "./fuse-worker.js", import.meta.url);
+  return new URL(
+    import.meta.url.endsWith(".ts") ? "../../dist/discovery/fuse-worker.js" : "./fuse-worker.js",
+    import.meta.url,
+  );
 }
 
 function toRecord(tool: ToolEntry): FuseRecord {
@@ -71,8 +75,12 @@ async function runWorker(url: URL, job: FuseJob, signal: AbortSignal): Promise<F
   const worker = new Worker(url, { workerData: job });
   try {
     return await new Promise<FuseResult>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new GatewayError("SEARCH_FAILED", `the fuse engine took longer than ${fuseTimeoutMs} ms`)), fuseTimeoutMs);
-      const failed = (cause: unknown): void => reject(new GatewayError("SEARCH_FAILED", "the fuse engine failed", { cause }));
+      const timer = setTimeout(
+        () => reject(new GatewayError("SEARCH_FAILED", `the fuse engine took longer than ${fuseTimeoutMs} ms`)),
+        fuseTimeoutMs,
+      );
+      const failed = (cause: unknown): void =>
+        reject(new GatewayError("SEARCH_FAILED", "the fuse engine failed", { cause }));
       const giveUp = (): void => reject(abortReason(signal));
       signal.addEventListener("abort", giveUp, { once: true });
       worker.once("message", resolve).once("error", failed).once("exit", failed);

@@ -47,6 +47,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     const list = await inSlices(sources, partOf, signal);
     const fresh: Merged = { sources, index: mergeParts(list, deps.language), learned: undefined };
     merged = [fresh, ...merged].slice(0, mergedLimit);
+    deps.embeddings?.update(sources.flatMap((source) => source.tools));
     return fresh;
   }
 
@@ -54,7 +55,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     name: "lexical",
     async prepare(sources, signal) {
       await mergedOf(sources, signal);
-      deps.embeddings?.update(sources.flatMap((source) => source.tools));
+      deps.language.thesaurus();
     },
     async search(request, signal) {
       const entry = await mergedOf(request.parts, signal);

@@ -30,9 +30,16 @@ function tool(name: string): ToolEntry {
 }
 
 /** Slack is everyone's own, the rest is shared. */
-function remember(options: { readonly store?: ReturnType<typeof createLearnedFile>; readonly now?: () => number } = {}): Promise<UseMemory> {
+function remember(
+  options: { readonly store?: ReturnType<typeof createLearnedFile>; readonly now?: () => number } = {},
+): Promise<UseMemory> {
   const store = options.store ?? { load: async () => undefined, save: () => undefined };
-  return createUseMemory({ language, store, clock: { now: options.now ?? (() => 1_000) }, isShared: (entry) => entry.server !== "slack" });
+  return createUseMemory({
+    language,
+    store,
+    clock: { now: options.now ?? (() => 1_000) },
+    isShared: (entry) => entry.server !== "slack",
+  });
 }
 
 test("a call of an offered tool teaches the words of that search", async () => {
@@ -76,9 +83,13 @@ test("words learned on a user's own server never reach another, those of a share
 
 test("numbers and keys are not kept, and neither is more than fits", async () => {
   const memory = await remember();
-  const words = Array.from({ length: 26 }, (_, at) => `word${String.fromCharCode(97 + at)}`).join(" ");
+  const words = Array.from({ length: 20 }, (_, at) => `word${String.fromCharCode(97 + at)}`).join(" ");
   for (let round = 0; round < 50; round += 1) {
-    memory.offered(alice, `AKIA1234567890 42 variant${String.fromCharCode(97 + (round % 26))}${round < 26 ? "x" : "y"} ${words}`, [tool("create_issue")]);
+    memory.offered(
+      alice,
+      `AKIA1234567890 42 variant${String.fromCharCode(97 + (round % 26))}${round < 26 ? "x" : "y"} ${words}`,
+      [tool("create_issue")],
+    );
     memory.executed(alice, tool("create_issue"));
   }
   const stems = memory.stemsOf(alice, tool("create_issue")) ?? [];
@@ -106,7 +117,11 @@ test("what was learned survives a restart, in a file of its owner's only", async
 
 test("a broken file is forgotten, the next save makes it whole", async () => {
   const path = join(folder, "learned.json");
-  for (const content of ["{", "null", '{"tools":[1,{"owner":5},{"owner":null,"server":"github","tool":"x","queries":[{"stems":[1],"atMs":1}]}]}']) {
+  for (const content of [
+    "{",
+    "null",
+    '{"tools":[1,{"owner":5},{"owner":null,"server":"github","tool":"x","queries":[{"stems":[1],"atMs":1}]}]}',
+  ]) {
     await writeFile(path, content);
     await using store = createLearnedFile(path, () => undefined);
     const memory = await remember({ store });

@@ -7,6 +7,8 @@ import type { PrincipalId } from "../shared/ids.ts";
 /** Per tool: past queries and words of each. More would let one busy tool drown the others. */
 const queriesPerTool = 20;
 const wordsPerQuery = 12;
+/** A query with more different words than this holds several needs: which of them led to which tool is anyone's guess. */
+const longestLesson = 24;
 /** Tools that anything is remembered of; those taught longest ago go first. */
 const toolLimit = 5_000;
 /** What was not confirmed for so long may be about another version of the tool. */
@@ -82,7 +84,9 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
     const key = keyOf(place);
     const atMs = deps.clock.now();
     const said = stems.join(" ");
-    const others = (taught.get(key)?.queries ?? []).filter((query) => query.stems.join(" ") !== said && query.atMs > atMs - memoryAgeMs);
+    const others = (taught.get(key)?.queries ?? []).filter(
+      (query) => query.stems.join(" ") !== said && query.atMs > atMs - memoryAgeMs,
+    );
     taught.delete(key);
     taught.set(key, { ...place, queries: [...others, { stems, atMs }].slice(-queriesPerTool) });
     if (taught.size > toolLimit) taught.delete(taught.keys().next().value as string);
@@ -96,8 +100,12 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
     },
     offered(principal, query, tools) {
       const stems = keepable(deps.language.telling(query));
-      if (stems.length === 0 || tools.length === 0) return;
-      const offer = { stems, tools: new Set(tools.map((tool) => keyOf(placeOf(principal, tool)))), atMs: deps.clock.now() };
+      if (stems.length === 0 || stems.length > longestLesson || tools.length === 0) return;
+      const offer = {
+        stems,
+        tools: new Set(tools.map((tool) => keyOf(placeOf(principal, tool)))),
+        atMs: deps.clock.now(),
+      };
       const earlier = offers.get(principal) ?? [];
       offers.delete(principal);
       offers.set(principal, [...earlier, offer].slice(-offersPerPrincipal));
@@ -107,8 +115,10 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
       const place = placeOf(principal, tool);
       const key = keyOf(place);
       const now = deps.clock.now();
-      const offer = offers.get(principal)?.findLast((candidate) => candidate.tools.has(key) && now - candidate.atMs < offerAgeMs);
-      if (offer !== undefined) teach(place, offer.stems);
+      const offer = offers
+        .get(principal)
+        ?.findLast((candidate) => candidate.tools.has(key) && now - candidate.atMs < offerAgeMs);
+      if (offer !== undefined) teach(place, offer.stems.slice(0, wordsPerQuery));
     },
     stemsOf(principal, tool) {
       if (taught.size === 0) return undefined;
@@ -124,18 +134,27 @@ function keyOf(place: Omit<Taught, "queries">): string {
 
 /** Words only: a number, an identifier or a key that somebody searched for says nothing about the tool, and is not ours to keep. */
 function keepable(stems: readonly string[]): string[] {
-  return [...new Set(stems.filter((stem) => /^\p{L}{2,24}$/u.test(stem)))].slice(0, wordsPerQuery);
+  return [...new Set(stems.filter((stem) => /^\p{L}{2,24}$/u.test(stem)))];
 }
 
 function readTaught(saved: unknown, oldestMs: number): Taught[] {
   if (!isJsonObject(saved) || !Array.isArray(saved["tools"])) return [];
-  return saved["tools"].map((entry) => readTool(entry, oldestMs)).filter((entry) => entry !== undefined).slice(-toolLimit);
+  return saved["tools"]
+    .map((entry) => readTool(entry, oldestMs))
+    .filter((entry) => entry !== undefined)
+    .slice(-toolLimit);
 }
 
 function readTool(entry: unknown, oldestMs: number): Taught | undefined {
   if (!isJsonObject(entry)) return undefined;
   const { owner, server, tool, queries } = entry;
-  if ((owner !== null && typeof owner !== "string") || typeof server !== "string" || typeof tool !== "string" || !Array.isArray(queries)) return undefined;
+  if (
+    (owner !== null && typeof owner !== "string") ||
+    typeof server !== "string" ||
+    typeof tool !== "string" ||
+    !Array.isArray(queries)
+  )
+    return undefined;
   const kept = queries.filter((query) => isTaughtQuery(query)).filter((query) => query.atMs > oldestMs);
   return kept.length === 0 ? undefined : { owner, server, tool, queries: kept.slice(-queriesPerTool) };
 }

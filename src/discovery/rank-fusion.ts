@@ -8,8 +8,11 @@ const damping = 60;
 export function fuseRanks(rankings: readonly (readonly ScoredTool[])[]): ScoredTool[] {
   const sums = new Map<ToolEntry, number>();
   for (const ranking of rankings) {
-    for (const [place, { tool }] of ranking.entries()) sums.set(tool, (sums.get(tool) ?? 0) + 1 / (damping + 1 + place));
+    for (const [place, { tool }] of ranking.entries())
+      sums.set(tool, (sums.get(tool) ?? 0) + 1 / (damping + 1 + place));
   }
   const most = rankings.length / (damping + 1);
-  return [...sums].map(([tool, score]) => ({ tool, score, distance: 1 - score / most })).sort((a, b) => b.score - a.score);
+  return [...sums]
+    .map(([tool, score]) => ({ tool, score, distance: 1 - score / most }))
+    .sort((a, b) => b.score - a.score);
 }

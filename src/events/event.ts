@@ -45,6 +45,11 @@ export type GatewayEvent =
   | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
   | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
   | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
+  | (AboutNamespace & { readonly type: "namespace.loaded"; readonly tools: number; readonly durationMs: number; readonly why: "asked" | "preload" })
+  | (AboutNamespace & { readonly type: "namespace.used" })
+  | (AboutNamespace & { readonly type: "namespace.evicted"; readonly why: "idle" | "room" | "gone" })
+  | (AboutNamespace & { readonly type: "namespace.load_failed"; readonly code: string })
+  | { readonly type: "tool.bare_name"; readonly atMs: number; readonly principal: PrincipalId; readonly path: string; readonly migrated: boolean }
   | { readonly type: "search.done"; readonly atMs: number; readonly principal: PrincipalId; readonly engine: string; readonly results: number; readonly durationMs: number }
   | { readonly type: "config.applied"; readonly atMs: number; readonly file: string; readonly added: number; readonly changed: number; readonly removed: number }
   | { readonly type: "config.refused"; readonly atMs: number; readonly file: string; readonly reason: string }
@@ -56,6 +61,12 @@ interface AboutInstance {
   readonly atMs: number;
   readonly instance: InstanceId;
   readonly server: ServerSlug;
+}
+
+/** A namespace in the set that is loaded for one principal. */
+interface AboutNamespace extends AboutInstance {
+  readonly principal: PrincipalId;
+  readonly namespace: string;
 }
 
 export interface DiscoveredTool {

@@ -1,3 +1,4 @@
+import { dormantRow, statusTable } from "../instance/status.ts";
 import type { InstanceStatus } from "../shared/status.ts";
 import { cutAtWord, plainDescription } from "./discover-description.ts";
 
@@ -38,66 +39,16 @@ interface ConditionRow {
   readonly action: string;
 }
 
+/** Rows of an instance's status are those of the one status table; a search adds what only it knows. */
 function rowOf(status: ServerCondition): ConditionRow {
   switch (status) {
-    case "provisioning":
-    case "command_received":
-    case "connecting":
-    case "discovering_tools":
-    case "restarting":
-      return {
-        reason: "It is starting; its tools are not known yet.",
-        action: "Search again in a few seconds.",
-      };
-    case "syncing_tools":
-      return { reason: "Its tools are being read.", action: "Search again in a few seconds." };
-    case "online":
-      return { reason: "It is online.", action: "Call it with execute_mcp_tool." };
     case "dormant":
-      return {
-        reason: "It sleeps and starts when it is called.",
-        action: "Call it with execute_mcp_tool as usual.",
-      };
-    case "requires_reauth":
-      return {
-        reason: "It needs a login.",
-        action: "Ask the user to run `toolyard login {server}`.",
-      };
-    case "awaiting_user_config":
-      return {
-        reason: "Values that it requires are missing.",
-        action: "Ask the user to fill them in; the configuration of {server} lists them.",
-      };
-    case "offline":
-      return {
-        reason: "It does not answer.",
-        action: "Try again in a minute; the gateway keeps trying to reach it.",
-      };
-    case "error":
-      return {
-        reason: "It failed to start.",
-        action:
-          "Ask the user to look at its log, and to run `toolyard restart {server}` when it is mended.",
-      };
-    case "permanently_failed":
-      return {
-        reason: "It crashed too often and was given up.",
-        action: "Ask the user to mend it and to run `toolyard restart {server}`.",
-      };
-    case "disabled":
-      return {
-        reason: "It is switched off.",
-        action: "Ask the user to enable {server} in the configuration.",
-      };
+      return dormantRow;
     case "search_failed":
-      return {
-        reason: "Its tools could not be searched.",
-        action: "Search again with fewer words, or list its tools: empty query and this server.",
-      };
+      return { reason: "Its tools could not be searched.", action: "Search again with fewer words, or list its tools: empty query and this server." };
     case "not_found":
-      return {
-        reason: "There is no server of this name.",
-        action: "An empty query lists the servers.",
-      };
+      return { reason: "There is no server of this name.", action: "An empty query lists the servers." };
+    default:
+      return statusTable[status];
   }
 }

@@ -28,7 +28,9 @@ export function renderFailure(error: GatewayError, view: View | undefined): Json
   const path = error.data?.["tool_path"];
   const tool = error.code === "ARGUMENTS_INVALID" && typeof path === "string" ? view?.names.find(path) : undefined;
   const signature = tool?.kind === "one" ? { signature: toSignature(tool.tool.definition.inputSchema, { maxTokens: signatureTokens }).text } : {};
-  const text = { code: error.code, message: error.message, hint: error.hint, ...error.data, ...signature };
+  const own = { code: error.code, message: error.message, hint: error.hint };
+  // Facts stand beside what is ours, never in its place: some have a `code` of the system's.
+  const text = { ...own, ...error.data, ...signature, ...own };
   return { content: [{ type: "text", text: JSON.stringify(text) }], isError: true };
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from "../shared/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../shared/json-bytes.ts";
+import type { JsonObject } from "../shared/json-bytes.ts";
 import type { DiscoverRequest, Intent } from "./intent.ts";
 
 /** Limits of a search (DESIGN.md section 4). */
@@ -60,11 +60,4 @@ function optionalText(given: JsonObject, key: string): string | undefined {
 
 export function invalid(field: string, message: string): GatewayError {
   return new GatewayError("ARGUMENTS_INVALID", `\`${field}\` ${message}`, { data: { field } });
-}
-
-export function toArgumentObject(bytes: Buffer | undefined): JsonObject {
-  if (bytes === undefined) return {};
-  const value: unknown = JSON.parse(bytes.toString("utf8"));
-  if (!isJsonObject(value)) throw invalid("arguments", "must be an object");
-  return value;
 }

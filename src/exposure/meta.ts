@@ -2,13 +2,14 @@ import type { View } from "../catalog/view.ts";
 import { toNativeUri } from "../catalog/resource-uri.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import { findMember, scanElements, scanMembers } from "../protocol/json-scan.ts";
-import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
+import { noArguments, toCallArguments, type CallArguments } from "../shared/call-arguments.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { ServerSlug } from "../shared/ids.ts";
 import { describeServers } from "./instructions.ts";
 import type { Exposure } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { rewriteContents, rewriteLinks } from "./links.ts";
-import { invalid, readDiscoverArguments, readListArguments, readUriArgument, toArgumentObject } from "./meta-arguments.ts";
+import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { isMetaTool, metaTools, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
 import { resolveTool } from "./tool-lookup.ts";
@@ -45,53 +46,54 @@ function resolveMeta(view: View, request: ExposureRequest): Intent {
   }
 }
 
-function resolveMetaTool(view: View, name: MetaToolName, given: JsonBytes | undefined): Intent {
+function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): Intent {
+  if (!isJsonObject(given.value)) throw invalid("arguments", "must be an object");
   switch (name) {
     case "execute_mcp_tool":
-      return resolveExecute(view, given);
+      return resolveExecute(view, given.bytes, given.value);
     case "discover_mcp_tools":
-      return { kind: "discover", request: readDiscoverArguments(toArgumentObject(given)) };
+      return { kind: "discover", request: readDiscoverArguments(given.value) };
     case "list_mcp_resources":
-      return readListArguments(toArgumentObject(given));
+      return readListArguments(given.value);
     case "read_mcp_resource":
-      return resolveRead(view, readUriArgument(toArgumentObject(given)), "tool");
+      return resolveRead(view, readUriArgument(given.value), "tool");
   }
 }
 
 /** The inner arguments are cut out as bytes: they go to the server as the client wrote them. */
-function resolveExecute(view: View, given: JsonBytes | undefined): Intent {
-  if (given === undefined) throw invalid("tool_path", "is required");
-  const members = given[0] === openBrace ? scanMembers(given, 0, given.length, argumentDepth) : [];
-  const path = findMember(members, "tool_path");
-  const toolPath: unknown = path === undefined ? undefined : JSON.parse(given.toString("utf8", path.start, path.end));
+function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObject): Intent {
+  const toolPath = value["tool_path"];
   if (typeof toolPath !== "string" || toolPath === "") throw invalid("tool_path", "is required and must be a string such as server:tool");
-  const inner = findMember(members, "arguments");
-  return resolveTool(view, toolPath, inner === undefined ? undefined : innerArguments(given.subarray(inner.start, inner.end)));
+  const inner = bytes === undefined ? undefined : findMember(scanMembers(bytes, 0, bytes.length, argumentDepth), "arguments");
+  if (bytes === undefined || inner === undefined) return resolveTool(view, toolPath, noArguments);
+  return resolveTool(view, toolPath, innerArguments(bytes.subarray(inner.start, inner.end), value["arguments"]));
 }
 
 const openBrace = 0x7b;
-const quote = 0x22;
-const letterN = 0x6e;
 
 /** Some models write the arguments as a string of JSON, or null for none: what they mean is plain. */
-function innerArguments(bytes: JsonBytes): JsonBytes | undefined {
-  if (bytes[0] === letterN) return undefined;
-  if (bytes[0] !== quote) return bytes;
-  const text: unknown = JSON.parse(bytes.toString("utf8"));
-  return typeof text === "string" && text.trimStart().startsWith("{") ? Buffer.from(text.trim(), "utf8") : bytes;
+function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
+  if (value === null) return noArguments;
+  if (typeof value !== "string" || !value.trimStart().startsWith("{")) return { bytes, value };
+  try {
+    return toCallArguments(Buffer.from(value.trim(), "utf8"));
+  } catch {
+    return { bytes, value };
+  }
 }
 
 /** What every exposure of several servers does to a server's result. */
 export function renderShared(_view: View, intent: Intent, result: JsonBytes, _parsed: JsonObject | undefined): JsonBytes {
   switch (intent.kind) {
     case "call":
-      return intent.warning === undefined ? rewriteLinks(result, intent.tool.server) : withWarning(rewriteLinks(result, intent.tool.server), intent.warning);
+      return withNotes(rewriteLinks(result, intent.tool.server), intent);
     case "prompt":
       return rewriteLinks(result, intent.prompt.server);
     case "read":
       return intent.as === "native" ? rewriteContents(result, intent.server.slug) : toEmbedded(rewriteContents(result, intent.server.slug));
     case "discover":
     case "list-resources":
+    case "list-namespace":
     case "complete":
     case "forward":
     case "answer":
@@ -100,10 +102,12 @@ export function renderShared(_view: View, intent: Intent, result: JsonBytes, _pa
 }
 
 /** Said in `_meta`, where it harms no reader: content and structured content stay the server's. */
-function withWarning(result: JsonBytes, warning: string): JsonBytes {
+function withNotes(result: JsonBytes, intent: Extract<Intent, { kind: "call" }>): JsonBytes {
+  if (intent.warning === undefined && intent.migrated !== true) return result;
   const members = scanMembers(result, 0, result.length, argumentDepth * 10);
   const meta = findMember(members, "_meta");
-  const entry = `"toolyard/warning":${asciiJson(warning)}`;
+  const notes = { ...(intent.warning === undefined ? {} : { "toolyard/warning": intent.warning }), ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}) };
+  const entry = asciiJson(notes).slice(1, -1);
   if (meta === undefined) return Buffer.concat([Buffer.from(`{"_meta":{${entry}}${members.length > 0 ? "," : ""}`, "latin1"), result.subarray(result.indexOf(openBrace) + 1)]);
   const isEmpty = result.toString("latin1", meta.start + 1, meta.end - 1).trim() === "";
   return Buffer.concat([result.subarray(0, meta.start + 1), Buffer.from(`${entry}${isEmpty ? "" : ","}`, "latin1"), result.subarray(meta.start + 1)]);

@@ -7,14 +7,25 @@ import { toListing } from "./native.ts";
 
 /** One server as it is: names, URIs, results, everything unchanged (DESIGN.md section 5). */
 export function createServerExposure(slug: string): Exposure {
-  function serverOf(view: View): ViewServer {
+  return createTransparentExposure(`server/${slug}`, (view) => {
     const server = view.server(slug);
     if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`);
     return server;
-  }
+  });
+}
 
+/** The same for one instance: whoever comes here has a token for it (issue "Namespaces and REST"). */
+export function createInstanceExposure(instance: string): Exposure {
+  return createTransparentExposure(`instance/${instance}`, (view) => {
+    const server = view.servers.find((candidate) => candidate.instance === instance);
+    if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", "there is no such instance");
+    return server;
+  });
+}
+
+function createTransparentExposure(name: string, serverOf: (view: View) => ViewServer): Exposure {
   return Object.freeze({
-    name: `server/${slug}`,
+    name,
     toolsChange: true,
     list(view: View, kind: ListKind) {
       const server = serverOf(view);

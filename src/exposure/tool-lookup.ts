@@ -1,7 +1,8 @@
 import type { Listing } from "../catalog/names.ts";
-import type { View } from "../catalog/view.ts";
+import type { ToolEntry } from "../catalog/snapshot.ts";
+import type { BareNameRules, View } from "../catalog/view.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
-import type { JsonBytes } from "../shared/json-bytes.ts";
+import type { CallArguments } from "../shared/call-arguments.ts";
 import { nearestNames } from "./nearest.ts";
 import type { Intent } from "./intent.ts";
 
@@ -9,18 +10,26 @@ const nearestShown = 5;
 const toolsShown = 30;
 
 /** A call by any spelling (DESIGN.md section 6). Throws TOOL_UNKNOWN with the closest paths, TOOL_AMBIGUOUS with all of them. */
-export function resolveTool(view: View, spelling: string, given: JsonBytes | undefined, listing?: Listing): Extract<Intent, { kind: "call" }> {
+export function resolveTool(view: View, spelling: string, given: CallArguments, listing?: Listing): Extract<Intent, { kind: "call" }> {
   const found = view.names.find(spelling, listing);
   switch (found.kind) {
     case "one":
       return { kind: "call", tool: found.tool, arguments: given, warning: undefined };
     case "bare":
-      return { kind: "call", tool: found.tool, arguments: given, warning: `The bare name ${JSON.stringify(spelling)} is deprecated: call ${found.tool.path}.` };
+      return resolveBare(view.bareNames, spelling, found.tool, given);
     case "several":
       throw new GatewayError("TOOL_AMBIGUOUS", `${JSON.stringify(spelling.slice(0, 200))} is the name of ${found.tools.length} tools`, { data: { tool_paths: found.tools.map((tool) => tool.path) } });
     case "none":
       throw unknownTool(view, spelling);
   }
+}
+
+/** A bare name, for clients of old; `namespaceSupport` decides what becomes of it. Throws TOOL_UNKNOWN where it is not accepted. */
+export function resolveBare(rules: BareNameRules, spelling: string, tool: ToolEntry, given: CallArguments): Extract<Intent, { kind: "call" }> {
+  const name = JSON.stringify(spelling.slice(0, 200));
+  if (!rules.legacySupport) throw new GatewayError("TOOL_UNKNOWN", `bare names such as ${name} are not accepted here: call ${tool.path}`, { data: { closest: [tool.path] } });
+  const warning = rules.deprecationWarnings ? `The bare name ${name} is deprecated: call ${tool.path}.` : undefined;
+  return { kind: "call", tool, arguments: given, warning, bareName: spelling, migrated: rules.autoMigration };
 }
 
 function unknownTool(view: View, spelling: string): GatewayError {

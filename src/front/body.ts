@@ -3,13 +3,13 @@ import { GatewayError } from "../shared/gateway-error.ts";
 
 export interface BodyLimits {
   readonly bytes: number;
-  readonly timeoutMs: number;
 }
 
 /**
- * Calls back once, with the whole body or with the failure. Callbacks, not promises: this runs for every call.
- * BODY_TOO_LARGE before anything is read when Content-Length says so (FAULTS.md 13), BODY_TIMEOUT for a body that trickles in
- * (25), MEDIA_TYPE_UNSUPPORTED for an encoding (19) or a type that a browser may send without asking (21, 33).
+ * Calls back once, with the whole body or with the failure; never when the connection breaks off before its end. Callbacks, not
+ * promises: this runs for every call. BODY_TOO_LARGE before anything is read when Content-Length says so (FAULTS.md 13),
+ * MEDIA_TYPE_UNSUPPORTED for an encoding (19) or a type that a browser may send without asking (21, 33). A body that trickles in
+ * is the server's `requestTimeout` to end (25).
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits, done: (error: GatewayError | undefined, body: Buffer) => void): void {
   const refused = refuseEarly(request, limits);
@@ -20,33 +20,20 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, done: (er
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let size = 0;
-  let finished = false;
-  const timer = setTimeout(() => finish(new GatewayError("BODY_TIMEOUT", `the body did not arrive within ${limits.timeoutMs / 1_000} s`)), limits.timeoutMs);
-
-  function finish(error: GatewayError | undefined): void {
-    if (finished) return;
-    finished = true;
-    clearTimeout(timer);
-    if (error !== undefined) {
-      request.pause();
-      done(error, empty);
-      return;
-    }
-    done(undefined, more === undefined ? (first ?? empty) : Buffer.concat(more, size));
-  }
-
+  let refusedLate = false;
   request.on("data", (chunk: Buffer) => {
+    if (refusedLate) return;
     size += chunk.length;
     if (size > limits.bytes) {
-      finish(tooLarge(limits));
-      return;
-    }
-    if (first === undefined) first = chunk;
+      refusedLate = true;
+      first = more = undefined;
+      done(tooLarge(limits), empty);
+    } else if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   });
-  request.on("end", () => finish(undefined));
-  request.on("error", () => finish(new GatewayError("PARSE_ERROR", "the body broke off")));
-  request.on("aborted", () => finish(new GatewayError("PARSE_ERROR", "the body broke off")));
+  request.on("end", () => {
+    if (!refusedLate) done(undefined, more === undefined ? (first ?? empty) : Buffer.concat(more, size));
+  });
 }
 
 const empty = Buffer.alloc(0);

@@ -1,11 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Log } from "../events/log.ts";
 import type { Authenticator } from "../identity/authenticator.ts";
 import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
+import type { InstanceId } from "../shared/ids.ts";
+import type { Principal } from "../shared/principal.ts";
+import { toChallenge } from "./challenge.ts";
+import { corsHeaders } from "./cors.ts";
 import type { Endpoint } from "./mcp/endpoint.ts";
 import { refuse, type McpHttpHandler } from "./mcp/http.ts";
 import { checkOrigin, type OriginRules } from "./origin.ts";
+import { refuseWithProblem } from "./problem.ts";
 
 /** Everything that is not MCP; loaded at its first request, so that nobody waits for it who does not use it. */
 export type RestHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -15,7 +21,13 @@ export interface HttpServerDeps {
   readonly endpointOf: (path: string) => Endpoint | undefined;
   readonly loadRest: () => Promise<RestHandler>;
   readonly authenticator: () => Authenticator;
+  /** For the endpoint of one instance. Throws UNAUTHORIZED. */
+  readonly authenticateInstance: (request: IncomingMessage, instance: InstanceId) => Principal;
   readonly originRules: () => OriginRules;
+  /** How long a body may take to arrive (limits.bodyTimeoutMs). */
+  readonly bodyTimeoutMs: number;
+  /** Takes CONNECT requests; without it they are refused. */
+  readonly onConnect?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
   /** Undefined while everything is well; otherwise why the gateway should get no requests. */
   readonly unready: () => string | undefined;
   readonly log: Log;
@@ -34,26 +46,34 @@ export interface HttpServer {
 const headersTimeoutMs = 10_000;
 const connectionCheckMs = 5_000;
 const keepAliveTimeoutMs = 65_000;
+/** Real requests have a dozen. Node drops what is beyond its own count silently, an Origin among them, so we count first (FAULTS.md 20). */
+const mostHeaders = 200;
 
 /** node:http dispatches: one look at the path, no framework on the way of a call. */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const sockets = new Set<Socket>();
   let rest: RestHandler | undefined;
   let draining = false;
-  const server: Server = createServer({ headersTimeout: headersTimeoutMs, requestTimeout: 0, connectionsCheckingInterval: connectionCheckMs, keepAliveTimeout: keepAliveTimeoutMs, maxHeaderSize: 16_384 }, handle);
-  server.maxHeadersCount = 200;
+  // A whole request must be there within bodyTimeoutMs; it is looked at this often (FAULTS.md 24, 25).
+  const checkMs = Math.min(connectionCheckMs, Math.ceil(deps.bodyTimeoutMs / 6));
+  const requestTimeout = Math.max(checkMs, deps.bodyTimeoutMs - checkMs);
+  const server: Server = createServer({ headersTimeout: Math.min(headersTimeoutMs, requestTimeout), requestTimeout, connectionsCheckingInterval: checkMs, keepAliveTimeout: keepAliveTimeoutMs, maxHeaderSize: 16_384 }, handle);
+  server.maxHeadersCount = mostHeaders;
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
   });
-  server.on("clientError", (_error, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  const { onConnect } = deps;
+  if (onConnect !== undefined) server.on("connect", onConnect);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (socket.writable) socket.end(`HTTP/1.1 ${statusLines[error.code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     else socket.destroy();
   });
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     try {
+      if (request.rawHeaders.length > 2 * mostHeaders) throw new GatewayError("REQUEST_INVALID", `the request has more than ${mostHeaders} headers`);
       checkOrigin(request, deps.originRules());
       const path = pathOf(request.url ?? "/");
       const endpoint = deps.endpointOf(path);
@@ -76,8 +96,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       return;
     }
     if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
-    for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
-    deps.mcp(request, response, endpoint, deps.authenticator().authenticate(request));
+    if (request.headers.origin !== undefined) for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
+    const principal = endpoint.instance === undefined ? deps.authenticator().authenticate(request) : deps.authenticateInstance(request, endpoint.instance);
+    deps.mcp(request, response, endpoint, principal);
   }
 
   function ready(request: IncomingMessage, response: ServerResponse): void {
@@ -86,6 +107,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }
 
   function handleRest(request: IncomingMessage, response: ServerResponse): void {
+    if (draining && request.method !== "GET" && request.method !== "HEAD") throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
     if (rest !== undefined) {
       rest(request, response);
       return;
@@ -102,8 +124,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   function refuseWith(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const failure = toGatewayError(error);
     if (failure.code === "INTERNAL") deps.log.error({ component: "front", operation: request.method ?? "", err: failure.cause ?? failure }, failure.message);
-    const challenge = failure.code === "UNAUTHORIZED" ? ["WWW-Authenticate", toChallenge(request)] : [];
-    refuse(response, failure, challenge);
+    const challenge: Record<string, string> = failure.code === "UNAUTHORIZED" ? { "WWW-Authenticate": toChallenge(request) } : {};
+    if (deps.endpointOf(pathOf(request.url ?? "/")) === undefined) refuseWithProblem(response, failure, challenge);
+    else refuse(response, failure, Object.entries(challenge).flat());
     request.resume();
   }
 
@@ -127,6 +150,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   };
 }
 
+/** What Node's parser refuses; everything else is 400. */
+const statusLines: Readonly<Record<string, string>> = Object.freeze({ HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large", ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout" });
+
 /** Only the path decides; absolute-form targets are taken apart (FAULTS.md 23). */
 function pathOf(url: string): string {
   const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
@@ -141,23 +167,3 @@ function plain(request: IncomingMessage, response: ServerResponse, status: numbe
   response.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store" });
   response.end(request.method === "HEAD" ? undefined : text);
 }
-
-/** Where a client learns how to get a token (2026-07-28, authorization; RFC 9728). */
-function toChallenge(request: IncomingMessage): string {
-  return `Bearer realm="toolyard", error="invalid_token", resource_metadata="http://${String(request.headers.host)}/.well-known/oauth-protected-resource"`;
-}
-
-/** For origins that passed the check; without Origin there is nothing to allow. */
-function corsHeaders(request: IncomingMessage): Record<string, string> {
-  const { origin } = request.headers;
-  if (origin === undefined) return noHeaders;
-  return {
-    "Access-Control-Allow-Origin": origin,
-    Vary: "Origin",
-    "Access-Control-Allow-Methods": "GET, POST, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
-    "Access-Control-Expose-Headers": "Mcp-Session-Id",
-  };
-}
-
-const noHeaders: Record<string, string> = Object.freeze({});

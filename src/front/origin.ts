@@ -7,11 +7,17 @@ export interface OriginRules {
   readonly hosts: ReadonlySet<string>;
   /** Whole origins, as browsers send them. */
   readonly origins: ReadonlySet<string>;
+  /** Host headers that were found to be allowed: nearly every request has one of a few. */
+  readonly known: Set<string>;
 }
+
+const mostKnown = 64;
 
 const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
 /** A host name or address with an optional port; nothing that could be read as a path, a user or a fragment. */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
+
+const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 
 export function createOriginRules(options: { readonly host: string; readonly allowedHosts: readonly string[]; readonly allowedOrigins: readonly string[] }): OriginRules {
   const own = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
@@ -19,6 +25,7 @@ export function createOriginRules(options: { readonly host: string; readonly all
   return {
     hosts: new Set([...loopbackHosts, ...(wildcard ? [] : [own]), ...options.allowedHosts].map((host) => host.toLowerCase())),
     origins: new Set(options.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, ""))),
+    known: new Set(),
   };
 }
 
@@ -26,13 +33,18 @@ export function createOriginRules(options: { readonly host: string; readonly all
 export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
   const host = request.headers.host;
   if (host === undefined || countHosts(request.rawHeaders) !== 1) throw new GatewayError("HOST_INVALID", "the request has no Host header, or several");
-  const form = hostForm.exec(host);
+  const { origin } = request.headers;
+  const isPlain = origin === undefined && request.url?.startsWith("/") === true;
+  if (isPlain && rules.known.has(host)) return;
+  // In absolute form the target names the host, and the header counts for nothing (RFC 9112, 3.2.2).
+  const authority = absoluteForm.exec(request.url ?? "/")?.[1] ?? host;
+  const form = hostForm.exec(authority);
   const name = form?.[1]?.toLowerCase();
   if (name === undefined) throw new GatewayError("HOST_INVALID", "the Host header is no host name with an optional port");
   if (!rules.hosts.has(name) && !rules.hosts.has("*")) throw new GatewayError("HOST_FORBIDDEN", "the Host header names a host that is not allowed");
-  const { origin } = request.headers;
+  if (isPlain && rules.known.size < mostKnown) rules.known.add(host);
   if (origin === undefined) return;
-  if (isOwnOrigin(origin, host) || rules.origins.has(origin.toLowerCase()) || rules.origins.has("*")) return;
+  if (isOwnOrigin(origin, authority) || rules.origins.has(origin.toLowerCase()) || rules.origins.has("*")) return;
   throw new GatewayError("ORIGIN_FORBIDDEN", "the Origin header names a site that is not allowed");
 }
 

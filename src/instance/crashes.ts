@@ -1,18 +1,22 @@
 import type { CrashVerdict } from "./state.ts";
 
-/** DESIGN.md section 7: how a crash is answered. */
-const steadyUptimeMs = 60_000;
-const delaysMs = [1_000, 5_000, 15_000] as const;
-const windowMs = 300_000;
+/** How crashes are answered; the defaults are DESIGN.md section 7's. */
+export interface CrashPolicy {
+  /** Waits before the restarts after the first, second, ... crash; one more crash than that within the window, and it is given up. */
+  readonly restartDelaysMs: readonly number[];
+  /** After this much uptime it is restarted at once. */
+  readonly steadyUptimeMs: number;
+  readonly crashWindowMs: number;
+}
 
-/** The crashes that still count: those of the last five minutes. */
-export function recentCrashes(crashesMs: readonly number[], nowMs: number): readonly number[] {
-  return crashesMs.filter((atMs) => nowMs - atMs < windowMs);
+/** The crashes that still count. */
+export function recentCrashes(crashesMs: readonly number[], nowMs: number, policy: CrashPolicy): readonly number[] {
+  return crashesMs.filter((atMs) => nowMs - atMs < policy.crashWindowMs);
 }
 
 /** What follows the newest of `crashesMs` (all within the window), after `uptimeMs` of life. */
-export function judgeCrash(crashesMs: readonly number[], uptimeMs: number): CrashVerdict {
-  if (crashesMs.length > delaysMs.length) return { kind: "give-up" };
-  if (uptimeMs >= steadyUptimeMs) return { kind: "restart", afterMs: 0 };
-  return { kind: "restart", afterMs: delaysMs[Math.max(0, crashesMs.length - 1)] ?? delaysMs[0] };
+export function judgeCrash(crashesMs: readonly number[], uptimeMs: number, policy: CrashPolicy): CrashVerdict {
+  const delayMs = policy.restartDelaysMs[Math.max(0, crashesMs.length - 1)];
+  if (delayMs === undefined) return { kind: "give-up" };
+  return { kind: "restart", afterMs: uptimeMs >= policy.steadyUptimeMs ? 0 : delayMs };
 }

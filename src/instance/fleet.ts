@@ -1,15 +1,15 @@
-import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { ServerStanding, ViewSource } from "../catalog/view.ts";
 import type { Config, ServerConfig } from "../config/config.ts";
-import { personalServer } from "../config/personal.ts";
-import type { InstanceId, PrincipalId } from "../shared/ids.ts";
+import type { InstanceId } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
 import { createInstance, type Instance } from "./instance.ts";
 import type { InstanceDeps } from "./parts.ts";
+import { differs, hasLostToken, wantedFor, type Wanted } from "./wanted.ts";
 
 /** All instances: which there should be for a configuration and its people, and which there are. Keyed by instance, never by slug alone. */
 export interface Fleet extends ViewSource, AsyncDisposable {
-  /** Brings what runs in line with the configuration. What did not change is not touched. */
+  /** Brings what runs in line with the configuration. What did not change is not touched; what ends need not have ended yet. */
   reconcile(config: Config): Promise<ReconcileReport>;
   get(id: InstanceId): Instance | undefined;
   /** The principal's own instance of a server, made at its first request when the server's scope is `user`. */
@@ -29,9 +29,14 @@ export interface ReconcileReport {
   readonly removed: number;
 }
 
+/** DESIGN.md section 7: a first search waits for servers that have never been seen. */
+const longestWaitMs = 2_000;
+
 export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   const instances = new Map<InstanceId, Instance>();
-  const perPrincipal = new Map<PrincipalId, readonly Instance[]>();
+  const perPrincipal = new Map<string, readonly Instance[]>();
+  /** What has been removed and may still be stopping: its successor waits for it. */
+  const leaving = new Map<InstanceId, Promise<void>>();
   let config: Config | undefined;
   let statusVersion = 0;
   const onChange = (): void => {
@@ -39,32 +44,40 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   };
 
   async function reconcile(next: Config): Promise<ReconcileReport> {
-    const before = new Map((config?.servers ?? []).map((server) => [server.slug as string, server]));
-    const after = new Map(next.servers.map((server) => [server.slug as string, server]));
-    const people = config?.people;
+    const before = config;
     config = next;
     perPrincipal.clear();
-    const changed = new Set([...before.keys()].filter((slug) => after.has(slug) && !sameServer(before.get(slug), after.get(slug))));
-    const leaving = [...instances.values()].filter((instance) => {
-      const slug = instance.server.slug as string;
-      return !after.has(slug) || changed.has(slug) || !ownerStays(instance, next) || (instance.owner !== null && people !== next.people && personalChanged(instance, next));
-    });
-    for (const instance of leaving) instances.delete(instance.id);
+    const work: Promise<void>[] = [];
+    for (const instance of [...instances.values()]) {
+      const wanted = wantedFor(instance, next);
+      if (wanted === undefined || differs(instance, wanted) || hasLostToken(instance, before, next)) {
+        // A file of what is no longer configured would be kept for nobody.
+        if (wanted === undefined) work.push(deps.keeper.remove(instance.id));
+        dismiss(instance);
+      } else if (!isDeepStrictEqual(instance.server, wanted.server)) {
+        work.push(instance.reconfigure(wanted.server));
+      }
+    }
+    for (const server of next.servers) {
+      const id = sharedId(server);
+      if (server.scope === "shared" && !instances.has(id)) work.push(add({ id, owner: null, server, missing: [] }));
+    }
     onChange();
-    await Promise.all([
-      ...leaving.map(async (instance) => await instance.remove()),
-      ...next.servers.filter((server) => server.scope === "shared" && !instances.has(sharedId(server))).map(async (server) => await add(sharedId(server), server, null, [])),
-    ]);
-    return {
-      added: [...after.keys()].filter((slug) => !before.has(slug)).length,
-      changed: changed.size,
-      removed: [...before.keys()].filter((slug) => !after.has(slug)).length,
-    };
+    await Promise.all(work);
+    return report(before, next);
+  }
+
+  function dismiss(instance: Instance): void {
+    instances.delete(instance.id);
+    const gone = instance.remove().finally(() => {
+      if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
+    });
+    leaving.set(instance.id, gone);
   }
 
   /** Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it all the same. */
-  async function add(id: InstanceId, server: ServerConfig, owner: PrincipalId | null, missing: readonly string[]): Promise<void> {
-    const instance = createInstance({ id, server, owner, missing }, { ...deps, onChange });
+  async function add({ id, owner, server, missing }: Wanted): Promise<void> {
+    const instance = createInstance({ id, owner, server, missing, after: leaving.get(id) }, { ...deps, onChange });
     instances.set(id, instance);
     perPrincipal.clear();
     onChange();
@@ -74,21 +87,18 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   function of(principal: Principal): readonly Instance[] {
     const known = perPrincipal.get(principal.id);
     if (known !== undefined) return known;
-    const own = (config?.servers ?? []).flatMap((server) => {
-      if (server.scope === "shared") return instances.get(sharedId(server)) ?? [];
-      return ownInstance(principal, server);
-    });
+    const own = (config?.servers ?? []).flatMap((server) => (server.scope === "shared" ? (instances.get(sharedId(server)) ?? []) : ownInstance(principal, server)));
     perPrincipal.set(principal.id, own);
     return own;
   }
 
-  function ownInstance(principal: Principal, template: ServerConfig): Instance {
-    const id = personalId(template, principal);
-    const known = instances.get(id);
-    if (known !== undefined) return known;
-    const { server, missing } = personalServer(template, config?.people ?? noPeople, principal.id);
-    void add(id, server, principal.id, missing);
-    return instances.get(id) as Instance;
+  function ownInstance(principal: Principal, template: ServerConfig): readonly Instance[] {
+    const current = config as Config;
+    const wanted = wantedFor({ owner: principal.id, server: template, id: undefined }, current);
+    // Somebody who was removed while a request of theirs was on its way.
+    if (wanted === undefined) return [];
+    if (!instances.has(wanted.id)) void add(wanted);
+    return [instances.get(wanted.id) as Instance];
   }
 
   return {
@@ -103,42 +113,31 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     all: () => [...instances.values()],
     toolCount: (id) => deps.catalog.get(id)?.tools.length ?? 0,
     async settled(principal, signal) {
-      await Promise.all(of(principal).map(async (instance) => (deps.catalog.get(instance.id) === undefined ? await instance.settled(signal) : undefined)));
+      const unseen = of(principal).filter((instance) => deps.catalog.get(instance.id) === undefined && !isLongSinceStarting(instance));
+      await Promise.all(unseen.map(async (instance) => await instance.settled(signal)));
     },
     tick() {
       for (const instance of instances.values()) instance.tick();
     },
     async [Symbol.asyncDispose]() {
-      const all = [...instances.values()];
-      instances.clear();
+      for (const instance of [...instances.values()]) dismiss(instance);
       perPrincipal.clear();
-      await Promise.all(all.map(async (instance) => await instance.remove()));
+      await Promise.all(leaving.values());
     },
   };
-
-  function personalChanged(instance: Instance, next: Config): boolean {
-    const template = next.servers.find((server) => server.slug === instance.server.slug);
-    if (template === undefined || instance.owner === null) return true;
-    return personalServer(template, next.people, instance.owner).server.hash !== instance.server.hash;
-  }
 }
 
-const noPeople: Config["people"] = Object.freeze({ principals: new Map(), teams: new Map() });
-
-function ownerStays(instance: Instance, config: Config): boolean {
-  return instance.owner === null || instance.owner === "local" || config.people.principals.has(instance.owner);
-}
-
+/** A shared instance is named like its server. */
 function sharedId(server: ServerConfig): InstanceId {
   return server.slug as string as InstanceId;
 }
 
-/** `{server}-{team}-{user}-{id}` (issue "Instances"): the id keeps apart what the readable parts might blend. */
-function personalId(server: ServerConfig, principal: Principal): InstanceId {
-  const id = createHash("sha256").update(JSON.stringify([server.slug, principal.team, principal.id])).digest("hex").slice(0, 12);
-  return `${server.slug}-${principal.team ?? "none"}-${principal.id}-${id}` as InstanceId;
-}
-
-function sameServer(before: ServerConfig | undefined, after: ServerConfig | undefined): boolean {
-  return JSON.stringify(before) === JSON.stringify(after);
+function report(before: Config | undefined, after: Config): ReconcileReport {
+  const old = new Map((before?.servers ?? []).map((server) => [server.slug as string, server]));
+  const kept = new Set(after.servers.map((server) => server.slug as string));
+  return {
+    added: after.servers.filter((server) => !old.has(server.slug)).length,
+    changed: after.servers.filter((server) => old.has(server.slug) && !isDeepStrictEqual(old.get(server.slug), server)).length,
+    removed: [...old.keys()].filter((slug) => !kept.has(slug)).length,
+  };
 }

@@ -7,9 +7,13 @@ import type { JsonObject } from "../shared/json-bytes.ts";
 import type { InstanceStatus } from "../shared/status.ts";
 import type { Closed, Connection, ConnectionEvents } from "../upstream/connection.ts";
 import { judgeCrash, recentCrashes } from "./crashes.ts";
+import { copyOf, toClosedCause } from "./closed-cause.ts";
 import { createCoalescer } from "./coalescer.ts";
+import { createLoginNotice } from "./login-notice.ts";
+import { declaresListChanged, listenForChanges, type Listening } from "./listening.ts";
 import type { InstanceDeps, KeptCatalog } from "./parts.ts";
 import { createRefresher } from "./refresh.ts";
+import { startLimitMs, withStartDeadline } from "./start-deadline.ts";
 import { admit, transition, type InstanceEvent, type InstanceState, type StartReason } from "./state.ts";
 import { statusTable, toReason, toRefusal, toStatus } from "./status.ts";
 import { createWaiters } from "./waiters.ts";
@@ -22,6 +26,8 @@ export interface Instance {
   readonly state: InstanceState;
   readonly status: InstanceStatus;
   readonly connection: Connection | undefined;
+  /** Of its process, when it has one. */
+  readonly pid: number | undefined;
   /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
   standing(): ServerStanding;
@@ -40,6 +46,8 @@ export interface Instance {
   stop(): Promise<void>;
   /** Fetches its lists again; the old ones stay in force until the new ones are complete. */
   refresh(signal: AbortSignal): Promise<void>;
+  /** Takes a configuration that differs only in what does not reach the server: times, names, rules of tools. */
+  reconfigure(next: ServerConfig): Promise<void>;
   /** A call found the server unreachable or wanting a login. */
   noteFailure(error: GatewayError): void;
   /** Keeps it from being stopped for idleness while something listens. Returns the release. */
@@ -50,22 +58,39 @@ export interface Instance {
 }
 
 const keptStderrLines = 20;
-/** Launchers that may download before they start (DESIGN.md section 7): until first online they get longer. */
-const slowLaunchers = /(^|[\\/])(npx|uvx|docker|podman|pnpm|bunx)(\.cmd|\.exe)?$/i;
-const startTimeoutMs = 30_000;
-const slowStartTimeoutMs = 120_000;
+/** Starts take turns because they keep the machine busy; one that takes longer than this waits for something else. */
+const longestTurnMs = 1_000;
+/** Announced changes are followed at most this often (FAULTS.md 50). */
+const listChangedMs = 1_000;
 
-export function createInstance(options: { id: InstanceId; server: ServerConfig; owner: PrincipalId | null; missing: readonly string[] }, deps: InstanceDeps): Instance {
-  const { id, server, owner } = options;
-  const refresher = createRefresher(server, id, deps);
+export interface InstanceOptions {
+  readonly id: InstanceId;
+  readonly server: ServerConfig;
+  readonly owner: PrincipalId | null;
+  /** What its person has not filled in. */
+  readonly missing: readonly string[];
+  /** Settles when the instance that this one replaces is gone: there are never two processes. */
+  readonly after?: Promise<void> | undefined;
+}
+
+export function createInstance(options: InstanceOptions, deps: InstanceDeps): Instance {
+  const { id, owner } = options;
+  let { server } = options;
+  const isStdio = server.transport.kind === "stdio";
+  const refresher = createRefresher(() => server, id, deps);
   const waiters = createWaiters<Connection>();
   const settling = createWaiters<undefined>();
+  const login = createLoginNotice(id, deps.loginOf);
+  const lifetime = new AbortController();
   let state: InstanceState = firstState(server, options.missing);
   let connection: (Connection & { readonly pid?: number }) | undefined;
+  let listening: Listening | undefined;
   let attempt: AbortController | undefined;
-  let stopping: Promise<void> = Promise.resolve();
+  let stopping: Promise<void> = options.after ?? Promise.resolve();
   let eras: readonly Era[] | undefined = undefined;
   let crashesMs: readonly number[] = [];
+  /** Given up once and tried again by a call: one more crash is enough. */
+  let onProbation = false;
   let lastTryMs: number | undefined;
   let everOnline = false;
   let stderr: readonly string[] = [];
@@ -73,8 +98,7 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
   let lastUseMs = deps.clock.monotonic();
   let cancelRetry: (() => void) | undefined;
   let refreshing: Promise<void> | undefined;
-  const lifetime = new AbortController();
-  const refreshSoon = createCoalescer(deps.clock, 1_000, () => refreshQuietly("list_changed"));
+  const refreshSoon = createCoalescer(deps.clock, listChangedMs, () => refreshQuietly("list_changed"));
 
   function adopt(kept: KeptCatalog | undefined): void {
     if (state.kind === "disabled" || state.kind === "unconfigured" || state.kind === "removed") return;
@@ -82,7 +106,7 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
       refresher.adopt(kept.lists);
       eras ??= kept.lists.eras;
       everOnline = true;
-      if (server.transport.kind === "stdio") apply({ kind: "idle" });
+      if (isStdio) apply({ kind: "idle" });
     }
     if (state.kind === "new") start("first");
   }
@@ -109,7 +133,8 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
   function acquire(signal: AbortSignal): Connection | Promise<Connection> {
     const nowMs = deps.clock.monotonic();
     lastUseMs = nowMs;
-    switch (admit(state, { nowMs, lastTryMs, hasConnection: connection !== undefined })) {
+    const { callRetryMs, failedRetryMs } = deps.settings();
+    switch (admit(state, { nowMs, lastTryMs, hasConnection: connection !== undefined, callRetryMs, failedRetryMs })) {
       case "call":
         return connection as Connection;
       case "start":
@@ -118,8 +143,21 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
       case "wait":
         return waiters.wait(signal);
       case "refuse":
+        if (state.kind === "needs-login") return acquireAfterLogin(signal);
         throw toRefusal(server.slug, state);
     }
+  }
+
+  async function acquireAfterLogin(signal: AbortSignal): Promise<Connection> {
+    const refusal = toRefusal(server.slug, state);
+    await startAfterLogin();
+    if (state.kind === "needs-login") throw refusal;
+    return await acquire(signal);
+  }
+
+  /** A login that came since the last try is the cure; without one the server would only refuse again. */
+  async function startAfterLogin(): Promise<void> {
+    if ((await login.isNew()) && state.kind === "needs-login") start("recovery");
   }
 
   function start(why: StartReason): void {
@@ -128,64 +166,62 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     if (state === before || state.kind !== "starting") return;
     cancelRetry?.();
     cancelRetry = undefined;
+    onProbation = before.kind === "failed" && why === "demand";
     lastTryMs = deps.clock.monotonic();
     const controller = new AbortController();
     attempt = controller;
-    void runStart(controller, why).catch((error: unknown) => startFailed(controller, toGatewayError(error)));
+    const wakes = before.kind === "dormant" && everOnline;
+    void runStart(controller, wakes).catch((error: unknown) => startFailed(controller, toGatewayError(error)));
   }
 
-  async function runStart(controller: AbortController, why: StartReason): Promise<void> {
+  async function runStart(controller: AbortController, wakes: boolean): Promise<void> {
     const startedMs = deps.clock.monotonic();
-    if (deps.starts.waiting >= deps.settings.startQueue) throw new GatewayError("START_QUEUE_FULL", `${server.slug} is not started: ${deps.starts.waiting} starts are waiting already`);
-    const release = await deps.starts.acquire(controller.signal);
-    let opened: Connection & { readonly pid?: number };
-    try {
-      await stopping;
-      apply({ kind: "phase", phase: "connecting" });
-      opened = await openInTime(controller);
-    } finally {
-      release();
-    }
+    if (deps.starts.waiting >= deps.settings().startQueue) throw new GatewayError("START_QUEUE_FULL", `${server.slug} is not started: ${deps.starts.waiting} starts are waiting already`);
+    const opened = await openInTurn(controller);
     if (controller.signal.aborted) {
       await opened[Symbol.asyncDispose]();
       return;
     }
-    const wakes = everOnline && why === "demand";
     takeConnection(opened);
-    if (deps.catalog.get(id) === undefined) {
+    waiters.resolveAll(opened);
+    const isUnknown = deps.catalog.get(id) === undefined;
+    if (isUnknown) {
       apply({ kind: "phase", phase: "discovering" });
-      waiters.resolveAll(opened);
       await refresher.refresh(opened, controller.signal);
       apply({ kind: "phase", phase: "syncing" });
-    } else {
-      waiters.resolveAll(opened);
     }
     if (attempt !== controller) return;
     attempt = undefined;
     apply({ kind: "started" });
     everOnline = true;
+    onProbation = false;
     const durationMs = Math.round(deps.clock.monotonic() - startedMs);
     deps.events.emit(wakes ? { type: "mcp.server.respawned", ...about(), durationMs } : { type: "mcp.server.started", ...about(), pid: opened.pid, durationMs });
-    if (isDueForRefresh()) refreshQuietly("revalidate");
+    // After a failure it may be another server than before; one that only slept is the same.
+    if (!isUnknown && (!wakes || isDueForRefresh())) refreshQuietly("revalidate");
   }
 
-  async function openInTime(controller: AbortController): Promise<Connection & { readonly pid?: number }> {
-    const limitMs = server.startTimeoutMs ?? (!everOnline && server.transport.kind === "stdio" && slowLaunchers.test(server.transport.command) ? slowStartTimeoutMs : startTimeoutMs);
-    const deadline = new AbortController();
-    const cancelDeadline = deps.clock.after(limitMs, () => deadline.abort(new GatewayError("START_TIMEOUT", `${server.slug} did not come up within ${limitMs / 1_000} s`, { data: { stderr } })));
-    const forward = () => deadline.abort(controller.signal.reason);
-    controller.signal.addEventListener("abort", forward, { once: true });
+  /** Waits for its turn among all that start, and for the process before it to be gone. */
+  async function openInTurn(controller: AbortController): Promise<Connection & { readonly pid?: number }> {
+    const release = await deps.starts.acquire(owner ?? "", controller.signal);
+    // A server that hangs must not keep the others from starting (FAULTS.md 65): the turn is over, the start goes on.
+    const cancelTurn = deps.clock.after(longestTurnMs, release);
     try {
-      return await deps.open(server, id, { knownEras: eras, events: connectionEvents() }, deadline.signal);
+      await stopping;
+      apply({ kind: "phase", phase: "connecting" });
+      if (!isStdio) await login.noteUsed();
+      const deadline = { server: server.slug, limitMs: startLimitMs(server, everOnline), clock: deps.clock, stderr: () => stderr };
+      return await withStartDeadline(deadline, controller.signal, async (signal) => await deps.open(server, id, { knownEras: eras, events: connectionEvents() }, signal));
     } finally {
-      cancelDeadline();
-      controller.signal.removeEventListener("abort", forward);
+      cancelTurn();
+      release();
     }
   }
 
   function takeConnection(opened: Connection & { readonly pid?: number }): void {
     connection = opened;
     eras = opened.peer.eras;
+    listening = listenForChanges(opened, deps.clock);
     void opened.closed.then((closed) => connectionClosed(opened, closed));
   }
 
@@ -193,7 +229,7 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     if (attempt !== controller) return;
     attempt = undefined;
     dropConnection();
-    if (cause.code === "UPSTREAM_CLOSED" && server.transport.kind === "stdio") crashed(cause, 0);
+    if (cause.code === "UPSTREAM_CLOSED" && isStdio) crashed(cause, 0);
     else if (cause.code === "SERVER_NEEDS_LOGIN") apply({ kind: "refused-login", cause });
     else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED") apply({ kind: "unreachable", cause });
     else apply({ kind: "start-failed", cause });
@@ -203,27 +239,30 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
   function connectionClosed(closedOne: Connection, closed: Closed): void {
     if (connection !== closedOne) return;
     connection = undefined;
+    listening?.stop();
     if (closed.kind === "asked") return;
     const starting = attempt;
-    const cause = closedCause(closed);
+    const cause = toClosedCause(server.slug, isStdio, closed, stderr);
+    // The server is gone; its descendants and sockets may not be.
+    stopping = joined(stopping, closedOne[Symbol.asyncDispose]());
     if (starting !== undefined) {
       startFailed(starting, cause);
       starting.abort(cause);
       return;
     }
-    if (server.transport.kind !== "stdio") {
+    if (!isStdio) {
       apply({ kind: "unreachable", cause });
       return;
     }
-    crashed(cause, state.kind === "online" ? deps.clock.monotonic() - state.sinceMs : 0, closed);
+    crashed(cause, state.kind === "online" ? deps.clock.monotonic() - state.sinceMs : 0);
   }
 
-  function crashed(cause: GatewayError, uptimeMs: number, closed?: Closed): void {
+  function crashed(cause: GatewayError, uptimeMs: number): void {
     const nowMs = deps.clock.monotonic();
-    crashesMs = [...recentCrashes(crashesMs, nowMs), nowMs];
-    const verdict = judgeCrash(crashesMs, uptimeMs);
-    const exit = closed?.kind === "exited" ? closed : undefined;
-    deps.events.emit({ type: "mcp.server.crashed", ...about(), exitCode: exit?.code ?? null, signal: exit?.signal ?? null, crashes: crashesMs.length, stderr });
+    const policy = deps.settings();
+    crashesMs = [...recentCrashes(crashesMs, nowMs, policy), nowMs];
+    const verdict = onProbation ? ({ kind: "give-up" } as const) : judgeCrash(crashesMs, uptimeMs, policy);
+    deps.events.emit({ type: "mcp.server.crashed", ...about(), exitCode: numberIn(cause, "exitCode"), signal: textIn(cause, "signal"), crashes: crashesMs.length, stderr });
     apply({ kind: "crashed", cause, verdict });
     if (state.kind === "failed") {
       deps.events.emit({ type: "mcp.server.permanently_failed", ...about(), reason: cause.message });
@@ -235,19 +274,12 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     }
   }
 
-  function closedCause(closed: Closed): GatewayError {
-    if (closed.kind === "exited") {
-      const how = closed.signal === null ? `exited with code ${closed.code}` : `was ended by ${closed.signal}`;
-      return new GatewayError("UPSTREAM_CLOSED", `${server.slug} ${how}`, { data: { exitCode: closed.code, signal: closed.signal, stderr: closed.stderr } });
-    }
-    return new GatewayError(server.transport.kind === "stdio" ? "UPSTREAM_CLOSED" : "CONNECT_FAILED", closed.kind === "lost" ? closed.reason : `${server.slug} was stopped`, { data: { stderr } });
-  }
-
   /** Ends the connection; what is started next waits until it is gone, so that there is never a second process. */
   function dropConnection(): void {
     const old = connection;
     connection = undefined;
-    if (old !== undefined) stopping = Promise.all([stopping, old[Symbol.asyncDispose]()]).then(() => undefined, () => undefined);
+    listening?.stop();
+    if (old !== undefined) stopping = joined(stopping, old[Symbol.asyncDispose]());
   }
 
   function abandonStart(reason: GatewayError): void {
@@ -263,8 +295,12 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     if (refresher.refreshedAtMs === undefined) return true;
     const part = deps.catalog.get(id);
     const ageMs = deps.clock.monotonic() - refresher.refreshedAtMs;
-    if (part?.ttlMs !== undefined && part.ttlMs > 0) return ageMs >= Math.max(part.ttlMs, deps.settings.idleCheckMs);
-    return !tellsOfChanges(part?.capabilities) && ageMs >= deps.settings.refreshIntervalMs;
+    if (part?.ttlMs !== undefined && part.ttlMs > 0) return ageMs >= Math.max(part.ttlMs, deps.settings().idleCheckMs);
+    return !tellsOfChanges(part?.capabilities) && ageMs >= deps.settings().refreshIntervalMs;
+  }
+
+  function tellsOfChanges(capabilities: JsonObject | undefined): boolean {
+    return declaresListChanged(capabilities, "tools") && (connection?.peer.era === "legacy" || listening?.works === true);
   }
 
   function refreshQuietly(operation: string): void {
@@ -275,7 +311,8 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
 
   async function refresh(signal: AbortSignal): Promise<void> {
     if (refreshing !== undefined) return await refreshing;
-    refreshing = (async () => refresher.refresh(connection ?? (await acquire(signal)), signal))();
+    const whileAlive = AbortSignal.any([signal, lifetime.signal]);
+    refreshing = (async () => await refresher.refresh(connection ?? (await acquire(whileAlive)), whileAlive))();
     try {
       await refreshing;
     } finally {
@@ -305,10 +342,10 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
   }
 
   function checkIdle(nowMs: number): void {
-    if (state.kind !== "online" || server.transport.kind !== "stdio" || connection === undefined) return;
-    if (connection.inFlight > 0 || holds > 0) lastUseMs = nowMs;
+    if (state.kind !== "online" || !isStdio || connection === undefined || server.idleTimeoutMs === 0) return;
+    if (connection.inFlight - (listening?.open ?? 0) > 0 || holds > 0) lastUseMs = nowMs;
     const idleMs = nowMs - lastUseMs;
-    if (refreshing !== undefined || idleMs < server.idleTimeoutMs || nowMs - state.sinceMs < deps.settings.idleGraceMs) return;
+    if (refreshing !== undefined || idleMs < server.idleTimeoutMs || nowMs - state.sinceMs < deps.settings().idleGraceMs) return;
     apply({ kind: "idle" });
     dropConnection();
     deps.events.emit({ type: "mcp.server.dormant", ...about(), idleMs: Math.round(idleMs) });
@@ -316,8 +353,10 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
 
   return {
     id,
-    server,
     owner,
+    get server() {
+      return server;
+    },
     get state() {
       return state;
     },
@@ -326,6 +365,9 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     },
     get connection() {
       return connection;
+    },
+    get pid() {
+      return connection?.pid;
     },
     get stderr() {
       return stderr;
@@ -350,6 +392,7 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     acquire,
     async settled(signal) {
       if (state.kind === "new") start("first");
+      if (state.kind === "needs-login") await startAfterLogin();
       if (state.kind === "starting") await settling.wait(signal).catch(() => undefined);
     },
     adopt,
@@ -357,9 +400,8 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
     async restart(signal) {
       abandonStart(new GatewayError("SERVER_STARTING", `${server.slug} is being restarted`));
       crashesMs = [];
-      if (state.kind === "online" || state.kind === "starting") apply({ kind: "stop" });
       start("restart");
-      deps.events.emit({ type: "mcp.server.restarted", ...about(), reason: "asked for" });
+      if (state.kind === "starting") deps.events.emit({ type: "mcp.server.restarted", ...about(), reason: "asked for" });
       await acquire(signal);
     },
     async stop() {
@@ -369,8 +411,16 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
       await stopping;
     },
     refresh,
+    async reconfigure(next) {
+      server = next;
+      deps.onChange();
+      const kept = await deps.keeper.load(id);
+      if (kept?.hash === server.hash && deps.catalog.get(id) !== undefined) refresher.adopt(kept.lists);
+    },
     noteFailure(error) {
-      if (server.transport.kind === "stdio" || state.kind !== "online") return;
+      if (isStdio || state.kind !== "online") return;
+      // HTTP 403: this call wants more than the login allows; the others go on.
+      if (error.code === "SERVER_NEEDS_LOGIN" && error.data?.["status"] === 403) return;
       if (error.code === "SERVER_NEEDS_LOGIN") apply({ kind: "refused-login", cause: error });
       else if (error.code === "CONNECT_FAILED") apply({ kind: "unreachable", cause: error });
       else return;
@@ -388,8 +438,9 @@ export function createInstance(options: { id: InstanceId; server: ServerConfig; 
       const nowMs = deps.clock.monotonic();
       checkIdle(nowMs);
       const sinceTryMs = nowMs - (lastTryMs ?? 0);
-      if ((state.kind === "offline" || state.kind === "error") && sinceTryMs >= deps.settings.probeIntervalMs) start("recovery");
+      if ((state.kind === "offline" || state.kind === "error") && sinceTryMs >= deps.settings().probeIntervalMs) start("recovery");
       else if (state.kind === "online" && refreshing === undefined && isDueForRefresh()) refreshQuietly("due");
+      else if (state.kind === "needs-login") void startAfterLogin();
     },
     async remove() {
       lifetime.abort(new GatewayError("SERVER_UNKNOWN", `${server.slug} was removed`));
@@ -407,11 +458,17 @@ function firstState(server: ServerConfig, missing: readonly string[]): InstanceS
   return missing.length > 0 ? { kind: "unconfigured", missing } : { kind: "new" };
 }
 
-function tellsOfChanges(capabilities: JsonObject | undefined): boolean {
-  const tools = capabilities?.["tools"];
-  return typeof tools === "object" && tools !== null && (tools as JsonObject)["listChanged"] === true;
+/** Settles when both have, however they end. */
+function joined(first: Promise<void>, second: PromiseLike<void>): Promise<void> {
+  return Promise.allSettled([first, second]).then(() => undefined);
 }
 
-function copyOf(cause: GatewayError): GatewayError {
-  return new GatewayError(cause.code, cause.message, cause.data === undefined ? {} : { data: cause.data });
+function numberIn(cause: GatewayError, key: string): number | null {
+  const value = cause.data?.[key];
+  return typeof value === "number" ? value : null;
+}
+
+function textIn(cause: GatewayError, key: string): string | null {
+  const value = cause.data?.[key];
+  return typeof value === "string" ? value : null;
 }

@@ -1,7 +1,8 @@
 import type { RawLists } from "../catalog/parts.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
-import { isJsonObject, toJsonBytes, type JsonObject } from "../shared/json-bytes.ts";
+import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { Connection, ParamMember } from "../upstream/connection.ts";
+import { skipValue } from "../protocol/json-scan.ts";
 import { parseErrorObject } from "../upstream/request-table.ts";
 
 export interface ListLimits {
@@ -78,7 +79,7 @@ async function fetchPages(connection: Connection, list: ListRequest, signal: Abo
     const result = await fetchPage(connection, list, cursor, signal);
     if (result === undefined) return items;
     const more = result[list.key];
-    if (Array.isArray(more)) items.push(...more.slice(0, list.limits.items - items.length));
+    if (Array.isArray(more)) for (const item of more.slice(0, list.limits.items - items.length)) items.push(item);
     noteHints(list.hints, result);
     const next = result["nextCursor"];
     if (typeof next !== "string" || next === "") return items;
@@ -113,7 +114,43 @@ async function fetchPage(connection: Connection, list: ListRequest, cursor: stri
     parsed = undefined;
   }
   if (!isJsonObject(parsed)) throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is no object`);
-  return parsed;
+  return isTooDeep(reply.result) ? withoutDeepItems(parsed, list) : parsed;
+}
+
+/** Definitions are written again, to clients and to disk: beyond this JSON.stringify could fail. */
+const greatestDepth = 500;
+
+function isTooDeep(bytes: JsonBytes): boolean {
+  try {
+    skipValue(bytes, 0, bytes.length, greatestDepth);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** One hostile schema must not hide the server's other tools (FAULTS.md 61). */
+function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
+  const items = result[list.key];
+  if (!Array.isArray(items)) return {};
+  const kept = (items as readonly unknown[]).filter((item) => {
+    if (!nestsDeeper(item, greatestDepth)) return true;
+    const name = isJsonObject(item) ? (item["name"] ?? item["uri"]) : undefined;
+    list.onCut(list.method, `${JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name")} is left out, because it nests deeper than ${greatestDepth} levels`);
+    return false;
+  });
+  const { nextCursor, ttlMs, cacheScope } = result;
+  return { [list.key]: kept, nextCursor, ttlMs, cacheScope };
+}
+
+/** Level by level, because recursion is what such values break. */
+function nestsDeeper(value: unknown, limit: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((node) => (typeof node === "object" && node !== null ? Object.values(node) : []));
+  }
+  return false;
 }
 
 /** The smallest ttl of all pages, private if any part is (PROTOCOL.md, caching). */

@@ -1,4 +1,5 @@
 import type { InstanceSettings, Limits, ServerConfig } from "../config/config.ts";
+import type { LoginOf } from "./login-notice.ts";
 import type { RawLists } from "../catalog/parts.ts";
 import type { InstanceCatalog } from "../catalog/snapshot.ts";
 import type { EventBus } from "../events/bus.ts";
@@ -6,8 +7,8 @@ import type { Log } from "../events/log.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { InstanceId } from "../shared/ids.ts";
-import type { Semaphore } from "../shared/semaphore.ts";
 import type { Connection, ConnectionEvents } from "../upstream/connection.ts";
+import type { StartQueue } from "./start-queue.ts";
 
 /** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
 export type OpenConnection = (server: ServerConfig, instance: InstanceId, options: OpenOptions, signal: AbortSignal) => Promise<Connection & { readonly pid?: number }>;
@@ -39,9 +40,12 @@ export interface InstanceDeps {
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
-  readonly starts: Semaphore;
-  readonly settings: InstanceSettings;
-  readonly limits: Limits;
+  readonly starts: StartQueue;
+  /** Asked each time: a changed file changes them. */
+  readonly settings: () => InstanceSettings;
+  readonly limits: () => Limits;
+  /** Absent where nobody can log in. */
+  readonly loginOf?: LoginOf;
   /** Called after every change of state, so that views are built anew. */
   readonly onChange: () => void;
 }

@@ -18,10 +18,12 @@ export interface Refresher {
 
 type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;
 
-export function createRefresher(server: ServerConfig, instance: InstanceId, deps: Deps): Refresher {
+/** `current` is the server's configuration in force: names and descriptions of tools may change while it runs. */
+export function createRefresher(current: () => ServerConfig, instance: InstanceId, deps: Deps): Refresher {
   let refreshedAtMs: number | undefined;
 
   function putInForce(lists: RawLists): InstanceCatalog {
+    const server = current();
     const { part, skipped } = buildPart(server, instance, lists);
     for (const item of skipped) reportSkipped(item);
     const before = deps.catalog.get(instance);
@@ -34,6 +36,7 @@ export function createRefresher(server: ServerConfig, instance: InstanceId, deps
   }
 
   function reportSkipped(item: SkippedItem): void {
+    const server = current();
     deps.log.warn({ component: "catalog", server: server.slug, operation: "discover" }, `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`);
     deps.events.emit({ type: "catalog.item_skipped", atMs: deps.clock.now(), instance, server: server.slug, kind: item.kind, name: item.name, reason: item.reason });
   }
@@ -47,9 +50,12 @@ export function createRefresher(server: ServerConfig, instance: InstanceId, deps
     },
     async refresh(connection, signal) {
       const startedMs = deps.clock.monotonic();
+      const server = current();
       const transport = server.transport.kind;
-      const limits = { pages: deps.limits.listPages, items: deps.limits.listItems, timeoutMs: server.discoveryTimeoutMs };
+      const limits = { pages: deps.limits().listPages, items: deps.limits().listItems, timeoutMs: server.discoveryTimeoutMs };
       const lists = await fetchLists(connection, transport, limits, reportCut, signal);
+      // Removed meanwhile: nothing of it may come back.
+      signal.throwIfAborted();
       const part = putInForce(lists);
       refreshedAtMs = deps.clock.monotonic();
       const durationMs = Math.round(refreshedAtMs - startedMs);
@@ -69,7 +75,8 @@ export function createRefresher(server: ServerConfig, instance: InstanceId, deps
   };
 
   function reportCut(list: string, reason: string): void {
-    deps.log.warn({ component: "catalog", server: server.slug, operation: list }, `${server.slug}: ${list} is cut: ${reason}`);
+    const { slug } = current();
+    deps.log.warn({ component: "catalog", server: slug, operation: list }, `${slug}: ${list} is cut: ${reason}`);
   }
 }
 
@@ -81,7 +88,7 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
   if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text)) kinds.push("resources");
   if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");
   // What a server says of itself is part of its entry too: instructions are searched, eras decide how it is reached.
-  if (kinds.length === 0 && (before.instructions !== after.instructions || before.eras.length !== after.eras.length)) kinds.push("tools");
+  if (kinds.length === 0 && (before.instructions !== after.instructions || before.serverTitle !== after.serverTitle || before.eras.length !== after.eras.length)) kinds.push("tools");
   return kinds;
 }
 

@@ -52,7 +52,9 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
   if (state.kind === "disabled" || state.kind === "unconfigured") return state;
   switch (event.kind) {
     case "start":
-      return state.kind === "online" || state.kind === "starting" ? state : { kind: "starting", phase: event.why === "restart" ? "commanded" : "queued", sinceMs: nowMs, why: event.why };
+      // A restart by hand is one from any state; the one before it has been abandoned.
+      if (event.why !== "restart" && (state.kind === "online" || state.kind === "starting")) return state;
+      return { kind: "starting", phase: event.why === "restart" ? "commanded" : "queued", sinceMs: nowMs, why: event.why };
     case "phase":
       return state.kind === "starting" ? { ...state, phase: event.phase } : state;
     case "started":
@@ -81,12 +83,11 @@ export interface AdmissionFacts {
   /** When a start was last tried; undefined when never. */
   readonly lastTryMs: number | undefined;
   readonly hasConnection: boolean;
+  /** A call for a server that is down tries at once, but not more often than this (DESIGN.md section 7). */
+  readonly callRetryMs: number;
+  /** A call for a server that was given up tries once in this time. */
+  readonly failedRetryMs: number;
 }
-
-/** A call for a server that is down tries at once, but not more often than this (DESIGN.md section 7). */
-export const callRetryMs = 1_000;
-/** A call for a server that was given up tries once in this time. */
-export const failedRetryMs = 600_000;
 
 export function admit(state: InstanceState, facts: AdmissionFacts): Admission {
   const sinceTryMs = facts.lastTryMs === undefined ? Number.POSITIVE_INFINITY : facts.nowMs - facts.lastTryMs;
@@ -102,9 +103,9 @@ export function admit(state: InstanceState, facts: AdmissionFacts): Admission {
       return "start";
     case "offline":
     case "error":
-      return sinceTryMs >= callRetryMs ? "start" : "refuse";
+      return sinceTryMs >= facts.callRetryMs ? "start" : "refuse";
     case "failed":
-      return facts.nowMs - state.sinceMs >= failedRetryMs && sinceTryMs >= failedRetryMs ? "start" : "refuse";
+      return facts.nowMs - state.sinceMs >= facts.failedRetryMs ? "start" : "refuse";
     case "needs-login":
     case "disabled":
     case "unconfigured":

@@ -1,4 +1,5 @@
 import { GatewayError } from "../shared/gateway-error.ts";
+import { copyOf } from "./closed-cause.ts";
 import type { InstanceStatus } from "../shared/status.ts";
 import type { InstanceState } from "./state.ts";
 
@@ -6,26 +7,69 @@ import type { InstanceState } from "./state.ts";
 export interface StatusRow {
   /** Lists and searches show its tools. */
   readonly shown: boolean;
-  /** What execute_mcp_tool does. */
+  /** What execute_mcp_tool does: calls it, waits for its start, tries to start it, or refuses with the reason. */
   readonly execute: "calls" | "waits" | "tries" | "refuses";
-  /** What discover_mcp_tools says of it when its tools are not shown, or while it is not ready. Empty: nothing. */
-  readonly discover: string;
+  /** What discover_mcp_tools says of it where nothing more exact is known. */
+  readonly reason: string;
+  /** What discover_mcp_tools says can be done; `{server}` stands for its slug. */
+  readonly action: string;
 }
 
+const searchAgain = "Search again in a few seconds.";
+const starting = { shown: true, reason: "It is starting; its tools are not known yet.", action: searchAgain } as const;
+
 export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.freeze({
-  awaiting_user_config: { shown: false, execute: "refuses", discover: "needs values from you before it can start" },
-  provisioning: { shown: true, execute: "waits", discover: "has not been started yet" },
-  command_received: { shown: true, execute: "waits", discover: "is being restarted" },
-  connecting: { shown: true, execute: "waits", discover: "is starting" },
-  discovering_tools: { shown: true, execute: "calls", discover: "is starting: its tools are being listed" },
-  syncing_tools: { shown: true, execute: "calls", discover: "is starting: its tools are being indexed" },
-  online: { shown: true, execute: "calls", discover: "" },
-  restarting: { shown: true, execute: "waits", discover: "ended unexpectedly and is started again" },
-  offline: { shown: false, execute: "tries", discover: "does not answer" },
-  error: { shown: false, execute: "tries", discover: "could not be started" },
-  requires_reauth: { shown: false, execute: "refuses", discover: "needs you to log in" },
-  permanently_failed: { shown: false, execute: "tries", discover: "was given up after too many crashes" },
-  disabled: { shown: false, execute: "refuses", discover: "is disabled" },
+  awaiting_user_config: {
+    shown: false,
+    execute: "refuses",
+    reason: "Values that it requires are missing.",
+    action: "Ask the user to fill them in; the configuration of {server} lists them.",
+  },
+  provisioning: { ...starting, execute: "waits" },
+  command_received: { ...starting, execute: "waits" },
+  connecting: { ...starting, execute: "waits" },
+  discovering_tools: { ...starting, execute: "calls" },
+  syncing_tools: { shown: true, execute: "calls", reason: "Its tools are being read.", action: searchAgain },
+  online: { shown: true, execute: "calls", reason: "It is online.", action: "Call it with execute_mcp_tool." },
+  restarting: { ...starting, execute: "waits" },
+  offline: {
+    shown: false,
+    execute: "tries",
+    reason: "It does not answer.",
+    action: "Try again in a minute; the gateway keeps trying to reach it.",
+  },
+  error: {
+    shown: false,
+    execute: "tries",
+    reason: "It failed to start.",
+    action: "Ask the user to look at its log, and to run `toolyard restart {server}` when it is mended.",
+  },
+  requires_reauth: {
+    shown: false,
+    execute: "refuses",
+    reason: "It needs a login.",
+    action: "Ask the user to run `toolyard login {server}`.",
+  },
+  permanently_failed: {
+    shown: false,
+    execute: "tries",
+    reason: "It crashed too often and was given up.",
+    action: "Ask the user to mend it and to run `toolyard restart {server}`.",
+  },
+  disabled: {
+    shown: false,
+    execute: "refuses",
+    reason: "It is switched off.",
+    action: "Ask the user to enable {server} in the configuration.",
+  },
+});
+
+/** A dormant instance is `online` without a process: a call starts it. */
+export const dormantRow: StatusRow = Object.freeze({
+  shown: true,
+  execute: "waits",
+  reason: "It sleeps and starts when it is called.",
+  action: "Call it with execute_mcp_tool as usual.",
 });
 
 export function toStatus(state: InstanceState): InstanceStatus {
@@ -114,7 +158,7 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "offline":
       return new GatewayError("SERVER_OFFLINE", `${server} does not answer: ${state.cause.message}`);
     case "error":
-      return withSameFacts(state.cause);
+      return copyOf(state.cause);
     case "failed":
       return new GatewayError("SERVER_FAILED", `${server} was given up after too many crashes: ${state.cause.message}`, dataOf(state.cause));
     case "new":
@@ -124,11 +168,6 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "backoff":
       return new GatewayError("SERVER_STARTING", `${server} is starting`);
   }
-}
-
-/** A new error object for every caller: each has its own stack and may be decorated on its way. */
-function withSameFacts(cause: GatewayError): GatewayError {
-  return new GatewayError(cause.code, cause.message, { ...dataOf(cause), hint: cause.hint });
 }
 
 function dataOf(cause: GatewayError): { data?: Record<string, unknown> } {

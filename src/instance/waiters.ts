@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { abortReason } from "../shared/abort.ts";
 import type { GatewayError } from "../shared/gateway-error.ts";
 
@@ -13,6 +14,8 @@ export function createWaiters<T>(): Waiters<T> {
   const waiting = new Set<{ resolve: (value: T) => void; reject: (error: Error) => void }>();
   return {
     wait(signal) {
+      // One search or one report waits for every server with the same signal: that is no leak.
+      setMaxListeners(0, signal);
       return new Promise((resolve, reject) => {
         if (signal.aborted) {
           reject(abortReason(signal));

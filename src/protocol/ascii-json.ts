@@ -3,10 +3,13 @@
  * cut out of a peer's message: written as latin1, both arrive as they were (and node:http sends head and body in one write).
  */
 export function asciiJson(value: unknown): string {
+  if (typeof value === "string" && plain.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
   return isAscii(text) ? text : text.replace(beyondAscii, escapeCharacter);
 }
 
+/** Printable ASCII without quote and backslash: nothing to escape. Names and keys nearly always are. */
+const plain = /^[ !#-[\]-~]{0,100}$/;
 const beyondAscii = /[\u007f-\uffff]/g;
 
 function isAscii(text: string): boolean {

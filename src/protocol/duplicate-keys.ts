@@ -1,5 +1,5 @@
 import type { JsonBytes } from "../shared/json-bytes.ts";
-import { findMember, scanElements, scanMembers } from "./json-scan.ts";
+import { scanElements, scanMembers, type Member } from "./json-scan.ts";
 
 /**
  * The same JSON with every object's earlier duplicates taken out, so that whoever reads it next sees what JSON.parse saw: the last
@@ -44,8 +44,14 @@ function rebuild(bytes: Buffer, start: number, end: number): Buffer {
   }
   if (bytes[start] !== 0x7b) return bytes.subarray(start, end);
   const members = scanMembers(bytes, start, end, depthLimit);
-  const kept = members.filter((member) => findMember(members, member.key) === member);
+  const kept = lastOfEach(members);
   return join("{", kept.map((member) => Buffer.concat([bytes.subarray(member.keyStart, member.start), rebuild(bytes, member.start, member.end)])), "}");
+}
+
+/** Each name's last member, at its place. */
+function lastOfEach(members: readonly Member[]): readonly Member[] {
+  const last = new Map(members.map((member) => [member.key, member]));
+  return members.filter((member) => last.get(member.key) === member);
 }
 
 function join(open: string, parts: readonly Buffer[], close: string): Buffer {

@@ -9,12 +9,37 @@ import { GatewayError } from "../shared/gateway-error.ts";
  */
 
 /** One member of an object: its key, and the bytes [start, end) of its value. */
-export interface Member {
-  readonly key: string;
+export class Member {
+  readonly #bytes: Buffer;
   /** Where the member begins, its key's quote included: for taking the whole member out. */
   readonly keyStart: number;
+  readonly #keyEnd: number;
   readonly start: number;
   readonly end: number;
+
+  constructor(bytes: Buffer, keyStart: number, keyEnd: number, start: number, end: number) {
+    this.#bytes = bytes;
+    this.keyStart = keyStart;
+    this.#keyEnd = keyEnd;
+    this.start = start;
+    this.end = end;
+  }
+
+  get key(): string {
+    return keyText(this.#bytes, this.keyStart, this.#keyEnd);
+  }
+
+  /** Whether this is the key, which must be ASCII; compared where it stands, because most members are only passed by. */
+  is(key: string): boolean {
+    const length = this.#keyEnd - this.keyStart - 2;
+    if (length < key.length) return false;
+    for (let index = 0; index < key.length; index += 1) {
+      const byte = this.#bytes[this.keyStart + 1 + index];
+      if (byte === backslash) return this.key === key;
+      if (byte !== key.charCodeAt(index)) return false;
+    }
+    return length === key.length;
+  }
 }
 
 export interface Span {
@@ -52,7 +77,7 @@ export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth:
     if (bytes[at] !== colon) throw malformed("a colon", at);
     const valueStart = skipSpace(bytes, at + 1, end);
     const valueEnd = skipValue(bytes, valueStart, end, maxDepth);
-    members.push({ key: keyText(bytes, keyStart, keyEnd), keyStart, start: valueStart, end: valueEnd });
+    members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
     at = skipSpace(bytes, valueEnd, end);
     if (bytes[at] === closeBrace) return members;
     if (bytes[at] !== comma) throw malformed("a comma or the end of the object", at);
@@ -78,11 +103,11 @@ export function scanElements(bytes: Buffer, start: number, end: number, maxDepth
   return elements;
 }
 
-/** The last member of that name (JSON.parse keeps the last of duplicates too, so checks and forwarded bytes agree). */
+/** The last member of that name, which must be ASCII (JSON.parse keeps the last of duplicates too, so checks and forwarded bytes agree). */
 export function findMember(members: readonly Member[], key: string): Member | undefined {
   for (let index = members.length - 1; index >= 0; index -= 1) {
     const member = members[index];
-    if (member !== undefined && member.key === key) return member;
+    if (member?.is(key) === true) return member;
   }
   return undefined;
 }
@@ -142,7 +167,8 @@ function skipString(bytes: Buffer, start: number, end: number): number {
   }
 }
 
-function skipSpace(bytes: Buffer, start: number, end: number): number {
+/** The first place from `start` on that is no white space, or `end`. */
+export function skipSpace(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end) {
     const byte = bytes[at];

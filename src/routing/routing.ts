@@ -6,6 +6,7 @@ import type { Instance } from "../instance/instance.ts";
 import { mayUse } from "../policy/policy.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import type { SealedStates } from "../protocol/sealed-state.ts";
+import type { CallArguments } from "../shared/call-arguments.ts";
 import type { CallContext } from "../shared/call-context.ts";
 import type { Clock } from "../shared/clock.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
@@ -14,14 +15,14 @@ import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../shared/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/request-table.ts";
-import { checkArguments, type ArgumentCheck } from "./arguments.ts";
-import { settleQuestions, toInputRequired, withServerNamed } from "./questions.ts";
+import { checkArguments } from "./arguments.ts";
+import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
 import { checkResult, checkToolResult, type CheckedResult } from "./result-check.ts";
 import type { Validators } from "./validation/validators.ts";
 
 /** Executes what exposures resolve: calls, reads, prompts, completions. Every failure of ours is thrown as a GatewayError. */
 export interface Routing {
-  callTool(tool: ToolEntry, given: JsonBytes | undefined, context: CallContext): Promise<Outcome>;
+  callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<Outcome>;
   readResource(instance: InstanceId, uri: string, context: CallContext): Promise<Outcome>;
   getPrompt(prompt: PromptEntry, given: JsonBytes | undefined, context: CallContext): Promise<Outcome>;
   complete(instance: InstanceId, params: readonly ParamMember[], context: CallContext): Promise<Outcome>;
@@ -48,15 +49,22 @@ const headerMismatch = -32020;
 export function createRouting(deps: RoutingDeps): Routing {
   const turns = new Map<InstanceId, Semaphore>();
   const mirrored = new WeakMap<ToolEntry, readonly HeaderParameter[]>();
-  const argumentCheck: ArgumentCheck = { validators: deps.validators };
+  const limits = { resultBytes: deps.limits.resultBytes, contentBlocks: deps.limits.contentBlocks, depth: upstreamDepth };
   let inFlight = 0;
 
-  async function callTool(tool: ToolEntry, given: JsonBytes | undefined, context: CallContext): Promise<Outcome> {
+  async function callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<Outcome> {
     const startedMs = deps.clock.monotonic();
     const instance = instanceFor(tool.instance, tool.server);
+    const { server } = instance;
     inFlight += 1;
     try {
-      const outcome = await runCall(tool, instance, given, context);
+      if (!mayUse(context.principal, { rules: server.tools, tool: tool.upstreamName })) throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+      const checking = checkArguments(deps.validators, tool, given, context.signal);
+      const checked = checking instanceof Promise ? await checking : checking;
+      const name = asciiJson(tool.upstreamName);
+      const params: readonly ParamMember[] = checked.bytes === undefined ? [["name", name]] : [["name", name], ["arguments", checked.bytes]];
+      const outcome = await exchange(instance, toToolTarget(tool, server, checked), params, context);
+      if (outcome.kind === "result" && tool.definition.outputSchema !== undefined) await checkStructured(tool, instance, outcome.parsed, context.signal);
       record(instance, "tools/call", tool.upstreamName, startedMs, context, outcomeWord(outcome));
       return outcome;
     } catch (error) {
@@ -67,52 +75,62 @@ export function createRouting(deps: RoutingDeps): Routing {
     }
   }
 
-  async function runCall(tool: ToolEntry, instance: Instance, given: JsonBytes | undefined, context: CallContext): Promise<Outcome> {
-    const { server } = instance;
-    if (!mayUse(context.principal, { rules: server.tools, tool: tool.upstreamName })) throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
-    const checking = checkArguments(argumentCheck, tool, given, context.signal);
-    const checked = checking instanceof Promise ? await checking : checking;
-    const params: ParamMember[] = [["name", Buffer.from(asciiJson(tool.upstreamName), "latin1")]];
-    if (checked.bytes !== undefined) params.push(["arguments", checked.bytes]);
-    const target: Target = {
-      what: tool.path,
+  function toToolTarget(tool: ToolEntry, server: ServerConfig, given: CallArguments): Target {
+    return {
       method: "tools/call",
       nameHeader: tool.upstreamName,
-      headers: () => headersOf(tool, checked.value),
+      headers: server.transport.kind === "stdio" ? noHeaders : headersOf(tool, given.value),
       repeatable: isRepeatable(tool),
-      binding: `tools/call ${tool.path} ${given?.toString("latin1") ?? ""}`,
-      refetch: true,
-      check: (result) => checkToolResult(tool.path, result, resultLimits(deps.limits), server.strictResults && tool.definition.outputSchema !== undefined),
+      binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
+      refetch: server.transport.kind !== "stdio",
+      check: (result) => checkToolResult(tool.path, result, limits, server.strictResults && tool.definition.outputSchema !== undefined),
     };
-    const outcome = await withTurn(instance, context.signal, async () => await exchange(instance, target, params, context));
-    if (outcome.kind === "result" && tool.definition.outputSchema !== undefined) await checkStructured(tool, instance, outcome.parsed, context.signal);
-    return outcome;
   }
 
+  /** What is sent to one server, and how its answer is looked at. */
   interface Target {
-    readonly what: string;
     readonly method: string;
     readonly nameHeader: string | undefined;
-    readonly headers: () => readonly (readonly [string, string])[];
+    readonly headers: readonly (readonly [string, string])[];
     /** Whether it may be sent again after it may have run. */
     readonly repeatable: boolean;
-    readonly binding: string;
+    /** What a sealed state is bound to. */
+    readonly binding: () => string;
     /** On a header mismatch the lists are fetched again and the request is sent once more. */
     readonly refetch: boolean;
     readonly check: (result: JsonBytes) => CheckedResult;
   }
 
-  async function exchange(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
-    const allParams = withAnswers(params, target, context);
-    const outcome = await sendWithRetry(instance, target, allParams, context);
+  /** Sends, and brings the server's questions to the client, until there is an answer. */
+  function exchange(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+    if (instance.server.interactive) return inTurn(instance, target, params, context);
+    const sending = attempt(instance, target, withAnswers(params, target, context), context);
+    return sending.then((outcome) => conclude(outcome, instance, target, params, context));
+  }
+
+  /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
+  async function inTurn(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+    const release = await takeTurn(instance, context.signal);
+    try {
+      return await conclude(await attempt(instance, target, withAnswers(params, target, context), context), instance, target, params, context);
+    } finally {
+      release();
+    }
+  }
+
+  /** A modern server's `input_required` goes to the client, and its answers back, until the call is complete. */
+  function conclude(outcome: Outcome, instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Outcome | Promise<Outcome> {
     const asked = outcome.kind === "result" ? toInputRequired(outcome.parsed) : undefined;
-    if (asked === undefined || outcome.kind === "error") return outcome;
-    const round = { server: instance.server.slug, context, states: deps.states, binding: target.binding };
-    const reply = await settleQuestions({ kind: "result", result: outcome.result }, asked, round, async (extra) => {
-      const next = await sendWithRetry(instance, target, [...params, ...extra], context);
+    return asked === undefined || outcome.kind === "error" ? outcome : settle(outcome.result, asked, instance, target, params, context);
+  }
+
+  async function settle(result: JsonBytes, asked: InputRequired, instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+    const round = { server: instance.server.slug, context, states: deps.states, binding: target.binding() };
+    const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
+      const next = await attempt(instance, target, [...params, ...extra], context);
       return next.kind === "result" ? { reply: { kind: "result", result: next.result }, parsed: next.parsed } : { reply: next, parsed: undefined };
     });
-    return reply.kind === "error" ? reply : { kind: "result", ...target.check(reply.result) };
+    return reply.kind === "error" ? reply : toOutcome(target.check(reply.result));
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */
@@ -120,73 +138,57 @@ export function createRouting(deps: RoutingDeps): Routing {
     if (context.inputResponses === undefined && context.requestState === undefined) return params;
     const extra: ParamMember[] = [];
     if (context.inputResponses !== undefined) extra.push(["inputResponses", context.inputResponses]);
-    if (context.requestState !== undefined) {
-      const state = deps.states.open(context.requestState, { principal: context.principal.id, request: target.binding });
-      extra.push(["requestState", Buffer.from(asciiJson(state), "latin1")]);
-    }
+    if (context.requestState !== undefined) extra.push(["requestState", asciiJson(deps.states.open(context.requestState, { principal: context.principal.id, request: target.binding() }))]);
     return [...params, ...extra];
   }
 
-  async function sendWithRetry(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+  /** One request; sent once more when it never reached the server, or may be repeated (DESIGN.md section 4). */
+  async function attempt(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
     let sent = false;
-    const onSent = (): void => {
+    const request = toRequest(instance.server, target, params, context, () => {
       sent = true;
-    };
-    try {
-      return await send(instance, target, params, context, onSent);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      instance.noteFailure(error);
-      const again = instance.server.retry && !context.signal.aborted && (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
-      if (!again) throw error;
-      return await send(instance, target, params, context, onSent);
+    });
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const acquired = instance.acquire(context.signal);
+        const connection = acquired instanceof Promise ? await acquired : acquired;
+        const reply = await connection.request(request);
+        if (reply.kind === "result") return toOutcome(target.check(reply.result));
+        if (!target.refetch || tries > 1 || parseErrorObject(reply.error).code !== headerMismatch) return reply;
+        await instance.refresh(context.signal);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        instance.noteFailure(error);
+        if (tries > 1 || !mayRetry(instance.server, error, sent, target, context)) throw error;
+      }
     }
   }
 
-  async function send(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext, onSent: () => void): Promise<Outcome> {
-    const acquired = instance.acquire(context.signal);
-    const connection = acquired instanceof Promise ? await acquired : acquired;
-    const reply = await connection.request(toRequest(instance.server, target, params, context, onSent));
-    if (reply.kind === "result") return { kind: "result", ...target.check(reply.result) };
-    if (!target.refetch || parseErrorObject(reply.error).code !== headerMismatch) return reply;
-    await instance.refresh(context.signal);
-    const second = await connection.request(toRequest(instance.server, target, params, context, onSent));
-    return second.kind === "result" ? { kind: "result", ...target.check(second.result) } : second;
-  }
-
   function toRequest(server: ServerConfig, target: Target, params: readonly ParamMember[], context: CallContext, onSent: () => void): UpstreamRequest {
-    const headers = server.transport.kind === "stdio" ? undefined : target.headers();
     const { ask } = context;
     return {
       method: target.method,
       params,
-      ...(context.meta === undefined ? undefined : { meta: context.meta }),
+      meta: context.meta,
       era: context.client.era,
       clientCapabilities: context.client.capabilities,
-      ...(context.logLevel === undefined ? undefined : { logLevel: context.logLevel }),
+      logLevel: context.logLevel,
       signal: context.signal,
       timeoutMs: server.callTimeoutMs,
       maxTimeoutMs: server.maxCallTimeoutMs,
-      ...(context.onProgress === undefined ? undefined : { onProgress: context.onProgress }),
-      ...(context.onLog === undefined ? undefined : { onLog: context.onLog }),
-      ...(ask === undefined ? undefined : { ask: async (question, signal) => await ask({ ...question, params: namedParams(question, server.slug) }, signal) }),
-      ...(headers === undefined || headers.length === 0 ? undefined : { headers }),
-      ...(target.nameHeader === undefined ? undefined : { nameHeader: target.nameHeader }),
+      onProgress: context.onProgress,
+      onLog: context.onLog,
+      ask: ask === undefined ? undefined : async (question, signal) => await ask({ ...question, params: namedParams(question, server.slug) }, signal),
+      headers: target.headers.length === 0 ? undefined : target.headers,
+      nameHeader: target.nameHeader,
       onSent,
     };
   }
 
-  /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
-  async function withTurn<T>(instance: Instance, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    if (!instance.server.interactive) return await run();
+  async function takeTurn(instance: Instance, signal: AbortSignal): Promise<() => void> {
     let turn = turns.get(instance.id);
     if (turn === undefined) turns.set(instance.id, (turn = createSemaphore(1)));
-    const release = await turn.acquire(signal);
-    try {
-      return await run();
-    } finally {
-      release();
-    }
+    return await turn.acquire(signal);
   }
 
   function headersOf(tool: ToolEntry, value: unknown): readonly (readonly [string, string])[] {
@@ -224,18 +226,17 @@ export function createRouting(deps: RoutingDeps): Routing {
   async function forwardPlain(id: InstanceId, method: string, nameHeader: string | undefined, params: readonly ParamMember[], context: CallContext, name: string): Promise<Outcome> {
     const instance = instanceFor(id, name);
     const target: Target = {
-      what: name,
       method,
       nameHeader,
-      headers: () => [],
+      headers: noHeaders,
       repeatable: true,
-      binding: `${method} ${name}`,
+      binding: () => `${method} ${name}`,
       refetch: false,
-      check: (result) => checkResult(name, result, resultLimits(deps.limits)),
+      check: (result) => checkResult(name, result, limits),
     };
     const startedMs = deps.clock.monotonic();
     try {
-      const outcome = await withTurn(instance, context.signal, async () => await exchange(instance, target, params, context));
+      const outcome = await exchange(instance, target, params, context);
       record(instance, method, name, startedMs, context, outcome.kind === "error" ? "error" : "ok");
       return outcome;
     } catch (error) {
@@ -263,10 +264,10 @@ export function createRouting(deps: RoutingDeps): Routing {
       return inFlight;
     },
     callTool,
-    readResource: async (instance, uri, context) => await forwardPlain(instance, "resources/read", uri, [["uri", Buffer.from(asciiJson(uri), "latin1")]], context, uri),
+    readResource: async (instance, uri, context) => await forwardPlain(instance, "resources/read", uri, [["uri", asciiJson(uri)]], context, uri),
     async getPrompt(prompt, given, context) {
       const { name } = prompt.definition;
-      const params: ParamMember[] = [["name", Buffer.from(asciiJson(name), "latin1")]];
+      const params: ParamMember[] = [["name", asciiJson(name)]];
       if (given !== undefined) params.push(["arguments", given]);
       return await forwardPlain(prompt.instance, "prompts/get", name, params, context, name);
     },
@@ -286,9 +287,16 @@ function isRepeatable(tool: ToolEntry): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
 
-function resultLimits(limits: Limits): { resultBytes: number; contentBlocks: number; depth: number } {
-  return { resultBytes: limits.resultBytes, contentBlocks: limits.contentBlocks, depth: upstreamDepth };
+function mayRetry(server: ServerConfig, error: GatewayError, sent: boolean, target: { readonly repeatable: boolean }, context: CallContext): boolean {
+  if (!server.retry || context.signal.aborted) return false;
+  return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
 }
+
+function toOutcome(checked: CheckedResult): Outcome {
+  return { kind: "result", result: checked.result, parsed: checked.parsed };
+}
+
+const noHeaders: readonly (readonly [string, string])[] = Object.freeze([]);
 
 /** What servers send may nest deeper than what clients send, but not so deep that JSON.stringify could fail. */
 const upstreamDepth = 1_000;

@@ -1,7 +1,9 @@
+import type { EventBus } from "../events/bus.ts";
 import type { Instance } from "../instance/instance.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
+import type { Connection } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/request-table.ts";
 
 /** Subscriptions to resources, shared and counted: however many clients listen, the server sees one. */
@@ -16,48 +18,56 @@ const mostSubscriptions = 10_000;
 const subscribeTimeoutMs = 30_000;
 
 interface Share {
+  readonly id: InstanceId;
   count: number;
   readonly ready: Promise<void>;
-  readonly release: () => void;
-  readonly end: () => void;
+  /** Subscribes on the instance's connection of now, unless it is subscribed there already. */
+  renew(): void;
+  end(): void;
 }
 
-export function createSubscriptions(instanceOf: (id: InstanceId) => Instance | undefined): Subscriptions {
+/** `events` tell when a server has come up again: what is subscribed to is then subscribed to anew. */
+export function createSubscriptions(instanceOf: (id: InstanceId) => Instance | undefined, events: EventBus): Subscriptions {
   const shares = new Map<string, Share>();
 
+  events.subscribe((event) => {
+    if (event.type !== "mcp.server.started" && event.type !== "mcp.server.respawned") return;
+    for (const share of shares.values()) if (share.id === event.instance) share.renew();
+  });
+
   function open(instance: Instance, uri: string): Share {
-    const controller = new AbortController();
-    const release = instance.hold();
-    const ready = start(instance, uri, controller.signal);
+    const { id } = instance;
+    const ended = new AbortController();
+    let on: Connection | undefined;
+    let held = { instance, release: instance.hold() };
+
+    async function subscribe(current: Instance): Promise<void> {
+      const connection = await current.acquire(ended.signal);
+      if (connection === on) return;
+      on = connection;
+      await subscribeOn(connection, current.server.slug, uri, ended.signal);
+    }
+
     return {
+      id,
       count: 0,
-      ready,
-      release,
-      end: () => {
-        release();
-        controller.abort(new GatewayError("CALL_CANCELLED", "nobody listens any more"));
-        const { connection } = instance;
-        if (connection?.peer.era === "legacy") {
-          void connection
-            .request({ method: "resources/unsubscribe", params: [["uri", Buffer.from(asciiJson(uri), "latin1")]], signal: AbortSignal.timeout(subscribeTimeoutMs), timeoutMs: subscribeTimeoutMs, maxTimeoutMs: subscribeTimeoutMs })
-            .catch(() => undefined);
+      ready: subscribe(instance),
+      renew() {
+        const current = instanceOf(id);
+        if (current === undefined || current.connection === on) return;
+        if (held.instance !== current) {
+          held.release();
+          held = { instance: current, release: current.hold() };
         }
+        // Refused now though it was taken before: the client keeps what it has, and hears nothing.
+        void subscribe(current).catch(() => undefined);
+      },
+      end() {
+        held.release();
+        ended.abort(new GatewayError("CALL_CANCELLED", "nobody listens any more"));
+        if (on !== undefined && on === held.instance.connection) unsubscribeOn(on, uri);
       },
     };
-  }
-
-  async function start(instance: Instance, uri: string, signal: AbortSignal): Promise<void> {
-    const connection = await instance.acquire(signal);
-    if (connection.peer.era === "modern") {
-      // The answer to this request is its end: it stays open as long as anybody listens.
-      const filter = { resourceSubscriptions: [uri] };
-      void connection
-        .request({ method: "subscriptions/listen", params: [["notifications", Buffer.from(asciiJson(filter), "latin1")]], signal, timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY })
-        .catch(() => undefined);
-      return;
-    }
-    const reply = await connection.request({ method: "resources/subscribe", params: [["uri", Buffer.from(asciiJson(uri), "latin1")]], signal, timeoutMs: subscribeTimeoutMs, maxTimeoutMs: subscribeTimeoutMs });
-    if (reply.kind === "error") throw new GatewayError("UPSTREAM_PROTOCOL", `${instance.server.slug} refused the subscription: ${parseErrorObject(reply.error).message.slice(0, 200)}`);
   }
 
   return {
@@ -96,4 +106,26 @@ export function createSubscriptions(instanceOf: (id: InstanceId) => Instance | u
       return shares.size;
     },
   };
+}
+
+async function subscribeOn(connection: Connection, server: string, uri: string, signal: AbortSignal): Promise<void> {
+  if (connection.peer.era === "modern") {
+    // The answer to this request is its end: it stays open as long as anybody listens.
+    const params = [["notifications", latin1({ resourceSubscriptions: [uri] })]] as const;
+    void connection.request({ method: "subscriptions/listen", params, signal, timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY }).catch(() => undefined);
+    return;
+  }
+  const reply = await connection.request({ method: "resources/subscribe", params: [["uri", latin1(uri)]], signal, timeoutMs: subscribeTimeoutMs, maxTimeoutMs: subscribeTimeoutMs });
+  if (reply.kind === "error") throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused the subscription: ${parseErrorObject(reply.error).message.slice(0, 200)}`);
+}
+
+/** Nobody waits for it. */
+function unsubscribeOn(connection: Connection, uri: string): void {
+  if (connection.peer.era !== "legacy") return;
+  const signal = AbortSignal.timeout(subscribeTimeoutMs);
+  void connection.request({ method: "resources/unsubscribe", params: [["uri", latin1(uri)]], signal, timeoutMs: subscribeTimeoutMs, maxTimeoutMs: subscribeTimeoutMs }).catch(() => undefined);
+}
+
+function latin1(value: unknown): Buffer {
+  return Buffer.from(asciiJson(value), "latin1");
 }

@@ -24,18 +24,18 @@ export interface CallContext {
   readonly signal: AbortSignal;
   readonly client: ClientTraits;
   /** The client's `_meta` without the protocol's own keys, to be passed on; undefined when there is nothing to pass. */
-  readonly meta?: { readonly [key: string]: unknown };
+  readonly meta?: { readonly [key: string]: unknown } | undefined;
   /** Given when the client asked for progress. `params` is that of notifications/progress without its progressToken. */
-  readonly onProgress?: (params: { readonly [key: string]: unknown }) => void;
+  readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
   /** Given when the client wants log messages: the params of notifications/message. */
-  readonly onLog?: (params: { readonly [key: string]: unknown }) => void;
+  readonly onLog?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
   /** The least level that the client asked for, when it asked (modern: in `_meta`; legacy: logging/setLevel). */
-  readonly logLevel?: string;
+  readonly logLevel?: string | undefined;
   /** Given when the client can be asked at all. The answer is whatever the client said; rejects when it cannot or went away. */
-  readonly ask?: (question: Question, signal: AbortSignal) => Promise<Answer>;
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
   /** A modern client's answers to `input_required`, and the state that it echoes (2026-07-28, patterns/mrtr). */
-  readonly inputResponses?: JsonBytes;
-  readonly requestState?: string;
+  readonly inputResponses?: JsonBytes | undefined;
+  readonly requestState?: string | undefined;
 }
 
 /** What the client said of itself; untrusted, never used for rights. */

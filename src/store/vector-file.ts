@@ -9,7 +9,7 @@ export interface VectorFile extends AsyncDisposable {
   get(hash: string): Float32Array | undefined;
   /** Kept in memory at once, on disk soon after. */
   put(entries: readonly VectorEntry[]): void;
-  /** Forgets all but these, when that halves the file or better. */
+  /** Forgets all but these, when there are more than the file shall hold: some that are not needed now may be again tomorrow. */
   keepOnly(hashes: ReadonlySet<string>): void;
 }
 
@@ -26,6 +26,8 @@ export interface VectorFileOptions {
 }
 
 const hashBytes = 32;
+/** Twice what is wanted at once at most; with 1,024 dimensions 160 MB. */
+const vectorLimit = 40_000;
 
 /**
  * The file: one line of JSON `{ model, length }`, then records of 32 bytes of hash and `length` little-endian floats. New ones are
@@ -44,7 +46,8 @@ export function createVectorFile({ path, model, onFailure }: VectorFileOptions):
     const fresh = unwritten;
     unwritten = [];
     if (!isWhole) await replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
-    else if (fresh.length > 0) await appendFile(path, Buffer.concat(fresh.map(({ hash, vector }) => toRecord([hash, vector]))));
+    else if (fresh.length > 0)
+      await appendFile(path, Buffer.concat(fresh.map(({ hash, vector }) => toRecord([hash, vector]))));
     isWhole = true;
   }
   function writeSoon(): void {
@@ -63,16 +66,17 @@ export function createVectorFile({ path, model, onFailure }: VectorFileOptions):
     },
     get: (hash) => vectors.get(hash),
     put(entries) {
-      const fresh = entries.filter(({ hash, vector }) => isHash(hash) && vector.length === (length ??= vector.length) && !vectors.has(hash));
+      const fresh = entries.filter(
+        ({ hash, vector }) => isHash(hash) && vector.length === (length ??= vector.length) && !vectors.has(hash),
+      );
       if (fresh.length === 0) return;
       for (const { hash, vector } of fresh) vectors.set(hash, vector);
       unwritten.push(...fresh);
       writeSoon();
     },
     keepOnly(hashes) {
-      const kept = [...vectors].filter(([hash]) => hashes.has(hash));
-      if (kept.length * 2 > vectors.size) return;
-      vectors = new Map(kept);
+      if (vectors.size <= vectorLimit) return;
+      vectors = new Map([...vectors].filter(([hash]) => hashes.has(hash)));
       isWhole = false;
       writeSoon();
     },

@@ -39,29 +39,30 @@ export interface UpstreamRequest {
   /** Members of `params` without `_meta`, each as the bytes to send, in order. */
   readonly params: readonly ParamMember[];
   /** Passed on inside `_meta`, beside the keys that the connection itself sets. */
-  readonly meta?: JsonObject;
+  readonly meta?: JsonObject | undefined;
   /** Era of the client on whose behalf this is sent; a server of both eras is reached in it. Default: the connection's own. */
-  readonly era?: Era;
+  readonly era?: Era | undefined;
   /** Capabilities of the client on whose behalf this is sent (modern servers read them per request). */
-  readonly clientCapabilities?: JsonObject;
-  readonly logLevel?: string;
+  readonly clientCapabilities?: JsonObject | undefined;
+  readonly logLevel?: string | undefined;
   readonly signal: AbortSignal;
   /** Silence allowed before UPSTREAM_TIMEOUT; progress starts it again. Waiting for a person does not count. */
   readonly timeoutMs: number;
   /** Ends the request whatever progress there is. */
   readonly maxTimeoutMs: number;
-  readonly onProgress?: (params: JsonObject) => void;
-  readonly onLog?: (params: JsonObject) => void;
-  readonly ask?: (question: Question, signal: AbortSignal) => Promise<Answer>;
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  readonly onLog?: ((params: JsonObject) => void) | undefined;
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
   /** Header parameters of the tool (2026-07-28, streamable-http, `x-mcp-header`): name without prefix, and value. */
-  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
   /** The value of `Mcp-Name`: the tool's or prompt's real name, or the resource's URI. */
-  readonly nameHeader?: string;
+  readonly nameHeader?: string | undefined;
   /** Asked when the request is known to have been written: after that it must not be sent again blindly. */
-  readonly onSent?: () => void;
+  readonly onSent?: (() => void) | undefined;
 }
 
-export type ParamMember = readonly [key: string, value: JsonBytes];
+/** The value as the client's bytes, or as JSON text of our own, which must be ASCII (`protocol/ascii-json.ts`). */
+export type ParamMember = readonly [key: string, value: JsonBytes | string];
 
 export type Reply =
   | { readonly kind: "result"; readonly result: JsonBytes }

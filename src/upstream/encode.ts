@@ -34,7 +34,7 @@ export function encodeNotification(method: string, params: JsonObject): string {
 function encodeParams(id: number, request: UpstreamRequest, dialect: Dialect): string {
   let text = "{";
   for (const [key, value] of request.params) {
-    text += `${text.length > 1 ? "," : ""}${asciiJson(key)}:${value.toString("latin1")}`;
+    text += `${text.length > 1 ? "," : ""}${asciiJson(key)}:${typeof value === "string" ? value : value.toString("latin1")}`;
   }
   const meta = encodeMeta(id, request, dialect);
   if (meta !== undefined) text += `${text.length > 1 ? "," : ""}"_meta":${meta}`;
@@ -47,12 +47,13 @@ function encodeMeta(id: number, request: UpstreamRequest, dialect: Dialect): str
     if (progress === undefined && request.meta === undefined) return undefined;
     return asciiJson({ ...request.meta, ...progress });
   }
-  return asciiJson({
+  const capabilities = request.clientCapabilities ?? dialect.capabilities;
+  const own = `"${metaKeys.protocolVersion}":"${dialect.revision}","${metaKeys.clientInfo}":${asciiJson(dialect.identity)},"${metaKeys.clientCapabilities}":${asciiJson(capabilities)}`;
+  if (request.meta === undefined && request.logLevel === undefined && progress === undefined) return `{${own}}`;
+  const extra = asciiJson({
     ...request.meta,
-    [metaKeys.protocolVersion]: dialect.revision,
-    [metaKeys.clientInfo]: dialect.identity,
-    [metaKeys.clientCapabilities]: request.clientCapabilities ?? dialect.capabilities,
     ...(request.logLevel === undefined ? undefined : { [metaKeys.logLevel]: request.logLevel }),
     ...progress,
   });
+  return extra === "{}" ? `{${own}}` : `{${own},${extra.slice(1)}`;
 }

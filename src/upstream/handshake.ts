@@ -1,6 +1,7 @@
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { Era } from "../shared/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
+import { skipValue } from "../protocol/json-scan.ts";
 import { eraOfRevision, legacyRevisions, metaKeys, modernRevision, newestLegacyRevision } from "../protocol/revisions.ts";
 import type { GatewayIdentity } from "./encode.ts";
 import type { Peer } from "./connection.ts";
@@ -48,12 +49,7 @@ export function peerFromInitialize(server: string, result: JsonBytes): Peer {
 
 /** Reads the result of `server/discover`; undefined when it is none (a legacy server that answers anything to everything). */
 export function peerFromDiscover(result: JsonBytes): Peer | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(result.toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  const parsed = parseShallow(result);
   if (!isJsonObject(parsed) || !Array.isArray(parsed["supportedVersions"])) return undefined;
   const versions = parsed["supportedVersions"].filter((version): version is string => typeof version === "string");
   if (!versions.includes(modernRevision)) return undefined;
@@ -72,12 +68,19 @@ export function peerFromDiscover(result: JsonBytes): Peer | undefined {
 }
 
 function parseResult(server: string, method: string, result: JsonBytes): JsonObject {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(result.toString("utf8"));
-  } catch {
-    parsed = undefined;
-  }
+  const parsed = parseShallow(result);
   if (!isJsonObject(parsed)) throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is no object`);
   return parsed;
 }
+
+/** What a server says of itself is written again, to disk and to clients: it must not be so deep that JSON.stringify fails. */
+function parseShallow(result: JsonBytes): unknown {
+  try {
+    skipValue(result, 0, result.length, greatestDepth);
+    return JSON.parse(result.toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const greatestDepth = 100;

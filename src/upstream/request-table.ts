@@ -28,20 +28,41 @@ export interface RequestTableOptions {
   readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
   /** False where the server must not send requests (modern era): they are refused (FAULTS.md 84). */
   readonly questionsAllowed: () => boolean;
+  /** A request was not answered in time, whatever the reason. */
+  readonly onTimeout?: (request: UpstreamRequest) => void;
 }
 
-interface Waiting {
+/** One request that waits. It is its own listener for the caller's cancellation: nothing is made for it per call. */
+class Waiting implements EventListenerObject {
   readonly id: number;
   readonly request: UpstreamRequest;
   readonly startedMs: number;
   readonly settle: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
-  readonly cancel: () => void;
-  timer: NodeJS.Timeout | undefined;
+  readonly #onCancel: (id: number) => void;
+  /** When silence has lasted too long; Infinity while a person is being asked. */
+  deadlineMs = Number.POSITIVE_INFINITY;
   /** Questions that a person is answering now: the clock stands still. */
-  asking: number;
+  asking = 0;
   /** Time spent on such questions: not counted against the maximum. */
-  askedMs: number;
+  askedMs = 0;
+
+  constructor(id: number, request: UpstreamRequest, settle: (reply: Reply) => void, reject: (error: Error) => void, onCancel: (id: number) => void) {
+    this.id = id;
+    this.request = request;
+    this.startedMs = performance.now();
+    this.settle = settle;
+    this.reject = reject;
+    this.#onCancel = onCancel;
+  }
+
+  handleEvent(): void {
+    this.#onCancel(this.id);
+  }
+}
+
+interface EventListenerObject {
+  handleEvent(event: Event): void;
 }
 
 export function createRequestTable(options: RequestTableOptions): RequestTable {
@@ -52,8 +73,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     const entry = waiting.get(id);
     if (entry === undefined) return undefined;
     waiting.delete(id);
-    clearTimeout(entry.timer);
-    entry.request.signal.removeEventListener("abort", entry.cancel);
+    entry.request.signal.removeEventListener("abort", entry);
     return entry;
   }
 
@@ -68,18 +88,44 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     entry.reject(error);
   }
 
-  function armTimer(entry: Waiting): void {
-    clearTimeout(entry.timer);
-    if (entry.asking > 0) return;
-    const spentMs = performance.now() - entry.startedMs - entry.askedMs;
-    const silenceMs = Math.min(entry.request.timeoutMs, Math.max(1, entry.request.maxTimeoutMs - spentMs));
-    // A subscription is open for as long as somebody listens: Infinity would overflow the timer.
-    if (silenceMs < Number.POSITIVE_INFINITY) entry.timer = setTimeout(onDeadline, silenceMs, entry);
+  function onCancel(id: number): void {
+    giveUp(id, cancelled(options.server, waiting.get(id)?.request.method ?? "a request"));
   }
 
-  function onDeadline(entry: Waiting): void {
-    const seconds = Math.round((performance.now() - entry.startedMs) / 100) / 10;
+  /** One alarm for the whole table, set to the earliest deadline: a timer per call costs more than all else here. */
+  let alarm: NodeJS.Timeout | undefined;
+  let alarmAtMs = Number.POSITIVE_INFINITY;
+
+  function setDeadline(entry: Waiting, nowMs: number): void {
+    const spentMs = nowMs - entry.startedMs - entry.askedMs;
+    const silenceMs = Math.min(entry.request.timeoutMs, Math.max(1, entry.request.maxTimeoutMs - spentMs));
+    entry.deadlineMs = entry.asking > 0 ? Number.POSITIVE_INFINITY : nowMs + silenceMs;
+    if (entry.deadlineMs < alarmAtMs) setAlarm(entry.deadlineMs, nowMs);
+  }
+
+  function setAlarm(atMs: number, nowMs: number): void {
+    clearTimeout(alarm);
+    alarmAtMs = atMs;
+    alarm = setTimeout(onAlarm, Math.min(Math.max(1, Math.ceil(atMs - nowMs)), longestTimerMs));
+    alarm.unref();
+  }
+
+  function onAlarm(): void {
+    const nowMs = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    // Before the loop: what a failed request makes its owner ask at once sets an alarm of its own.
+    alarmAtMs = Number.POSITIVE_INFINITY;
+    for (const entry of [...waiting.values()]) {
+      if (entry.deadlineMs <= nowMs) onDeadline(entry, nowMs);
+      else nextMs = Math.min(nextMs, entry.deadlineMs);
+    }
+    if (nextMs < alarmAtMs) setAlarm(nextMs, nowMs);
+  }
+
+  function onDeadline(entry: Waiting, nowMs: number): void {
+    const seconds = Math.round((nowMs - entry.startedMs) / 100) / 10;
     giveUp(entry.id, new GatewayError("UPSTREAM_TIMEOUT", `${options.server} did not answer ${entry.request.method} within ${seconds} s`));
+    options.onTimeout?.(entry.request);
   }
 
   function open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply> {
@@ -90,11 +136,10 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       }
       lastId += 1;
       const id = lastId;
-      const cancel = () => giveUp(id, cancelled(options.server, request.method));
-      const entry: Waiting = { id, request, startedMs: performance.now(), settle, reject, cancel, timer: undefined, asking: 0, askedMs: 0 };
+      const entry = new Waiting(id, request, settle, reject, onCancel);
       waiting.set(id, entry);
-      request.signal.addEventListener("abort", cancel);
-      armTimer(entry);
+      request.signal.addEventListener("abort", entry);
+      setDeadline(entry, entry.startedMs);
       try {
         send(id);
       } catch (error) {
@@ -109,8 +154,10 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       case "result":
       case "error": {
         const entry = typeof message.id === "number" ? take(message.id) : undefined;
-        if (entry !== undefined) entry.settle(message.kind === "result" ? { kind: "result", result: message.result } : { kind: "error", error: message.error });
-        else dropAnswer(message.id);
+        if (entry === undefined) dropAnswer(message.id);
+        else if (message.kind === "error") entry.settle({ kind: "error", error: message.error });
+        else if (message.tooDeep === true && !entry.request.method.endsWith("/list")) entry.reject(faulty("its result nests too deeply"));
+        else entry.settle({ kind: "result", result: message.result });
         return;
       }
       case "notification":
@@ -121,8 +168,14 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
         return;
       case "invalid":
         options.events.onOddity("not-json", message.reason);
+        // On a stream of its own a request can only be answered by what comes there.
+        if (typeof message.id === "number" && (stream === undefined || stream === message.id)) fail(message.id, faulty(message.reason));
         return;
     }
+  }
+
+  function faulty(reason: string): GatewayError {
+    return new GatewayError("UPSTREAM_PROTOCOL", `${options.server} answered with something that is no JSON-RPC answer: ${reason}`);
   }
 
   function dropAnswer(id: unknown): void {
@@ -137,7 +190,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
         options.events.onOddity("unknown-progress", `progress for ${String(params["progressToken"]).slice(0, 100)}`);
         return;
       }
-      armTimer(entry);
+      setDeadline(entry, performance.now());
       const { progressToken: _own, ...rest } = params;
       entry.request.onProgress(rest);
       return;
@@ -154,8 +207,14 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
   /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
   function ownerOf(stream: number | undefined): Waiting | undefined {
     if (stream !== undefined) return waiting.get(stream);
-    if (waiting.size !== 1) return undefined;
-    return waiting.values().next().value;
+    let only: Waiting | undefined;
+    for (const entry of waiting.values()) {
+      // A subscription is open all the time and owns nothing.
+      if (entry.request.method === "subscriptions/listen") continue;
+      if (only !== undefined) return undefined;
+      only = entry;
+    }
+    return only;
   }
 
   async function answerServer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void> {
@@ -191,7 +250,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
   async function withClockStopped(owner: Waiting, ask: NonNullable<UpstreamRequest["ask"]>, question: Question): Promise<Answer> {
     const askedAtMs = performance.now();
     owner.asking += 1;
-    clearTimeout(owner.timer);
+    owner.deadlineMs = Number.POSITIVE_INFINITY;
     try {
       return await ask(question, owner.request.signal);
     } catch (error) {
@@ -199,7 +258,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     } finally {
       owner.asking -= 1;
       owner.askedMs += performance.now() - askedAtMs;
-      if (waiting.get(owner.id) === owner) armTimer(owner);
+      if (waiting.get(owner.id) === owner) setDeadline(owner, performance.now());
     }
   }
 
@@ -215,6 +274,9 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     },
   };
 }
+
+/** setTimeout fires at once beyond 31 bits. */
+const longestTimerMs = 2_147_483_647;
 
 function isQuestion(method: string): method is Question["method"] {
   return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";

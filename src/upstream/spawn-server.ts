@@ -11,12 +11,15 @@ export interface SpawnServerDeps {
   readonly watchdog: Watchdog;
   /** The gateway's own environment, of which a child gets a small safe part. */
   readonly environment: Environment;
+  /** Takes secrets out of what the server writes to stderr. */
+  readonly redact: (text: string) => string;
 }
 
 /** Processes for `connectStdio`: in a tree of their own, guarded, watched, their stderr always read. */
 export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
-  return async (transport: StdioTransport, onStderr, signal): Promise<ServerProcess> => {
+  return async (transport: StdioTransport, tell, signal): Promise<ServerProcess> => {
     signal.throwIfAborted();
+    const onStderr = (line: string): void => tell(deps.redact(line));
     const tree = await spawnTree(
       { command: transport.command, args: transport.args, env: childEnvironment(deps.environment, transport.env), cwd: transport.cwd },
       deps.guardian,
@@ -30,7 +33,7 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
       pid: tree.pid,
       stdin: tree.stdin,
       stdout: tree.stdout,
-      stderrTail: () => stderr.tail(),
+      stderrTail: () => stderr.tail().map(deps.redact),
       exited: tree.exited,
       async stop(timeoutMs) {
         if (timeoutMs === 0) {

@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { abortReason } from "../shared/abort.ts";
 import type { StdioTransport } from "../config/config.ts";
+import { scanElements } from "../protocol/json-scan.ts";
 import { modernRevision } from "../protocol/revisions.ts";
 import type { Era } from "../shared/call-context.ts";
 import { toJsonBytes } from "../shared/json-bytes.ts";
@@ -65,6 +66,8 @@ interface Link {
 
 function createLink(options: ConnectOptions<StdioTransport>, child: ServerProcess): Link {
   let lastActivityMs = performance.now();
+  let lastHeardMs = lastActivityMs;
+  let checkingLife = false;
   let ended: Closed | undefined;
   let settleClosed: (closed: Closed) => void;
   const closed = new Promise<Closed>((resolve) => (settleClosed = resolve));
@@ -79,6 +82,7 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
         if (ended === undefined) outbox.push(text, true);
       },
       questionsAllowed: () => link.dialect.era === "legacy",
+      onTimeout: (request) => void checkLife(Math.min(request.timeoutMs, lifeSignMs)),
     }),
     closed,
     ended: () => ended,
@@ -107,17 +111,44 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
     settleClosed(why);
   }
 
+  /** A server that is stopped or stuck would make every further call wait for its deadline: it is ended (FAULTS.md 80). */
+  async function checkLife(patienceMs: number): Promise<void> {
+    if (checkingLife || ended !== undefined) return;
+    checkingLife = true;
+    const sinceMs = performance.now();
+    const method = link.dialect.era === "legacy" ? "ping" : "server/discover";
+    await link.request({ method, params: [], signal: new AbortController().signal, timeoutMs: patienceMs, maxTimeoutMs: patienceMs }).catch(() => undefined);
+    checkingLife = false;
+    if (lastHeardMs >= sinceMs || ended !== undefined) return;
+    finish({ kind: "lost", reason: `${options.server} does not answer anything any more, not even ${method}` });
+    await child.stop(0);
+  }
+
   const splitter = createLineSplitter(
     options.limits.messageBytes,
     (line) => {
       lastActivityMs = performance.now();
-      link.table.receive(readInbound(line, options.limits.depth));
+      lastHeardMs = lastActivityMs;
+      if (line[0] === openBracket) receiveBatch(line);
+      else link.table.receive(readInbound(line, options.limits.depth));
     },
     () => {
       finish({ kind: "lost", reason: `${options.server} sent a line longer than ${options.limits.messageBytes} bytes` });
       void child.stop(0);
     },
   );
+
+  /** Servers of revision 2025-03-26 may answer several requests in one array. */
+  function receiveBatch(line: Buffer): void {
+    try {
+      for (const { start, end } of scanElements(line, 0, line.length, options.limits.depth, mostBatched).slice(0, mostBatched)) {
+        link.table.receive(readInbound(line.subarray(start, end), options.limits.depth));
+      }
+    } catch {
+      options.events.onOddity("not-json", "an array that is no JSON");
+    }
+  }
+
   child.stdout.on("data", (chunk: Buffer) => splitter(chunk));
   child.stdout.on("error", () => undefined);
   child.stdout.on("end", () => {
@@ -133,6 +164,11 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
 }
 
 const outputGraceMs = 50;
+/** After a call that was not answered in time, any message within this long proves that the server lives. */
+const lifeSignMs = 10_000;
+const openBracket = 0x5b;
+/** Most messages taken from one array. */
+const mostBatched = 100;
 
 /**
  * Writes of one turn of the event loop leave in one write. A server that does not read fills the queue up to a limit; beyond
@@ -178,7 +214,7 @@ function endedError(server: string, why: Closed): GatewayError {
       return new GatewayError("UPSTREAM_CLOSED", why.reason);
     case "exited": {
       const how = why.signal === null ? `exited with code ${why.code}` : `was ended by ${why.signal}`;
-      return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, { data: { stderr: why.stderr } });
+      return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, { data: { exitCode: why.code, signal: why.signal, stderr: why.stderr } });
     }
   }
 }

@@ -9,7 +9,8 @@ export type NameCoverage = (tool: number) => number;
 export function nameCoverage(index: SearchIndex, plan: QueryPlan): NameCoverage {
   const asked = new Map<string, number>();
   for (const group of plan.groups) {
-    for (const member of group.members) asked.set(member.stem, Math.max(asked.get(member.stem) ?? 0, member.weight * group.weight));
+    for (const member of group.members)
+      asked.set(member.stem, Math.max(asked.get(member.stem) ?? 0, member.weight * group.weight));
   }
   return (tool) => {
     const number = index.partOf[tool] as number;
@@ -17,7 +18,11 @@ export function nameCoverage(index: SearchIndex, plan: QueryPlan): NameCoverage 
     const local = tool - (index.firstTool[number] as number);
     let total = 0;
     let covered = 0;
-    for (let at = part.sequenceStart[2 * local] as number; at < (part.sequenceStart[2 * local + 1] as number); at += 1) {
+    for (
+      let at = part.sequenceStart[2 * local] as number;
+      at < (part.sequenceStart[2 * local + 1] as number);
+      at += 1
+    ) {
       const stem = part.terms[part.sequence[at] as number] as string;
       const rarity = index.rarity[index.terms.get(stem) as number] as number;
       total += rarity;

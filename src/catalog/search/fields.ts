@@ -2,7 +2,17 @@ import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 import type { InstanceCatalog, ToolEntry } from "../snapshot.ts";
 
 /** The fields of a tool that are searched, in the order of their numbers in the index. */
-export const fieldNames = ["name", "title", "server", "description", "about", "parameters", "parameterTexts", "enums", "joined"] as const;
+export const fieldNames = [
+  "name",
+  "title",
+  "server",
+  "description",
+  "about",
+  "parameters",
+  "parameterTexts",
+  "enums",
+  "joined",
+] as const;
 export type FieldName = (typeof fieldNames)[number];
 export const fieldCount = fieldNames.length;
 
@@ -40,16 +50,28 @@ export function serverTexts(part: InstanceCatalog): { readonly server: string; r
   return { server: cut(server), about: cut(about) };
 }
 
-export function toolTexts(tool: ToolEntry): { readonly name: string; readonly title: string; readonly description: string } {
+export function toolTexts(tool: ToolEntry): {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+} {
   const { name, title, description, annotations } = tool.definition;
-  return { name: cut(textOf(name)), title: cut(textOf(title ?? annotations?.title)), description: cut(textOf(description)) };
+  return {
+    name: cut(textOf(name)),
+    title: cut(textOf(title ?? annotations?.title)),
+    description: cut(textOf(description)),
+  };
 }
 
 /** Names, descriptions and enum values of all parameters, nested ones too. Never follows `$ref`; never fails. */
 export function schemaTexts(schema: unknown): SchemaTexts {
   const found = { names: [] as string[], descriptions: [] as string[], enums: [] as string[], nodes: 0 };
   if (isJsonObject(schema)) visit(schema, 0, found);
-  return { names: cut(found.names.join(" ")), descriptions: cut(found.descriptions.join(" ")), enums: cut(found.enums.join(" ")) };
+  return {
+    names: cut(found.names.join(" ")),
+    descriptions: cut(found.descriptions.join(" ")),
+    enums: cut(found.enums.join(" ")),
+  };
 }
 
 interface Found {
@@ -64,7 +86,8 @@ function visit(schema: JsonObject, depth: number, found: Found): void {
   if (depth > schemaDepthLimit || found.nodes > schemaNodeLimit) return;
   if (depth > 0 && typeof schema["description"] === "string") found.descriptions.push(schema["description"]);
   const values = schema["enum"];
-  if (Array.isArray(values)) for (const value of values.slice(0, 50)) if (typeof value === "string") found.enums.push(value);
+  if (Array.isArray(values))
+    for (const value of values.slice(0, 50)) if (typeof value === "string") found.enums.push(value);
   const properties = schema["properties"];
   if (isJsonObject(properties)) {
     for (const [name, child] of Object.entries(properties)) {

@@ -35,7 +35,13 @@ export function buildIndexPart(part: InstanceCatalog, language: Language): Index
     sequenceStart[2 * tool + 2] = sequence.length;
   }
   const serverSequence = Uint32Array.from(server, (stem) => postings.number(stem));
-  return { ...postings.finish(), tools: part.tools, sequence: Uint32Array.from(sequence), sequenceStart, serverSequence };
+  return {
+    ...postings.finish(),
+    tools: part.tools,
+    sequence: Uint32Array.from(sequence),
+    sequenceStart,
+    serverSequence,
+  };
 }
 
 interface Stems {
@@ -43,7 +49,12 @@ interface Stems {
   readonly description: readonly string[];
 }
 
-function addTool(postings: ReturnType<typeof createPostings>, tool: number, entry: ToolEntry, language: Language): Stems {
+function addTool(
+  postings: ReturnType<typeof createPostings>,
+  tool: number,
+  entry: ToolEntry,
+  language: Language,
+): Stems {
   const texts = toolTexts(entry);
   const schema = schemaTexts(entry.definition.inputSchema);
   const words = toWords(texts.name);

@@ -20,10 +20,14 @@ export interface IntentReader {
 
 export function createIntentReader(stem: (word: string) => string): IntentReader {
   const table = new Map<string, Intent>();
-  for (const intent of ["read", "create", "update", "delete"] as const) for (const verb of verbs[intent].split(" ")) table.set(stem(verb), intent);
+  for (const intent of ["read", "create", "update", "delete"] as const)
+    for (const verb of verbs[intent].split(" ")) table.set(stem(verb), intent);
   const intentOf = (word: string): Intent | undefined => table.get(stem(word));
   return {
     ofWords: (words) => new Set(words.map(intentOf).filter((intent) => intent !== undefined)),
-    ofName: (name) => toWords(name).map(intentOf).find((intent) => intent !== undefined),
+    ofName: (name) =>
+      toWords(name)
+        .map(intentOf)
+        .find((intent) => intent !== undefined),
   };
 }

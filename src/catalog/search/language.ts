@@ -6,7 +6,7 @@ import { createIntentReader, type IntentReader } from "./intent.ts";
 import { synonyms } from "./synonyms.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
-import { toWords } from "./words.ts";
+import { toProseWords } from "./words.ts";
 
 /** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
 const stemMemoLimit = 50_000;
@@ -17,7 +17,7 @@ const stemMemoLimit = 50_000;
  */
 export interface Language {
   readonly weights: RankingWeights;
-  stem(word: string): string;
+  readonly stem: (word: string) => string;
   isStopword(word: string): boolean;
   /** Whether a stem is conversational: neither empty nor likely to name a tool. */
   isFiller(stem: string): boolean;
@@ -53,7 +53,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights): Langua
     isFiller: (stemmed) => fillerStems.has(stemmed),
     telling(text) {
       const stems: string[] = [];
-      for (const word of toWords(text)) if (!stopped.has(word)) stems.push(stem(word));
+      for (const word of toProseWords(text)) if (!stopped.has(word)) stems.push(stem(word));
       return stems;
     },
     intents: createIntentReader(stem),

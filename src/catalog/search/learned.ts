@@ -13,7 +13,10 @@ export interface LearnedPosting {
 }
 
 /** `stemsOf` gives every stem of every past query of a tool, repeated as often as it occurred; undefined when there is none. */
-export function buildLearnedField(index: SearchIndex, stemsOf: (tool: ToolEntry) => readonly string[] | undefined): LearnedField {
+export function buildLearnedField(
+  index: SearchIndex,
+  stemsOf: (tool: ToolEntry) => readonly string[] | undefined,
+): LearnedField {
   const taught: { readonly tool: number; readonly stems: readonly string[] }[] = [];
   let total = 0;
   for (let tool = 0; tool < index.toolCount; tool += 1) {

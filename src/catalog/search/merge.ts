@@ -31,16 +31,29 @@ export interface SearchIndex {
 /** Puts parts together: sums over them, no text is read again. About 15 ms for ten thousand tools. */
 export function mergeParts(parts: readonly IndexPart[], language: Language): SearchIndex {
   const firstTool = new Uint32Array(parts.length + 1);
-  for (const [number, part] of parts.entries()) firstTool[number + 1] = (firstTool[number] as number) + part.tools.length;
+  for (const [number, part] of parts.entries())
+    firstTool[number + 1] = (firstTool[number] as number) + part.tools.length;
   const toolCount = firstTool[parts.length] as number;
   const partOf = new Uint32Array(toolCount);
-  for (let number = 0; number < parts.length; number += 1) partOf.fill(number, firstTool[number], firstTool[number + 1]);
+  for (let number = 0; number < parts.length; number += 1)
+    partOf.fill(number, firstTool[number], firstTool[number + 1]);
   const { toolFrequency, ...terms } = mergeTerms(parts);
   const rarity = new Float64Array(toolFrequency.length);
-  for (const [stem, term] of terms.terms) rarity[term] = rarityOf(toolFrequency[term] as number, toolCount, language.commonness(stem), language.weights);
+  for (const [stem, term] of terms.terms)
+    rarity[term] = rarityOf(toolFrequency[term] as number, toolCount, language.commonness(stem), language.weights);
   const mention = mentionWeights(parts, toolCount, language.weights);
   let spelling: SpellingIndex | undefined;
-  return { language, parts, firstTool, toolCount, partOf, ...terms, rarity, mention, spelling: () => (spelling ??= createSpellingIndex(terms.terms)) };
+  return {
+    language,
+    parts,
+    firstTool,
+    toolCount,
+    partOf,
+    ...terms,
+    rarity,
+    mention,
+    spelling: () => (spelling ??= createSpellingIndex(terms.terms)),
+  };
 }
 
 /** The tool with a number of this index. */
@@ -56,14 +69,18 @@ export function rarityOf(frequency: number, toolCount: number, commonness: numbe
   return Math.log(1 + (total - df + 0.5) / (df + 0.5)) ** weights.rarityPower;
 }
 
-type MergedTerms = Pick<SearchIndex, "terms" | "refStart" | "refPart" | "refTerm"> & { readonly toolFrequency: Uint32Array };
+type MergedTerms = Pick<SearchIndex, "terms" | "refStart" | "refPart" | "refTerm"> & {
+  readonly toolFrequency: Uint32Array;
+};
 
 function mergeTerms(parts: readonly IndexPart[]): MergedTerms {
   const terms = new Map<string, number>();
   const numbers = parts.map((part) => globalNumbers(part, terms));
   const refStart = new Uint32Array(terms.size + 1);
-  for (const globals of numbers) for (const global of globals) refStart[global + 1] = (refStart[global + 1] as number) + 1;
-  for (let term = 0; term < terms.size; term += 1) refStart[term + 1] = (refStart[term + 1] as number) + (refStart[term] as number);
+  for (const globals of numbers)
+    for (const global of globals) refStart[global + 1] = (refStart[global + 1] as number) + 1;
+  for (let term = 0; term < terms.size; term += 1)
+    refStart[term + 1] = (refStart[term + 1] as number) + (refStart[term] as number);
   const next = refStart.slice();
   const refPart = new Uint32Array(refStart[terms.size] as number);
   const refTerm = new Uint32Array(refPart.length);
@@ -115,7 +132,8 @@ function mentionWeights(parts: readonly IndexPart[], toolCount: number, weights:
 function meanLengths(parts: readonly IndexPart[], toolCount: number): Float64Array {
   const sums = new Float64Array(fieldCount);
   for (const { lengths } of parts) {
-    for (let at = 0; at < lengths.length; at += 1) sums[at % fieldCount] = (sums[at % fieldCount] as number) + (lengths[at] as number);
+    for (let at = 0; at < lengths.length; at += 1)
+      sums[at % fieldCount] = (sums[at % fieldCount] as number) + (lengths[at] as number);
   }
   return sums.map((sum) => (toolCount === 0 ? 0 : sum / toolCount));
 }

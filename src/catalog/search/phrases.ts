@@ -26,7 +26,12 @@ function toolsWithPair(index: SearchIndex, left: number, right: number): Map<num
     const other = index.refPart[b] as number;
     if (number === other) {
       const first = index.firstTool[number] as number;
-      findInPart(index.parts[number] as IndexPart, index.refTerm[a] as number, index.refTerm[b] as number, (tool, share) => found.set(first + tool, share));
+      findInPart(
+        index.parts[number] as IndexPart,
+        index.refTerm[a] as number,
+        index.refTerm[b] as number,
+        (tool, share) => found.set(first + tool, share),
+      );
     }
     if (number <= other) a += 1;
     if (other <= number) b += 1;

@@ -15,8 +15,8 @@ test("postings tell tool, field and count of every stem, and how many tools have
   builder.add(1, field.name, ["issu"]);
   const built = builder.finish();
   const term = built.terms.indexOf("issu");
-  const rows = [...built.postingTool.slice(built.termStart[term], built.termStart[term + 1])];
-  const packed = [...built.postingField.slice(built.termStart[term], built.termStart[term + 1])];
+  const rows = Array.from(built.postingTool.subarray(built.termStart[term], built.termStart[term + 1]));
+  const packed = Array.from(built.postingField.subarray(built.termStart[term], built.termStart[term + 1]));
   expect(rows).toEqual([0, 0, 1]);
   expect(packed.map((value) => [value >> 4, value & 15])).toEqual([
     [field.name, 1],
@@ -28,13 +28,20 @@ test("postings tell tool, field and count of every stem, and how many tools have
 
 test("a word said a thousand times is counted up to fifteen", () => {
   const builder = createPostings(1);
-  builder.add(0, field.description, Array.from({ length: 1_000 }, () => "spam"));
+  builder.add(
+    0,
+    field.description,
+    Array.from({ length: 1_000 }, () => "spam"),
+  );
   expect((builder.finish().postingField[0] ?? 0) & 15).toBe(15);
 });
 
 test("merged parts count tools and frequencies over all of them", () => {
   const language = createLanguage();
-  const index = mergeParts(sampleCatalog().map((part) => buildIndexPart(part, language)), language);
+  const index = mergeParts(
+    sampleCatalog().map((part) => buildIndexPart(part, language)),
+    language,
+  );
   expect(index.toolCount).toBe(9);
   const page = index.terms.get(language.stem("page")) ?? -1;
   expect(index.rarity[page]).toBeCloseTo(rarityOf(2, 9, language.commonness("page"), rankingWeights), 10);

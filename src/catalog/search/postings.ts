@@ -62,7 +62,11 @@ export function createPostings(toolCount: number): PostingsBuilder {
         }
       }
     },
-    finish: () => ({ terms: [...numbers.keys()], lengths, ...sortRows({ rowTerm, rowTool, rowField }, numbers.size, toolCount) }),
+    finish: () => ({
+      terms: [...numbers.keys()],
+      lengths,
+      ...sortRows({ rowTerm, rowTool, rowField }, numbers.size, toolCount),
+    }),
   };
 }
 
@@ -76,7 +80,8 @@ function sortRows(rows: Rows, termCount: number, toolCount: number): Omit<Postin
   const { rowTerm, rowTool, rowField } = rows;
   const termStart = new Uint32Array(termCount + 1);
   for (const term of rowTerm) termStart[term + 1] = (termStart[term + 1] as number) + 1;
-  for (let term = 0; term < termCount; term += 1) termStart[term + 1] = (termStart[term + 1] as number) + (termStart[term] as number);
+  for (let term = 0; term < termCount; term += 1)
+    termStart[term + 1] = (termStart[term + 1] as number) + (termStart[term] as number);
   const next = termStart.slice();
   const postingTool = toolCount <= 0xffff ? new Uint16Array(rowTerm.length) : new Uint32Array(rowTerm.length);
   const postingField = new Uint8Array(rowTerm.length);
@@ -87,7 +92,8 @@ function sortRows(rows: Rows, termCount: number, toolCount: number): Omit<Postin
     next[term] = at + 1;
     postingTool[at] = rowTool[row] as number;
     postingField[at] = rowField[row] as number;
-    if (at === termStart[term] || postingTool[at - 1] !== postingTool[at]) toolFrequency[term] = (toolFrequency[term] as number) + 1;
+    if (at === termStart[term] || postingTool[at - 1] !== postingTool[at])
+      toolFrequency[term] = (toolFrequency[term] as number) + 1;
   }
   return { termStart, postingTool, postingField, toolFrequency };
 }

@@ -2,7 +2,7 @@ import { joinNeighbours } from "./index-part.ts";
 import type { Language } from "./language.ts";
 import type { LearnedField } from "./learned.ts";
 import { rarityOf, type SearchIndex } from "./merge.ts";
-import { toWords } from "./words.ts";
+import { toProseWords } from "./words.ts";
 
 /** One word of the query with everything that may stand for it. */
 export interface Group {
@@ -35,8 +35,12 @@ const wordLimit = 120;
 const typoLimit = 4;
 
 export function planQuery(index: SearchIndex, query: string, learned: LearnedField | undefined): QueryPlan {
-  const words = toWords(query);
-  const telling = planWords(index, words.filter((word) => !index.language.isStopword(word)), learned);
+  const words = toProseWords(query);
+  const telling = planWords(
+    index,
+    words.filter((word) => !index.language.isStopword(word)),
+    learned,
+  );
   // "What can you do?" has stopwords only: better than nothing.
   return telling.groups.some((group) => group.members.length > 0) ? telling : planWords(index, words, learned);
 }
@@ -49,7 +53,7 @@ function planWords(index: SearchIndex, allWords: readonly string[], learned: Lea
   const joined = joinNeighbours(words)
     .map(language.stem)
     .filter((stem) => index.terms.has(stem) || thesaurus.has(stem));
-  const PD=(globalThis as any).PD??0; const groups = [...new Set([...stems, ...joined])].map((stem) => { const g=toGroup(index, stem, learned); const pos=Math.max(0,stems.indexOf(stem)); const f=1/(1+PD*pos); return {...g,weight:g.weight*f,full:g.full*f}; });
+  const groups = [...new Set([...stems, ...joined])].map((stem) => toGroup(index, stem, learned));
   return { stems, groups };
 }
 
@@ -78,7 +82,12 @@ function membersOf(index: SearchIndex, stem: string, learned: LearnedField | und
   return members.length > 0 ? members : misspelt(index, stem);
 }
 
-function toMember(index: SearchIndex, stem: string, weight: number, learned: LearnedField | undefined): Member | undefined {
+function toMember(
+  index: SearchIndex,
+  stem: string,
+  weight: number,
+  learned: LearnedField | undefined,
+): Member | undefined {
   const term = index.terms.get(stem);
   if (term !== undefined) return { stem, term, weight, rarity: index.rarity[term] as number };
   const taught = learned?.postings.get(stem);
@@ -91,5 +100,10 @@ function misspelt(index: SearchIndex, stem: string): Member[] {
   return index
     .spelling()
     .similar(stem, typoLimit, typoLeast)
-    .map(({ stem: known, term, dice }) => ({ stem: known, term, weight: typo * dice, rarity: index.rarity[term] as number }));
+    .map(({ stem: known, term, dice }) => ({
+      stem: known,
+      term,
+      weight: typo * dice,
+      rarity: index.rarity[term] as number,
+    }));
 }

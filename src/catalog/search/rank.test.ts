@@ -12,7 +12,10 @@ const language = createLanguage();
 const index = indexOf(sampleCatalog());
 
 function indexOf(parts: ReturnType<typeof sampleCatalog>): SearchIndex {
-  return mergeParts(parts.map((part) => buildIndexPart(part, language)), language);
+  return mergeParts(
+    parts.map((part) => buildIndexPart(part, language)),
+    language,
+  );
 }
 
 function find(query: string, options: Partial<SearchOptions> = {}): string[] {
@@ -20,7 +23,13 @@ function find(query: string, options: Partial<SearchOptions> = {}): string[] {
 }
 
 test("the words of a name find their tool, in any spelling", () => {
-  for (const query of ["create issue", "createIssue", "CREATE_ISSUE", "please create an issue for me", "creating issues"]) {
+  for (const query of [
+    "create issue",
+    "createIssue",
+    "CREATE_ISSUE",
+    "please create an issue for me",
+    "creating issues",
+  ]) {
     expect(find(query)[0]).toBe("github:create_issue");
   }
 });
@@ -60,7 +69,9 @@ test("no word known: no result; one word known: a result", () => {
 test("filters: server, read-only, policy, limit", () => {
   expect(find("issue", { server: "slack" as ServerSlug })).toEqual([]);
   expect(find("issue repository", { readOnly: true })).toEqual(["github:list_issues"]);
-  expect(find("issue", { allow: (tool) => tool.definition.name !== "create_issue" })).not.toContain("github:create_issue");
+  expect(find("issue", { allow: (tool) => tool.definition.name !== "create_issue" })).not.toContain(
+    "github:create_issue",
+  );
   expect(find("repository", { limit: 1 })).toHaveLength(1);
 });
 
@@ -71,7 +82,9 @@ test("distance grows from the best to the worst, within 0 and 1", () => {
   expect(Math.min(...distances)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...distances)).toBeLessThanOrEqual(1);
   expect(total).toBe(tools.length);
-  expect(search(index, "create issue on zzyzx", { limit: 1 }).tools[0]?.distance).toBeGreaterThanOrEqual(distances[0] ?? 1);
+  expect(search(index, "create issue on zzyzx", { limit: 1 }).tools[0]?.distance).toBeGreaterThanOrEqual(
+    distances[0] ?? 1,
+  );
 });
 
 test("what is far behind a clear winner is cut, unless all is asked for", () => {
@@ -88,25 +101,41 @@ test("FAULT 60: the order is always the same", () => {
 test("a tool that was called after such words before is found by them", () => {
   const tools = sampleCatalog();
   const fresh = indexOf(tools);
-  const learned = buildLearnedField(fresh, (tool) => (tool.path === "slack:slack_post_message" ? ["standup", "retrospect"] : undefined));
+  const learned = buildLearnedField(fresh, (tool) =>
+    tool.path === "slack:slack_post_message" ? ["standup", "retrospect"] : undefined,
+  );
   expect(search(fresh, "standup", { limit: 5 }).tools).toEqual([]);
   expect(search(fresh, "standup", { limit: 5, learned }).tools[0]?.tool.path).toBe("slack:slack_post_message");
 });
 
 test("a changed server changes its part only", () => {
   const parts = sampleCatalog().map((part) => buildIndexPart(part, language));
-  const changed = buildIndexPart(sampleInstance("slack", [{ name: "archive_channel", description: "Archive a channel" }]), language);
+  const changed = buildIndexPart(
+    sampleInstance("slack", [{ name: "archive_channel", description: "Archive a channel" }]),
+    language,
+  );
   const merged = mergeParts([...parts.filter((part) => part.tools[0]?.server !== "slack"), changed], language);
   expect(search(merged, "archive channel", { limit: 1 }).tools[0]?.tool.path).toBe("slack:archive_channel");
-  expect(search(merged, "post message", { limit: 5 }).tools.map(({ tool }) => tool.path)).not.toContain("slack:slack_post_message");
+  expect(search(merged, "post message", { limit: 5 }).tools.map(({ tool }) => tool.path)).not.toContain(
+    "slack:slack_post_message",
+  );
 });
 
 test("FAULT 61: schemas of any shape are indexed without being followed", () => {
   const cyclic: Record<string, unknown> = { type: "object", properties: { again: { $ref: "#" } } };
   (cyclic["properties"] as Record<string, unknown>)["itself"] = cyclic;
   const deep = JSON.parse(`${'{"properties":{"p":'.repeat(5_000)}{}${"}}".repeat(5_000)}`) as Record<string, unknown>;
-  const odd = [cyclic, deep, { properties: { n: null, t: true }, enum: [1, null, "red"] }, { properties: [] }, { anyOf: Array.from({ length: 20_000 }, () => ({ description: "one" })) }];
-  const part = sampleInstance("odd", odd.map((inputSchema, at) => ({ name: `tool_${at}`, description: "odd tool", inputSchema })));
+  const odd = [
+    cyclic,
+    deep,
+    { properties: { n: null, t: true }, enum: [1, null, "red"] },
+    { properties: [] },
+    { anyOf: Array.from({ length: 20_000 }, () => ({ description: "one" })) },
+  ];
+  const part = sampleInstance(
+    "odd",
+    odd.map((inputSchema, at) => ({ name: `tool_${at}`, description: "odd tool", inputSchema })),
+  );
   const merged = indexOf([part]);
   expect(search(merged, "odd tool", { limit: 10 }).tools).toHaveLength(5);
   expect(search(merged, "red", { limit: 10 }).tools[0]?.tool.definition.name).toBe("tool_2");

@@ -54,7 +54,9 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   const closest = closeness(plan, matched[best.tool] as number);
   const isClear = closest >= clearAt && options.keepAll !== true;
   const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * best.score) : sorted;
-  const tools = kept.slice(0, options.limit).map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closest * score) / best.score }));
+  const tools = kept
+    .slice(0, options.limit)
+    .map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closest * score) / best.score }));
   return { tools, total: kept.length };
 }
 
@@ -79,7 +81,10 @@ function wantedBy(index: SearchIndex, options: SearchOptions): (tool: number) =>
 }
 
 /** Whether a tool passes the filters of a search. */
-export function isWantedTool(tool: ToolEntry, { server, readOnly, allow }: Pick<SearchOptions, "server" | "readOnly" | "allow">): boolean {
+export function isWantedTool(
+  tool: ToolEntry,
+  { server, readOnly, allow }: Pick<SearchOptions, "server" | "readOnly" | "allow">,
+): boolean {
   if (server !== undefined && tool.server !== server) return false;
   if (readOnly === true && tool.definition.annotations?.readOnlyHint !== true) return false;
   return allow === undefined || allow(tool);

@@ -15,7 +15,11 @@ export interface GroupScores {
  * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called "weather
  * forecast" answers "umbrella" better than one that only mentions weather.
  */
-export function scoreGroups(index: SearchIndex, groups: readonly Group[], learned: LearnedField | undefined): GroupScores {
+export function scoreGroups(
+  index: SearchIndex,
+  groups: readonly Group[],
+  learned: LearnedField | undefined,
+): GroupScores {
   const scores = new Float64Array(index.toolCount);
   const matched = new Float64Array(index.toolCount);
   const scratch = createScratch(index.toolCount);
@@ -55,7 +59,15 @@ interface Scratch {
 
 function createScratch(size: number): Scratch {
   const numbers = (): Float64Array => new Float64Array(size);
-  return { best: numbers(), sum: numbers(), touched: new Uint32Array(size), touchedCount: 0, mentions: numbers(), seen: new Uint32Array(size), seenCount: 0 };
+  return {
+    best: numbers(),
+    sum: numbers(),
+    touched: new Uint32Array(size),
+    touchedCount: 0,
+    mentions: numbers(),
+    seen: new Uint32Array(size),
+    seenCount: 0,
+  };
 }
 
 function scoreMember(index: SearchIndex, member: Member, learned: LearnedField | undefined, scratch: Scratch): void {

@@ -1,6 +1,7 @@
 import { lifeHints } from "./hints-life.ts";
 import { officeHints } from "./hints-office.ts";
 import { serverHints } from "./hints-servers.ts";
+import { serviceHints } from "./hints-services.ts";
 import { softwareHints } from "./hints-software.ts";
 import type { ThesaurusSource } from "./thesaurus.ts";
 
@@ -10,6 +11,25 @@ import type { ThesaurusSource } from "./thesaurus.ts";
  */
 export const synonyms: ThesaurusSource = {
   strong: `
+gh github
+kube k8s kubernetes kubectl
+pg psql postgresql postgres
+mongo mongodb
+feishu lark
+xcode xcodebuild
+npmjs npm
+hn hackernews
+yt youtube
+ddg duckduckgo
+vscode visual_studio_code
+loadbalancer load_balancer lb
+envvar environment_variable env_var
+filename file_name
+vulnerability vuln cve
+admin administrator
+login signin sign_in log_in
+signup sign_up register
+how_to howto tutorial
 repo repository
 folder directory dir
 pr pull_request
@@ -312,5 +332,5 @@ api endpoint
 json data
 csv data table
 `,
-  hints: softwareHints + officeHints + lifeHints + serverHints,
+  hints: softwareHints + officeHints + lifeHints + serverHints + serviceHints,
 };

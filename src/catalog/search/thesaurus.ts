@@ -24,7 +24,11 @@ export interface ThesaurusWeights {
   readonly hint: number;
 }
 
-export function createThesaurus(source: ThesaurusSource, weights: ThesaurusWeights, stem: (word: string) => string): Thesaurus {
+export function createThesaurus(
+  source: ThesaurusSource,
+  weights: ThesaurusWeights,
+  stem: (word: string) => string,
+): Thesaurus {
   const table = new Map<string, Map<string, number>>();
   const relate = (from: string, to: string, weight: number): void => {
     if (from === to) return;
@@ -32,9 +36,19 @@ export function createThesaurus(source: ThesaurusSource, weights: ThesaurusWeigh
     row.set(to, Math.max(weight, row.get(to) ?? 0));
     table.set(from, row);
   };
-  const stemsOf = (line: string): string[] => [...new Set(line.trim().split(/\s+/).map((entry) => joinedStem(entry, stem)))];
+  const stemsOf = (line: string): string[] => [
+    ...new Set(
+      line
+        .trim()
+        .split(/\s+/)
+        .map((entry) => joinedStem(entry, stem)),
+    ),
+  ];
 
-  for (const [lines, weight] of [[source.weak, weights.weak], [source.strong, weights.strong]] as const) {
+  for (const [lines, weight] of [
+    [source.weak, weights.weak],
+    [source.strong, weights.strong],
+  ] as const) {
     for (const line of linesOf(lines)) {
       const stems = stemsOf(line);
       for (const from of stems) for (const to of stems) relate(from, to, weight);

@@ -1,4 +1,3 @@
-
 /** Finds known stems that look like a word the index lacks. */
 export interface SpellingIndex {
   /** At most `limit` terms with a Dice coefficient of `least` or more, best first. */
@@ -32,7 +31,8 @@ export function createSpellingIndex(terms: ReadonlyMap<string, number>): Spellin
       if (word.length < shortestTerm) return [];
       const grams = trigramsOf(word);
       const shared = new Map<string, number>();
-      for (const gram of grams) for (const term of postings.get(gram) ?? []) shared.set(term, (shared.get(term) ?? 0) + 1);
+      for (const gram of grams)
+        for (const term of postings.get(gram) ?? []) shared.set(term, (shared.get(term) ?? 0) + 1);
       const found: SimilarTerm[] = [];
       for (const [term, count] of shared) {
         const dice = (2 * count) / (grams.size + (sizes.get(term) ?? 0));

@@ -42,7 +42,7 @@ export interface FieldWeight {
 }
 
 export const rankingWeights: RankingWeights = Object.freeze({
-  k1: 1.2,
+  k1: 1,
   fields: Object.freeze({
     name: { weight: 3, b: 0.6 },
     title: { weight: 2, b: 0.5 },
@@ -67,7 +67,7 @@ export const rankingWeights: RankingWeights = Object.freeze({
   phrase: 0.3,
   coverage: 0.6,
   intent: 0.15,
-  serverFit: 0.2,
-  filler: 0.5,
+  serverFit: 0.1,
+  filler: 0.6,
   number: 0.4,
 });

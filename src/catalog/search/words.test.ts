@@ -3,7 +3,17 @@ import { expect, test } from "vitest";
 import { toWords } from "./words.ts";
 
 test("camelCase, acronyms, snake and kebab case are split", () => {
-  expect(toWords("getHTTPServerStatus create_pull-request v2Api")).toEqual(["get", "http", "server", "status", "create", "pull", "request", "v2", "api"]);
+  expect(toWords("getHTTPServerStatus create_pull-request v2Api")).toEqual([
+    "get",
+    "http",
+    "server",
+    "status",
+    "create",
+    "pull",
+    "request",
+    "v2",
+    "api",
+  ]);
 });
 
 test("accents, compatibility forms and case make no difference", () => {

@@ -2,7 +2,8 @@
 const wordLengthLimit = 48;
 
 /** Scripts that are written without spaces between words. */
-const unspacedRun = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー]+/gu;
+const unspacedRun =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー]+/gu;
 const anyWord = /[\p{L}\p{N}]+/gu;
 const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 
@@ -13,6 +14,16 @@ const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 export function toWords(text: string): string[] {
   const words: string[] = [];
   return pushAsciiWords(text, words) ? words : unicodeWords(text);
+}
+
+/** Names that are written as two words in one: GitHub, MongoDB, PowerPoint. */
+const brand = /\b[A-Z][a-z]+(?:[A-Z][a-z]*){1,3}\b/g;
+
+/** Like {@link toWords}, for prose: a brand is found by its parts and, after all other words, as a whole. */
+export function toProseWords(text: string): string[] {
+  const words = toWords(text);
+  for (const [name] of text.matchAll(brand)) pushWord(name, 0, name.length, words);
+  return words;
 }
 
 const kinds = Object.freeze({ other: 0, lower: 1, upper: 2 });
@@ -49,7 +60,13 @@ function pushWord(text: string, start: number, end: number, words: string[]): vo
 }
 
 function unicodeWords(text: string): string[] {
-  const plain = text.normalize("NFKC").replace(hump, " ").toLowerCase().normalize("NFD").replace(/\p{M}+/gu, "").normalize("NFC");
+  const plain = text
+    .normalize("NFKC")
+    .replace(hump, " ")
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{M}+/gu, "")
+    .normalize("NFC");
   const words: string[] = [];
   for (const [word] of plain.matchAll(anyWord)) splitScripts(word, words);
   return words;
@@ -66,7 +83,7 @@ function splitScripts(word: string, into: string[]): void {
 }
 
 function pushBigrams(run: string, into: string[]): void {
-  const characters = [...run];
+  const characters = Array.from(run);
   if (characters.length === 1) into.push(run);
   for (let at = 0; at + 1 < characters.length; at += 1) into.push(`${characters[at]}${characters[at + 1]}`);
 }

@@ -32,75 +32,88 @@ export interface AnswerChannelOptions {
   readonly onGone: () => void;
 }
 
-const jsonHeaders = ["Content-Type", "application/json"];
 const streamHeaders = ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", "X-Accel-Buffering", "no"];
 
 export function createAnswerChannel(response: ServerResponse, options: AnswerChannelOptions): AnswerChannel {
-  let streaming = false;
-  let finished = false;
-  let gone = false;
-  let keepAlive: NodeJS.Timeout | undefined;
-  let events: EventLog | undefined;
+  return new HttpAnswerChannel(response, options);
+}
 
-  response.on("close", () => {
-    clearInterval(keepAlive);
-    if (finished || gone) return;
-    gone = true;
-    options.onGone();
-  });
+/** A class and not closures, because one is made for every request. */
+class HttpAnswerChannel implements AnswerChannel {
+  readonly #response: ServerResponse;
+  readonly #options: AnswerChannelOptions;
+  #streaming = false;
+  #finished = false;
+  #gone = false;
+  #keepAlive: NodeJS.Timeout | undefined;
+  #events: EventLog | undefined;
 
-  function openStream(): void {
-    streaming = true;
-    response.writeHead(200, [...streamHeaders, ...options.headers]);
-    events = options.openLog?.();
-    if (events !== undefined) write(events.prime());
-    keepAlive = setInterval(() => write(": keep-alive\n\n"), options.keepAliveMs);
-    keepAlive.unref();
+  constructor(response: ServerResponse, options: AnswerChannelOptions) {
+    this.#response = response;
+    this.#options = options;
+    response.on("close", () => this.#closed());
   }
 
-  function write(text: string): void {
-    if (gone) return;
-    if (response.writableLength > options.bufferBytes) {
-      response.destroy();
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  get streaming(): boolean {
+    return this.#streaming;
+  }
+
+  send(message: string): boolean {
+    if (this.#finished || !this.#options.acceptsStream) return false;
+    if (!this.#streaming && !this.#gone) this.#openStream();
+    this.#writeEvent(message);
+    return true;
+  }
+
+  finish(body: string, httpStatus = 200): void {
+    if (this.#finished) return;
+    const message = `{"jsonrpc":"2.0","id":${this.#options.idText},${body}}`;
+    if (!this.#streaming && !this.#options.acceptsJson && httpStatus === 200 && !this.#gone) this.#openStream();
+    this.#finished = true;
+    if (this.#streaming) {
+      this.#writeEvent(message);
+      this.#events?.end();
+      if (!this.#gone) this.#response.end();
       return;
     }
-    response.write(text, "latin1");
+    if (this.#gone) return;
+    this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(message.length), ...this.#options.headers]);
+    this.#response.end(message, "latin1");
   }
 
-  function writeEvent(message: string): void {
-    if (events !== undefined) write(events.append(message));
-    else write(`event: message\ndata: ${toEventData(message)}\n\n`);
+  #closed(): void {
+    clearInterval(this.#keepAlive);
+    if (this.#finished || this.#gone) return;
+    this.#gone = true;
+    this.#options.onGone();
   }
 
-  return {
-    get gone() {
-      return gone;
-    },
-    get streaming() {
-      return streaming;
-    },
-    send(message) {
-      if (finished || !options.acceptsStream) return false;
-      if (!streaming && !gone) openStream();
-      writeEvent(message);
-      return true;
-    },
-    finish(body, httpStatus = 200) {
-      if (finished) return;
-      const message = `{"jsonrpc":"2.0","id":${options.idText},${body}}`;
-      if (!streaming && !options.acceptsJson && httpStatus === 200 && !gone) openStream();
-      finished = true;
-      if (streaming) {
-        writeEvent(message);
-        events?.end();
-        if (!gone) response.end();
-        return;
-      }
-      if (gone) return;
-      response.writeHead(httpStatus, [...jsonHeaders, "Content-Length", String(message.length), ...options.headers]);
-      response.end(message, "latin1");
-    },
-  };
+  #openStream(): void {
+    this.#streaming = true;
+    this.#response.writeHead(200, [...streamHeaders, ...this.#options.headers]);
+    this.#events = this.#options.openLog?.();
+    if (this.#events !== undefined) this.#write(this.#events.prime());
+    this.#keepAlive = setInterval(() => this.#write(": keep-alive\n\n"), this.#options.keepAliveMs);
+    this.#keepAlive.unref();
+  }
+
+  #write(text: string): void {
+    if (this.#gone) return;
+    if (this.#response.writableLength > this.#options.bufferBytes) {
+      this.#response.destroy();
+      return;
+    }
+    this.#response.write(text, "latin1");
+  }
+
+  #writeEvent(message: string): void {
+    if (this.#events !== undefined) this.#write(this.#events.append(message));
+    else this.#write(`event: message\ndata: ${toEventData(message)}\n\n`);
+  }
 }
 
 /** The `"error":…` part of an answer. */

@@ -1,6 +1,7 @@
 import type { Limits } from "../../config/config.ts";
 import { scanElements } from "../../protocol/json-scan.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import type { Admission } from "../admission.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { LegacyRequests } from "./legacy.ts";
@@ -14,12 +15,13 @@ const mostMessages = 100;
 export function answerBatch(
   body: Buffer,
   caller: Caller,
-  deps: { readonly runner: RequestRunner; readonly legacy: LegacyRequests; readonly limits: Limits },
+  deps: { readonly runner: RequestRunner; readonly legacy: LegacyRequests; readonly limits: Limits; readonly admission: Admission },
   done: (reply: string | undefined) => void,
 ): void {
   const parts = scanElements(body, 0, body.length, deps.limits.jsonDepth, mostMessages);
   if (parts.length === 0) throw new MessageError("REQUEST_INVALID", "the batch is empty");
   if (parts.length > mostMessages) throw new MessageError("REQUEST_INVALID", `the batch holds more than ${mostMessages} messages`);
+  if (!closesBehind(body, parts.at(-1)?.end ?? 0)) throw new MessageError("PARSE_ERROR", "something follows the batch");
   const answers = parts.map(async (part) => await answerOne(body.subarray(part.start, part.end), caller, deps));
   void Promise.all(answers).then((texts) => {
     const replies = texts.filter((text) => text !== undefined);
@@ -27,7 +29,12 @@ export function answerBatch(
   });
 }
 
-async function answerOne(bytes: Buffer, caller: Caller, deps: { readonly runner: RequestRunner; readonly legacy: LegacyRequests; readonly limits: Limits }): Promise<string | undefined> {
+/** Whether nothing but the closing bracket follows: the parts are parsed one by one, what is behind them by nobody. */
+function closesBehind(body: Buffer, end: number): boolean {
+  return body.toString("latin1", end).trim() === "]";
+}
+
+async function answerOne(bytes: Buffer, caller: Caller, deps: { readonly runner: RequestRunner; readonly legacy: LegacyRequests; readonly limits: Limits; readonly admission: Admission }): Promise<string | undefined> {
   try {
     const message = readClientMessage(bytes, deps.limits.jsonDepth);
     if (message.kind !== "request") {
@@ -37,7 +44,8 @@ async function answerOne(bytes: Buffer, caller: Caller, deps: { readonly runner:
     if (message.method === "initialize") throw new MessageError("REQUEST_INVALID", "initialize must not be part of a batch", message.idText);
     const controller = new AbortController();
     const channel = { send: () => false };
-    const reply = await (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal));
+    const leave = deps.admission.admit(caller.principal);
+    const reply = await (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)).finally(leave);
     return `{"jsonrpc":"2.0","id":${message.idText},${reply.body}}`;
   } catch (error) {
     const failure: GatewayError = toGatewayError(error);

@@ -21,17 +21,18 @@ export function toCallContext(request: ClientRequest, caller: Caller, channel: R
   const onLog = caller.client.era === "modern" && logLevel === undefined ? undefined : logSender(logLevel, channel);
   const { requestState } = request.params;
   const inputResponses = caller.client.era === "modern" ? request.paramBytes("inputResponses") : undefined;
+  // All fields always: objects of one shape are what the optimizer wants on this path.
   return {
     principal: caller.principal,
     signal,
     client: caller.client,
-    ...(passed === undefined ? undefined : { meta: passed }),
-    ...(onProgress === undefined ? undefined : { onProgress }),
-    ...(onLog === undefined ? undefined : { onLog }),
-    ...(logLevel === undefined ? undefined : { logLevel }),
-    ...(ask === undefined ? undefined : { ask }),
-    ...(inputResponses === undefined ? undefined : { inputResponses }),
-    ...(typeof requestState === "string" && caller.client.era === "modern" ? { requestState } : undefined),
+    meta: passed,
+    onProgress,
+    onLog,
+    logLevel,
+    ask,
+    inputResponses,
+    requestState: typeof requestState === "string" && caller.client.era === "modern" ? requestState : undefined,
   };
 }
 

@@ -61,8 +61,14 @@ export function createConversations(options: { readonly parkedMs: number; readon
       ask: async (question, signal) =>
         await new Promise<Answer>((resolve, reject) => {
           lastKey += 1;
-          open.set(question.key ?? `q${lastKey}`, { question, resolve, reject });
-          signal.addEventListener("abort", () => reject(abortReason(signal)), { once: true });
+          const key = question.key ?? `q${lastKey}`;
+          const waiting = { question, resolve, reject };
+          open.set(key, waiting);
+          const takeBack = (): void => {
+            if (open.get(key) === waiting) open.delete(key);
+            reject(abortReason(signal));
+          };
+          signal.addEventListener("abort", takeBack, { once: true });
           // Questions of the same moment are asked together.
           setImmediate(() => wake?.());
         }),

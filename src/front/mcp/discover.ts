@@ -1,4 +1,5 @@
 import type { View, ViewServer } from "../../catalog/view.ts";
+import { abortAfter } from "../../shared/abort.ts";
 import type { Discovery, DiscoveryOutcome } from "../../discovery/discovery.ts";
 import { renderDiscover } from "../../exposure/discover-answer.ts";
 import { renderServers } from "../../exposure/discover-servers.ts";
@@ -21,7 +22,7 @@ const firstSearchWaitMs = 2_000;
 
 /** Executes discover_mcp_tools: the text of its answer. */
 export async function discoverTools(deps: DiscoverDeps, principal: Principal, request: DiscoverRequest, signal: AbortSignal): Promise<string> {
-  if (deps.viewOf(principal).servers.some(isUnseen)) await deps.settled(principal, AbortSignal.any([signal, AbortSignal.timeout(firstSearchWaitMs)]));
+  if (deps.viewOf(principal).servers.some(isUnseen)) await deps.settled(principal, abortAfter(firstSearchWaitMs, signal));
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return listServers(servers, deps.maxTokens);

@@ -5,9 +5,11 @@ import { renderResourceList } from "../../exposure/resource-list.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { modernRevision, supportedRevisions } from "../../protocol/revisions.ts";
 import type { Outcome, Routing } from "../../routing/routing.ts";
+import { noArguments } from "../../shared/call-arguments.ts";
 import type { CallContext } from "../../shared/call-context.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
 import type { ParamMember } from "../../upstream/connection.ts";
 import { parseErrorObject } from "../../upstream/request-table.ts";
 import { errorBody } from "./answer-channel.ts";
@@ -21,6 +23,9 @@ import { ownResultText, toResultText } from "./result-text.ts";
 
 export interface DispatchDeps extends DiscoverDeps {
   readonly routing: Routing;
+  /** Loads a namespace for the principal; the result of its list_tools. */
+  readonly listNamespace: (principal: Principal, intent: Extract<Intent, { kind: "list-namespace" }>, signal: AbortSignal) => Promise<JsonObject>;
+  readonly onBareName: (principal: Principal, intent: Extract<Intent, { kind: "call" }>) => void;
   readonly pages: PageBook;
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title: string };
 }
@@ -44,11 +49,11 @@ const discoverTtlMs = 300_000;
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const serverInfoText = asciiJson(deps.serverInfo);
 
-  async function answer(work: Work): Promise<string | JsonBytes | Extract<Outcome, { kind: "error" }>> {
+  function answer(work: Work): Answered | Promise<Answered> {
     const { request, caller } = work;
     switch (request.method) {
       case "tools/call":
-        return await callTool(work);
+        return callTool(work);
       case "tools/list":
         return list(work, "tools");
       case "resources/list":
@@ -58,17 +63,17 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       case "prompts/list":
         return list(work, "prompts");
       case "resources/read":
-        return await execute(work, resolve(work, { method: "resources/read", uri: requireText(request, "uri") }));
+        return execute(work, resolve(work, { method: "resources/read", uri: requireText(request, "uri") }));
       case "prompts/get":
-        return await execute(work, resolve(work, { method: "prompts/get", name: requireText(request, "name"), arguments: request.paramBytes("arguments") }));
+        return execute(work, resolve(work, { method: "prompts/get", name: requireText(request, "name"), arguments: request.paramBytes("arguments") }));
       case "completion/complete":
-        return await execute(work, resolve(work, { method: "completion/complete", ref: requireObject(request, "ref") }));
+        return execute(work, resolve(work, { method: "completion/complete", ref: requireObject(request, "ref") }));
       case "server/discover":
         return caller.client.era === "modern" ? discoverServer(work) : unknownMethod(work);
       case "ping":
         return caller.client.era === "legacy" ? "{}" : unknownMethod(work);
       default:
-        return await unknownOrForwarded(work);
+        return unknownOrForwarded(work);
     }
   }
 
@@ -82,20 +87,25 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return work.caller.endpoint.exposure.resolve(work.view, request);
   }
 
-  async function callTool(work: Work): Promise<string | JsonBytes | Extract<Outcome, { kind: "error" }>> {
+  function callTool(work: Work): Answered | Promise<Answered> {
     const { request } = work;
-    try {
-      const given = request.paramBytes("arguments");
-      if (given !== undefined && !isJsonObject(request.params["arguments"])) throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
-      return await execute(work, resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: given }));
-    } catch (error) {
-      const failure = toGatewayError(error);
-      if (!isForModel(failure)) throw failure;
-      return ownResultText(renderFailure(failure, work.view), work.caller.client.era, serverInfoText);
-    }
+    const bytes = request.paramBytes("arguments");
+    const value = request.params["arguments"];
+    if (bytes !== undefined && !isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
+    const intent = resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: bytes === undefined ? noArguments : { bytes, value } });
+    return intent.kind === "call" ? callFound(work, intent) : execute(work, intent);
   }
 
-  async function execute(work: Work, intent: Intent): Promise<string | JsonBytes | Extract<Outcome, { kind: "error" }>> {
+  /** The hot path: no more promises than it needs. */
+  function callFound(work: Work, intent: Extract<Intent, { kind: "call" }>): Promise<Answered> {
+    return deps.routing.callTool(intent.tool, intent.arguments, work.context).then((outcome) => {
+      deps.discovery.noteCall(work.caller.principal, intent.tool);
+      if (intent.bareName !== undefined) deps.onBareName(work.caller.principal, intent);
+      return finish(work, intent, outcome, "");
+    });
+  }
+
+  async function execute(work: Work, intent: Intent): Promise<Answered> {
     const { context, caller, view } = work;
     switch (intent.kind) {
       case "discover": {
@@ -104,13 +114,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       }
       case "list-resources":
         return own(work, { content: [{ type: "text", text: JSON.stringify(renderResourceList(view, intent)) }] });
+      case "list-namespace":
+        return own(work, await deps.listNamespace(caller.principal, intent, context.signal));
       case "answer":
         return own(work, intent.result);
-      case "call": {
-        const outcome = await deps.routing.callTool(intent.tool, intent.arguments, context);
-        deps.discovery.noteCall(caller.principal, intent.tool);
-        return finish(work, intent, outcome, "");
-      }
+      case "call":
+        return await callFound(work, intent);
       case "read":
         return finish(work, intent, await deps.routing.readResource(intent.server.instance, intent.uri, context), '"ttlMs":0,"cacheScope":"private"');
       case "prompt":
@@ -126,7 +135,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return ownResultText(result, work.caller.client.era, serverInfoText);
   }
 
-  function finish(work: Work, intent: Intent, outcome: Outcome, hints: string): string | Extract<Outcome, { kind: "error" }> {
+  function finish(work: Work, intent: Intent, outcome: Outcome, hints: string): Answered {
     if (outcome.kind === "error") return outcome;
     const asked = outcome.parsed?.["resultType"] === "input_required";
     const rendered = asked ? outcome.result : work.caller.endpoint.exposure.render(work.view, intent, outcome.result, outcome.parsed);
@@ -145,23 +154,29 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     });
   }
 
-  async function unknownOrForwarded(work: Work): Promise<string | Extract<Outcome, { kind: "error" }>> {
+  async function unknownOrForwarded(work: Work): Promise<Answered> {
     const server = work.caller.endpoint.exposure.transparent(work.view);
     if (server === undefined) return unknownMethod(work);
     return finish(work, { kind: "forward", server }, await deps.routing.forward(server.instance, work.request.method, allParams(work.request), work.context), "");
   }
 
   return async (request, caller, context) => {
+    let view: View | undefined;
     try {
-      const answered = await answer({ request, caller, context, view: deps.viewOf(caller.principal) });
-      if (typeof answered === "string") return { body: `"result":${answered}`, status: 200 };
-      if (Buffer.isBuffer(answered)) return { body: `"result":${answered.toString("latin1")}`, status: 200 };
-      return relayError(answered.error, caller);
+      view = deps.viewOf(caller.principal);
+      const answering = answer({ request, caller, context, view });
+      const answered = answering instanceof Promise ? await answering : answering;
+      return typeof answered === "string" ? { body: `"result":${answered}`, status: 200 } : relayError(answered.error, caller);
     } catch (error) {
-      return toWireError(toGatewayError(error), caller.client.era, request.method);
+      const failure = toGatewayError(error);
+      if (request.method !== "tools/call" || !isForModel(failure)) return toWireError(failure, caller.client.era, request.method);
+      return { body: `"result":${ownResultText(renderFailure(failure, view), caller.client.era, serverInfoText)}`, status: 200 };
     }
   };
 }
+
+/** The text of a result, or a server's error to be relayed. */
+type Answered = string | Extract<Outcome, { kind: "error" }>;
 
 /** A server's error, unchanged but for the codes that this revision must not see (PROTOCOL.md, "Errors"). */
 function relayError(error: JsonBytes, caller: Caller): ReplyBody {

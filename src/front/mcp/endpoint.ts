@@ -1,13 +1,16 @@
 import type { Exposure } from "../../exposure/exposure.ts";
 import { flatExposure } from "../../exposure/flat.ts";
 import { metaExposure } from "../../exposure/meta.ts";
-import { createServerExposure } from "../../exposure/server.ts";
+import { createInstanceExposure, createServerExposure } from "../../exposure/server.ts";
 import type { Settings } from "../../config/config.ts";
+import type { InstanceId } from "../../shared/ids.ts";
 
 /** One MCP endpoint: a path, and what it shows. */
 export interface Endpoint {
   readonly path: string;
   readonly exposure: Exposure;
+  /** Only with a token of this instance. */
+  readonly instance?: InstanceId;
 }
 
 /** Exposures that are shown at one endpoint each; more are added by what brings them. */
@@ -28,8 +31,21 @@ export function createEndpoints(settings: Settings, exposures: NamedExposures): 
     const fixed = known.get(path);
     if (fixed !== undefined) return fixed;
     const slug = serverPath.exec(path)?.[1];
-    return slug === undefined ? undefined : { path, exposure: createServerExposure(slug) };
+    return slug === undefined ? instanceEndpoint(path) : { path, exposure: createServerExposure(slug) };
   };
 }
 
+/** `/i/{instance}/mcp`. Whether the instance exists is not said before the token has been looked at. */
+function instanceEndpoint(path: string): Endpoint | undefined {
+  const segment = instancePath.exec(path)?.[1];
+  if (segment === undefined) return undefined;
+  try {
+    const instance = decodeURIComponent(segment);
+    return { path, exposure: createInstanceExposure(instance), instance: instance as InstanceId };
+  } catch {
+    return undefined;
+  }
+}
+
+const instancePath = /^\/i\/([^/]{1,600})\/mcp$/;
 const serverPath = /^\/mcp\/server\/([A-Za-z0-9][A-Za-z0-9._-]{0,62})$/;

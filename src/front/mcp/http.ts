@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Limits } from "../../config/config.ts";
 import { assumedRevision, eraOfRevision, modernRevision } from "../../protocol/revisions.ts";
+import { createAbortPool } from "../../shared/abort.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { Principal } from "../../shared/principal.ts";
+import type { Admission } from "../admission.ts";
 import { readBody } from "../body.ts";
 import { createAnswerChannel, errorBody, type AnswerChannel } from "./answer-channel.ts";
 import { answerBatch } from "./batch.ts";
@@ -14,6 +16,7 @@ import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
+import type { RunningRequest, RunningRequests } from "./running.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "./wire-error.ts";
@@ -25,8 +28,8 @@ export interface McpHttpDeps {
   readonly sessions: SessionStore;
   readonly limits: Limits;
   readonly clock: Clock;
-  /** Counts a principal's calls; throws RATE_LIMITED. Returns what ends the call. */
-  readonly admit: (principal: Principal, request: ClientRequest) => () => void;
+  readonly admission: Admission;
+  readonly running: RunningRequests;
 }
 
 export type McpHttpHandler = (request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal) => void;
@@ -35,10 +38,13 @@ export type McpHttpHandler = (request: IncomingMessage, response: ServerResponse
 const streamBufferBytes = 8 * 1024 * 1024;
 /** Comments on streams: often enough for every proxy, and to notice within a minute that nobody is there (FAULTS.md 27). */
 const keepAliveMs = 15_000;
+/** As many as requests are usually worked on at once. */
+const idleControllers = 256;
 
 /** MCP over Streamable HTTP, both eras at one endpoint (2026-07-28 and 2025-11-25, transports). */
 export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
-  const bodyLimits = { bytes: deps.limits.requestBodyBytes, timeoutMs: deps.limits.bodyTimeoutMs };
+  const controllers = createAbortPool(idleControllers);
+  const bodyLimits = { bytes: deps.limits.requestBodyBytes };
 
   return (request, response, endpoint, principal) => {
     switch (request.method) {
@@ -113,6 +119,9 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       return;
     }
     if (message.method === "initialize") {
+      const leave = admit(response, message, principal);
+      if (leave === undefined) return;
+      leave();
       const made = deps.legacy.initialize(message, principal, endpoint, true);
       sendReply(response, message.idText, made.reply, made.session === undefined ? [] : ["Mcp-Session-Id", made.session.id], !readAccept(request).json);
       return;
@@ -125,19 +134,37 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
 
   function run(incoming: Incoming, message: ClientRequest, caller: Caller, accepts: Accepts, session: Session | undefined): void {
     const { response } = incoming;
-    const leave = deps.admit(caller.principal, message);
-    const controller = new AbortController();
+    const leave = admit(response, message, caller.principal);
+    if (leave === undefined) return;
+    const controller = controllers.take();
     const channel = openChannel(response, message, accepts, session, () => {
       // A dropped POST of a live session is no cancellation: the client may come back for the answer (PROTOCOL.md).
       if (session === undefined) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
     });
-    if (session !== undefined) track(session, message.idText, controller);
+    if (session !== undefined) track(session, message.id, controller);
     const answering = caller.client.era === "legacy" ? (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)) : deps.runner.run(message, caller, channel, controller.signal);
+    const entry: RunningRequest = { principal: caller.principal, era: caller.client.era, method: message.method, channel, controller };
+    deps.running.add(entry);
     void answering.then((reply) => {
       leave();
-      if (session !== undefined) untrack(session, message.idText, controller);
+      deps.running.delete(entry);
+      if (session !== undefined) {
+        untrack(session, message.id, controller);
+        deps.sessions.touch(session);
+      }
       channel.finish(reply.body, reply.status);
+      controllers.give(controller);
     });
+  }
+
+  /** Counts the request; undefined when it was one too many and has been told so. */
+  function admit(response: ServerResponse, message: ClientRequest, principal: Principal): (() => void) | undefined {
+    try {
+      return deps.admission.admit(principal);
+    } catch (error) {
+      refuse(response, toGatewayError(error), [], message.idText);
+      return undefined;
+    }
   }
 
   function openChannelFor(response: ServerResponse, message: ClientRequest, accepts: Accepts, session: Session | undefined): (onGone: () => void) => AnswerChannel {
@@ -179,6 +206,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
         return;
       }
       if (!readAccept(request).stream) throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
+      response.once("close", deps.admission.openStream(principal));
       deps.legacy.openStream(session, request, response, keepAliveMs);
     } catch (error) {
       const failure = toGatewayError(error);
@@ -196,16 +224,16 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   }
 }
 
-export function track(session: Session, idText: string, controller: AbortController): void {
-  const same = session.running.get(idText);
-  if (same === undefined) session.running.set(idText, new Set([controller]));
+export function track(session: Session, id: string | number, controller: AbortController): void {
+  const same = session.running.get(id);
+  if (same === undefined) session.running.set(id, new Set([controller]));
   else same.add(controller);
 }
 
-export function untrack(session: Session, idText: string, controller: AbortController): void {
-  const same = session.running.get(idText);
+export function untrack(session: Session, id: string | number, controller: AbortController): void {
+  const same = session.running.get(id);
   same?.delete(controller);
-  if (same?.size === 0) session.running.delete(idText);
+  if (same?.size === 0) session.running.delete(id);
 }
 
 function isModern(request: IncomingMessage, message: ClientMessage): boolean {
@@ -242,16 +270,26 @@ function sendReply(response: ServerResponse, idText: string, reply: ReplyBody, h
 }
 
 /** A request that never came to run: HTTP status and a JSON-RPC error of the same row. */
-export function refuse(response: ServerResponse, failure: GatewayError, headers: readonly string[] = []): void {
+export function refuse(response: ServerResponse, failure: GatewayError, headers: readonly string[] = [], id?: string): void {
   if (response.headersSent || response.destroyed) return;
-  const idText = failure instanceof MessageError ? failure.idText : "null";
+  const idText = id ?? (failure instanceof MessageError ? failure.idText : "null");
   const { rpc, http } = failure.row;
   const data = rpc <= -32000 ? failure.data : { code: failure.code, hint: failure.hint, ...failure.data };
   const text = `{"jsonrpc":"2.0","id":${idText},${errorBody({ code: rpc, message: failure.message, data })}}`;
-  const close = failure.code === "BODY_TOO_LARGE" || failure.code === "BODY_TIMEOUT" ? ["Connection", "close"] : [];
+  const close = failure.code === "BODY_TIMEOUT" ? ["Connection", "close"] : [];
   const retry = failure.data?.["retry_after_s"];
   const after = typeof retry === "number" ? ["Retry-After", String(retry)] : [];
   response.writeHead(http, [...jsonHeaders, "Content-Length", String(text.length), ...headers, ...close, ...after]);
   response.end(text, "latin1");
+  if (!response.req.complete) discardRest(response.req);
 }
+
+/** A client that was refused may still be sending: closing at once would reset the connection, and it might never read why. */
+function discardRest(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), discardMs);
+  request.on("close", () => clearTimeout(timer));
+  request.resume();
+}
+
+const discardMs = 2_000;
 

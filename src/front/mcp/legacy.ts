@@ -81,7 +81,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     const id = params["requestId"];
     if (session === undefined || (typeof id !== "string" && typeof id !== "number")) return;
     const reason = typeof params["reason"] === "string" ? `: ${params["reason"].slice(0, 200)}` : "";
-    for (const controller of session.running.get(JSON.stringify(id)) ?? []) controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
+    for (const controller of session.running.get(id) ?? []) controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
   }
 
   async function setLevel(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> {
@@ -158,18 +158,28 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       response.flushHeaders();
       const keepAlive = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
       keepAlive.unref();
-      response.on("close", () => clearInterval(keepAlive));
+      response.on("close", () => {
+        clearInterval(keepAlive);
+        // A session is idle from when its stream broke off, not from when it was opened.
+        deps.sessions.touch(session);
+      });
       const last = request.headers["last-event-id"];
       const place = typeof last === "string" ? session.findLog(last) : undefined;
       if (place === undefined) {
         session.attach(response);
         return;
       }
-      const leave = place.log.follow(place.number, { onEvent: (text) => void response.write(text, "latin1"), onEnd: () => response.end() });
+      const onEvent = (text: string): void => {
+        if (response.writableLength > resumeBufferBytes) response.destroy();
+        else response.write(text, "latin1");
+      };
+      const leave = place.log.follow(place.number, { onEvent, onEnd: () => response.end() });
       response.on("close", leave);
     },
   };
 }
 
+/** Bytes that may wait for a client that came back and reads slowly: more than one log keeps. */
+const resumeBufferBytes = 8 * 1024 * 1024;
 /** Resources that one session may watch. */
 const mostSubscriptions = 1_000;

@@ -1,23 +1,44 @@
 import { isUtf8 } from "node:buffer";
-import { findMember, scanMembers, skipValue, type Member } from "../../protocol/json-scan.ts";
+import { findMember, scanMembers, skipSpace, skipValue, type Member } from "../../protocol/json-scan.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 
 /** One message from a client. `params` is parsed; its members can also be had as the bytes that stood there. */
 export type ClientMessage =
-  | {
-      readonly kind: "request";
-      /** The id as it stood in the text (latin1), to be echoed exactly. */
-      readonly idText: string;
-      readonly id: string | number;
-      readonly method: string;
-      readonly params: JsonObject;
-      readonly paramBytes: (key: string) => JsonBytes | undefined;
-    }
+  | ClientRequest
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
   | { readonly kind: "response"; readonly id: string | number; readonly body: { readonly kind: "result" | "error"; readonly bytes: JsonBytes } };
 
-export type ClientRequest = Extract<ClientMessage, { kind: "request" }>;
+export class ClientRequest {
+  readonly kind = "request";
+  /** The id as it stood in the text (latin1), to be echoed exactly. */
+  readonly idText: string;
+  readonly id: string | number;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly #bytes: Buffer;
+  readonly #place: Member | undefined;
+  #members: readonly Member[] | undefined;
+
+  constructor(id: { readonly value: string | number; readonly text: string }, method: string, params: JsonObject, bytes: Buffer, place: Member | undefined) {
+    this.id = id.value;
+    this.idText = id.text;
+    this.method = method;
+    this.params = params;
+    this.#bytes = bytes;
+    this.#place = place;
+  }
+
+  /** A member of `params` as the bytes that stood there. */
+  paramBytes(key: string): JsonBytes | undefined {
+    const place = this.#place;
+    if (place === undefined || this.#bytes[place.start] !== openBrace) return undefined;
+    // Its depth was seen to when the whole message was scanned.
+    this.#members ??= scanMembers(this.#bytes, place.start, place.end, Number.MAX_SAFE_INTEGER);
+    const member = findMember(this.#members, key) ;
+    return member === undefined ? undefined : this.#bytes.subarray(member.start, member.end);
+  }
+}
 
 /** A refusal that can still name the request it answers. */
 export class MessageError extends GatewayError {
@@ -52,7 +73,7 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   const params = value["params"] ?? noParams;
   if (!isJsonObject(params)) throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are no object`, idText);
   if (idMember === undefined) return { kind: "notification", method, params };
-  return { kind: "request", idText, id: id as string | number, method, params, paramBytes: memberReader(bytes, findMember(members, "params"), maxDepth) };
+  return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, findMember(members, "params"));
 }
 
 /** Whether the body is a JSON array: a batch, which only revision 2025-03-26 had. */
@@ -61,10 +82,7 @@ export function isBatch(bytes: Buffer): boolean {
 }
 
 function startsWith(bytes: Buffer, wanted: number): boolean {
-  for (const byte of bytes) {
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte === wanted;
-  }
-  return false;
+  return bytes[skipSpace(bytes, 0, bytes.length)] === wanted;
 }
 
 /** The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything. */
@@ -72,7 +90,7 @@ function parseBody(bytes: Buffer, maxDepth: number): { value: JsonObject; member
   if (bytes.length === 0) throw new MessageError("PARSE_ERROR", "the body is empty");
   try {
     const members = startsWith(bytes, openBrace) ? scanMembers(bytes, 0, bytes.length, maxDepth - 1) : [];
-    if (members.length === 0) skipValue(bytes, 0, bytes.length, maxDepth);
+    if (members.length === 0) skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, maxDepth);
     const value: unknown = JSON.parse(bytes.toString("utf8"));
     if (!isJsonObject(value)) throw new MessageError("REQUEST_INVALID", "the body is not a JSON object");
     return { value, members };
@@ -87,16 +105,6 @@ function readResponse(bytes: Buffer, members: readonly Member[], value: JsonObje
   const member = findMember(members, kind);
   if (member === undefined) throw new MessageError("REQUEST_INVALID", "the message has neither method nor result nor error", idText);
   return { kind: "response", id, body: { kind, bytes: bytes.subarray(member.start, member.end) } };
-}
-
-function memberReader(bytes: Buffer, params: Member | undefined, maxDepth: number): (key: string) => JsonBytes | undefined {
-  let members: readonly Member[] | undefined;
-  return (key) => {
-    if (params === undefined || bytes[params.start] !== 0x7b) return undefined;
-    members ??= scanMembers(bytes, params.start, params.end, maxDepth);
-    const member = findMember(members, key);
-    return member === undefined ? undefined : bytes.subarray(member.start, member.end);
-  };
 }
 
 function isId(id: unknown): id is string | number {

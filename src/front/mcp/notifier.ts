@@ -3,7 +3,7 @@ import type { EventBus } from "../../events/bus.ts";
 import type { EventOf } from "../../events/event.ts";
 import type { Exposure } from "../../exposure/exposure.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
-import type { InstanceId } from "../../shared/ids.ts";
+import type { InstanceId, PrincipalId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 
 /** Somebody who wants to hear of changes: a legacy session, or one `subscriptions/listen`. */
@@ -50,10 +50,18 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
     }
   }
 
+  /** What is loaded belongs to the principal: all its clients hear of it, at the exposure whose list it changes. */
+  function onLoadedChanged(principal: PrincipalId): void {
+    for (const listener of listeners) {
+      if (listener.principal.id === principal && listener.exposure.name === "namespaces" && listener.wants.tools) listener.send("notifications/tools/list_changed", {});
+    }
+  }
+
   events.subscribe((event) => {
     if (listeners.size === 0) return;
     if (event.type === "catalog.changed") onCatalogChanged(event);
     else if (event.type === "resource.updated") onResourceUpdated(event);
+    else if (event.type === "namespace.loaded" || event.type === "namespace.evicted") onLoadedChanged(event.principal);
   });
 
   return {

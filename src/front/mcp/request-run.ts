@@ -42,17 +42,12 @@ export function createRequestRunner(dispatch: Dispatch, conversations: Conversat
   }
 
   return {
-    async run(request, caller, channel, signal) {
-      try {
-        if (caller.client.era === "modern") {
-          // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a legacy one's.
-          if (mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined)) return await runModern(request, caller, channel, signal);
-          return await dispatch(request, caller, toCallContext(request, caller, channel, signal, undefined));
-        }
-        return await dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
-      } catch (error) {
-        return failed(error, caller, request.method);
-      }
+    run(request, caller, channel, signal) {
+      if (caller.client.era === "legacy") return dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
+      // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a legacy one's.
+      const converses = mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined);
+      if (!converses) return dispatch(request, caller, toCallContext(request, caller, channel, signal, undefined));
+      return runModern(request, caller, channel, signal).catch((error: unknown) => failed(error, caller, request.method));
     },
   };
 }

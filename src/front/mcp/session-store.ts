@@ -9,6 +9,8 @@ export interface SessionStore {
   create(options: { principal: Principal; endpoint: string; revision: string; capabilities: JsonObject }): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpoint: string): Session | undefined;
+  /** Counts as use: a call that ended, a stream that broke off. */
+  touch(session: Session): void;
   end(session: Session, reason: string): void;
   /** Ends all sessions for which the predicate holds. */
   endWhere(gone: (session: Session) => boolean, reason: string): void;
@@ -58,6 +60,9 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
       }
       session.lastUseMs = nowMs;
       return session;
+    },
+    touch(session) {
+      session.lastUseMs = clock.monotonic();
     },
     end,
     endWhere(gone, reason) {

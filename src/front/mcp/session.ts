@@ -19,8 +19,8 @@ export interface Session {
   readonly capabilities: JsonObject;
   logLevel: string | undefined;
   lastUseMs: number;
-  /** Its requests that are being worked on, by the text of their id: for notifications/cancelled. */
-  readonly running: Map<string, Set<AbortController>>;
+  /** Its requests that are being worked on, by their id: for notifications/cancelled, which may spell it in other escapes. */
+  readonly running: Map<string | number, Set<AbortController>>;
   /** Uris that it subscribed to, as it wrote them, with the function that ends each. */
   readonly subscriptions: Map<string, () => void>;
   /** The client's spelling of each of those, by instance and the server's own URI. */

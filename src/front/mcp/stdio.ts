@@ -11,6 +11,7 @@ import { track, untrack, type McpHttpDeps } from "./http.ts";
 import { MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import type { Session } from "./session.ts";
+import { toWireError } from "./wire-error.ts";
 
 export interface StdioFrontOptions {
   readonly input: Readable;
@@ -25,8 +26,8 @@ export interface StdioFrontOptions {
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
   let session: Session | undefined;
-  /** Modern requests in flight, by the text of their id: for notifications/cancelled. */
-  const running = new Map<string, AbortController>();
+  /** Requests in flight without a session, by their id: for notifications/cancelled. */
+  const running = new Map<string | number, AbortController>();
 
   function send(message: string): void {
     options.output.write(`${message.includes("\n") || message.includes("\r") ? message.replace(/[\r\n]+/g, " ") : message}\n`, "latin1");
@@ -36,8 +37,10 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     try {
       const message = readClientMessage(line, options.limits.jsonDepth);
       if (message.kind === "request") answer(message);
-      else if (message.kind === "notification" && message.method === "notifications/cancelled" && session === undefined) cancelModern(message);
-      else parts.legacy.receive(message, session);
+      else {
+        if (message.kind === "notification" && message.method === "notifications/cancelled") cancelModern(message);
+        parts.legacy.receive(message, session);
+      }
     } catch (error) {
       const failure = toGatewayError(error);
       send(`{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`);
@@ -45,7 +48,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   }
 
   function cancelModern(message: Extract<ClientMessage, { kind: "notification" }>): void {
-    running.get(JSON.stringify(message.params["requestId"]))?.abort(new GatewayError("CALL_CANCELLED", "the client cancelled the request"));
+    running.get(message.params["requestId"] as string | number)?.abort(new GatewayError("CALL_CANCELLED", "the client cancelled the request"));
   }
 
   function answer(message: ClientRequest): void {
@@ -62,11 +65,11 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     const controller = new AbortController();
     const channel = createLineChannel(message.idText, send);
     const own = session;
-    if (isModern) running.set(message.idText, controller);
-    else if (own !== undefined) track(own, message.idText, controller);
+    if (isModern || own === undefined) running.set(message.id, controller);
+    else track(own, message.id, controller);
     const done = (): void => {
-      running.delete(message.idText);
-      if (own !== undefined) untrack(own, message.idText, controller);
+      if (running.get(message.id) === controller) running.delete(message.id);
+      if (own !== undefined) untrack(own, message.id, controller);
     };
     void run(message, isModern, channel, controller).finally(done);
   }
@@ -84,7 +87,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
         await new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve(), { once: true }));
         return;
       }
-      const leave = parts.admit(principal, message);
+      const leave = parts.admission.admit(principal);
       try {
         const special = isModern ? undefined : parts.legacy.answer(message, caller, channel, controller.signal);
         const reply = await (special ?? parts.runner.run(message, caller, channel, controller.signal));
@@ -94,8 +97,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
         leave();
       }
     } catch (error) {
-      const failure = toGatewayError(error);
-      channel.finish(errorBody({ code: failure.row.rpc, message: failure.message, data: failure.data }));
+      channel.finish(toWireError(toGatewayError(error), isModern ? "modern" : "legacy", message.method).body);
     }
   }
 
@@ -108,6 +110,8 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     options.input.on("data", (chunk: Buffer) => splitter(chunk));
     options.input.on("end", resolve);
     options.input.on("error", () => resolve());
+    // Destroyed by ourselves (a signal): then there is neither end nor error.
+    options.input.on("close", () => resolve());
     options.output.on("error", () => resolve());
   });
   for (const controller of running.values()) controller.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));

@@ -133,6 +133,35 @@ function readProc(file: string): string | undefined {
   }
 }
 
+/**
+ * The process and its descendants, by the kernel's own lists of children: a few small files instead of all of /proc. Undefined where the
+ * kernel keeps none. Who has left the family (setsid and an exited parent) is not in it.
+ */
+export function readDescendants(founder: number): readonly number[] | undefined {
+  const found = [founder];
+  for (let index = 0; index < found.length && found.length < mostDescendants; index += 1) {
+    const pid = found[index] as number;
+    const threads = listThreads(pid);
+    for (const thread of threads) {
+      const children = readProc(`/proc/${pid}/task/${thread}/children`);
+      if (children === undefined && index === 0 && thread === String(pid)) return undefined;
+      for (const child of (children ?? "").split(" ")) if (child.trim() !== "") found.push(Number(child));
+    }
+  }
+  return found;
+}
+
+/** A fork bomb is over every limit long before this. */
+const mostDescendants = 10_000;
+
+function listThreads(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
 /** The start time of a living process, or undefined: the second half of its identity. */
 export function readStartTime(pid: number): string | undefined {
   return process.platform === "linux" ? readStat(pid)?.startTime : undefined;

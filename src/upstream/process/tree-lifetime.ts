@@ -3,7 +3,7 @@ import { findFamily, killFamily, signalGroup, signalProcess, type FamilyTraits }
 import type { Guardian } from "./guardian.ts";
 import type { TreeMark } from "./marker.ts";
 import { createPatience } from "./patience.ts";
-import { readResidentBytes, readStartTime, type ProcessRow } from "./process-table.ts";
+import { readResidentBytes, readDescendants, readStartTime, type ProcessRow } from "./process-table.ts";
 import { killWindowsTree } from "./windows.ts";
 
 export interface Exit {
@@ -146,11 +146,10 @@ export function createTreeLifetime({
     },
     kill: () => patience.end(),
     async usage() {
-      const rows = await members();
-      return {
-        processes: rows.length,
-        residentBytes: rows.reduce((sum, row) => sum + readResidentBytes(row.pid), 0),
-      };
+      // Every few seconds for every server: all of /proc would cost an idle gateway more than everything else together.
+      const near = hasExited || process.platform !== "linux" ? undefined : readDescendants(pid);
+      const pids = near ?? (await members()).map((row) => row.pid);
+      return { processes: pids.length, residentBytes: pids.reduce((sum, member) => sum + readResidentBytes(member), 0) };
     },
   };
 }

@@ -1,0 +1,80 @@
+import { connect, type Socket } from "node:net";
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly durationMs: number;
+  /** Sorted, in ms. */
+  readonly latencies: readonly number[];
+}
+
+/** Sends the same request over `connections` keep-alive sockets, one at a time on each, until `requests` were answered. Raw, so that the load costs little. */
+export async function load(url: string, body: string, options: { connections: number; requests: number; headers?: Readonly<Record<string, string>>; path: string }): Promise<LoadResult> {
+  const { hostname, port } = new URL(url);
+  const head = [
+    `POST ${options.path} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    ...Object.entries(options.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  const message = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const latencies: number[] = [];
+  let started = 0;
+  const startedMs = performance.now();
+  await Promise.all(
+    Array.from({ length: options.connections }, async () => {
+      const socket = await open(hostname, Number(port));
+      while (started < options.requests) {
+        started += 1;
+        const sentMs = performance.now();
+        await exchange(socket, message);
+        latencies.push(performance.now() - sentMs);
+      }
+      socket.destroy();
+    }),
+  );
+  return { requests: latencies.length, durationMs: performance.now() - startedMs, latencies: latencies.sort((left, right) => left - right) };
+}
+
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+async function open(host: string, port: number): Promise<Socket> {
+  return await new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true }, () => resolve(socket));
+    socket.once("error", reject);
+  });
+}
+
+async function exchange(socket: Socket, message: Buffer): Promise<void> {
+  return await new Promise((resolve, reject) => {
+    let head = "";
+    let missing = -1;
+    const onData = (chunk: Buffer): void => {
+      if (missing === -1) {
+        head += chunk.toString("latin1");
+        const end = head.indexOf("\r\n\r\n");
+        if (end === -1) return;
+        if (!head.startsWith("HTTP/1.1 200")) {
+          reject(new Error(head.slice(0, 500)));
+          return;
+        }
+        const length = /^content-length: (\d+)/im.exec(head.slice(0, end))?.[1];
+        if (length === undefined) {
+          reject(new Error(`no Content-Length: ${head.slice(0, 300)}`));
+          return;
+        }
+        missing = Number(length) - (head.length - end - 4);
+      } else missing -= chunk.length;
+      if (missing > 0) return;
+      socket.off("data", onData);
+      socket.off("error", reject);
+      resolve();
+    };
+    socket.on("data", onData);
+    socket.once("error", reject);
+    socket.write(message);
+  });
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { load, percentile } from "./measure/load.ts";
+import { cpuMicros, residentBytes, startMeasured, type Measured } from "./measure/process.ts";
+
+/**
+ * What the gateway costs per call beside a raw forwarder (the floor) in the same run. Ratios are medians over rounds in which the
+ * two take turns. `node scripts/run-bench.mjs bench/overhead.ts [--quick]`
+ */
+const quick = process.argv.includes("--quick");
+const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice(7);
+const rounds = quick ? 3 : 7;
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+interface Case {
+  readonly name: string;
+  readonly upstream: "stdio" | "http";
+  readonly era: "legacy" | "modern";
+  readonly connections: number;
+  readonly requests: number;
+  readonly method: "call" | "list" | "big";
+  readonly target: number;
+}
+
+const calls = quick ? 4_000 : 12_000;
+const cases: readonly Case[] = [
+  ...(["stdio", "http"] as const).flatMap((upstream) =>
+    (["legacy", "modern"] as const).flatMap((era): Case[] => [
+      { name: `${upstream} ${era} c=1`, upstream, era, connections: 1, requests: calls / 2, method: "call", target: upstream === "stdio" ? 1.35 : 1.15 },
+      { name: `${upstream} ${era} c=32`, upstream, era, connections: 32, requests: calls, method: "call", target: upstream === "stdio" ? 1.4 : 0.9 },
+    ]),
+  ),
+  { name: "tools/list c=32", upstream: "stdio", era: "legacy", connections: 32, requests: calls, method: "list", target: 1.3 },
+  { name: "1 MB result c=1", upstream: "stdio", era: "legacy", connections: 1, requests: quick ? 60 : 150, method: "big", target: 0.25 },
+];
+
+const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`;
+
+function toRequest(item: Case): { body: string; headers: Record<string, string> } {
+  const isModern = item.era === "modern";
+  const method = item.method === "list" ? "tools/list" : "tools/call";
+  const call = `"name":"execute_mcp_tool","arguments":{"tool_path":"echo:${item.method === "big" ? "big" : "echo"}","arguments":${item.method === "big" ? "{}" : '{"message":"hello"}'}}`;
+  const params = [...(item.method === "list" ? [] : [call]), ...(isModern ? [meta] : [])].join(",");
+  const headers = isModern ? { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...(item.method === "list" ? {} : { "Mcp-Name": "execute_mcp_tool" }) } : {};
+  return { body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params}}}`, headers: headers as Record<string, string> };
+}
+
+interface Round {
+  readonly cpu: number;
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+async function measure(target: Measured, path: string, item: Case): Promise<Round> {
+  const { body, headers } = toRequest(item);
+  const before = cpuMicros(target.pid);
+  const result = await load(target.url, body, { connections: item.connections, requests: item.requests, headers, path });
+  const cpu = (cpuMicros(target.pid) - before) / result.requests;
+  return { cpu, rate: result.requests / (result.durationMs / 1_000), p50: percentile(result.latencies, 0.5), p99: percentile(result.latencies, 0.99) };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function row(...cells: readonly (string | number)[]): void {
+  process.stdout.write(`| ${cells.map((cell) => (typeof cell === "number" ? cell.toFixed(cell < 10 ? 2 : 1) : cell)).join(" | ")} |\n`);
+}
+
+async function runCase(item: Case, floor: Measured, gateway: Measured): Promise<{ ours: number; floor: number }> {
+  await measure(floor, "/mcp", { ...item, requests: Math.ceil(item.requests / 2) });
+  await measure(gateway, "/mcp", { ...item, requests: Math.ceil(item.requests / 2) });
+  const pairs: { ours: Round; theirs: Round }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const theirs = await measure(floor, "/mcp", item);
+    pairs.push({ theirs, ours: await measure(gateway, "/mcp", item) });
+  }
+  const ours = median(pairs.map((pair) => pair.ours.cpu));
+  const theirs = median(pairs.map((pair) => pair.theirs.cpu));
+  const ratio = median(pairs.map((pair) => pair.ours.cpu / pair.theirs.cpu));
+  row(
+    item.name,
+    median(pairs.map((pair) => pair.theirs.rate)),
+    median(pairs.map((pair) => pair.ours.rate)),
+    median(pairs.map((pair) => pair.ours.p50)),
+    median(pairs.map((pair) => pair.ours.p99)),
+    theirs,
+    ours,
+    ratio,
+    item.target,
+    ratio <= item.target ? "ok" : "OVER",
+  );
+  return { ours, floor: theirs };
+}
+
+const directory = mkdtempSync(join(tmpdir(), "toolyard-bench-"));
+const started: Measured[] = [];
+try {
+  row("case", "floor req/s", "req/s", "p50 ms", "p99 ms", "floor CPU us", "CPU us", "ratio", "target", "");
+  row("---", "---", "---", "---", "---", "---", "---", "---", "---", "---");
+  const cpu = new Map<string, number>();
+  for (const upstream of ["stdio", "http"] as const) {
+    const wanted = cases.filter((item) => item.upstream === upstream && (only === undefined || item.name.includes(only)));
+    if (wanted.length === 0) continue;
+    const echo = upstream === "http" ? await startMeasured([here("./servers/echo.mjs"), "--http"]) : undefined;
+    if (echo !== undefined) started.push(echo);
+    const server = echo === undefined ? { command: process.execPath, args: [here("./servers/echo.mjs")] } : { type: "http", url: echo.url };
+    const configFile = join(directory, `${upstream}.json`);
+    writeFileSync(configFile, JSON.stringify({ mcpServers: { echo: server } }));
+    const floor = await startMeasured([here("./servers/floor.mjs"), ...(echo === undefined ? [] : ["--http", echo.url])]);
+    const gateway = await startMeasured([here("../dist/cli/main.js"), "serve", "--config", configFile, "--port", "0", "--data-dir", join(directory, upstream), "--log-level", "error"]);
+    started.push(floor, gateway);
+    await untilCallable(gateway);
+    for (const item of wanted) cpu.set(item.name, (await runCase(item, floor, gateway)).ours);
+    process.stdout.write(`RSS after ${upstream}: floor ${(residentBytes(floor.pid) / 1e6).toFixed(0)} MB, gateway ${(residentBytes(gateway.pid) / 1e6).toFixed(0)} MB\n`);
+  }
+  for (const upstream of ["stdio", "http"]) {
+    for (const connections of [1, 32]) {
+      const legacy = cpu.get(`${upstream} legacy c=${connections}`);
+      const modern = cpu.get(`${upstream} modern c=${connections}`);
+      if (legacy !== undefined && modern !== undefined) process.stdout.write(`modern / legacy, ${upstream} c=${connections}: ${(modern / legacy).toFixed(2)} (target 1.1)\n`);
+    }
+  }
+} finally {
+  for (const target of started.reverse()) await target.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** The tool must be known before anything is measured. */
+async function untilCallable(gateway: Measured): Promise<void> {
+  const { body } = toRequest(cases[0] as Case);
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const answer = await fetch(`${gateway.url}/mcp`, { method: "POST", headers: { "content-type": "application/json" }, body });
+    if ((await answer.text()).includes("Echo: hello")) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("the echo tool did not come up");
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
+import type { Log } from "../events/log.ts";
+import type { Authenticator } from "../identity/authenticator.ts";
+import { createInstanceTokens, type InstanceTokens } from "../identity/instance-tokens.ts";
+import type { Clock } from "../shared/clock.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { InstanceId, PrincipalId } from "../shared/ids.ts";
+import { localPrincipal, type Principal } from "../shared/principal.ts";
+import { createInstanceTokensFile } from "../store/instance-tokens-file.ts";
+
+/** Instance tokens, and whom each stands for. */
+export interface GatewayInstanceTokens extends InstanceTokens {
+  /** The principal whose token the request carries. Throws UNAUTHORIZED, also when that principal is no longer there. */
+  authenticate(request: IncomingMessage, instance: InstanceId): Principal;
+}
+
+export function createGatewayInstanceTokens(deps: {
+  readonly dataDir: string;
+  readonly inUrl: () => boolean;
+  readonly principalOf: (id: string) => Principal | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}): GatewayInstanceTokens {
+  const store = createInstanceTokensFile(join(deps.dataDir, "instance-tokens.json"), (error) => deps.log.error({ component: "store", operation: "instance-tokens", err: error }, "instance tokens cannot be read: none is valid"));
+  const tokens = createInstanceTokens({ store, now: deps.clock.now, inUrl: deps.inUrl });
+  return {
+    ...tokens,
+    authenticate(request, instance) {
+      const principal = deps.principalOf(tokens.verify(request, instance));
+      if (principal === undefined) throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance");
+      return principal;
+    },
+  };
+}
+
+/** The principal of that id as it may call now: always the object that the authenticator itself gives out. */
+export function findPrincipal(authenticator: Authenticator, id: string): Principal | undefined {
+  if (authenticator.open) return id === localPrincipal.id ? localPrincipal : undefined;
+  return authenticator.holders.get(id as PrincipalId)?.principal;
+}

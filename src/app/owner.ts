@@ -1,0 +1,116 @@
+import type { Duplex } from "node:stream";
+import { createInterface } from "node:readline";
+import { createOwnerDoor, type OwnerConnection } from "../front/owner-door.ts";
+import { serveStdio } from "../front/mcp/stdio.ts";
+import type { Instance } from "../instance/instance.ts";
+import { toGatewayError, GatewayError } from "../shared/gateway-error.ts";
+import { isJsonObject } from "../shared/json-bytes.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
+export interface Owner {
+  readonly onConnect: ReturnType<typeof createOwnerDoor>;
+  /** Clients that are bridged now. */
+  readonly clients: number;
+}
+
+export interface OwnerOptions {
+  readonly secret: string;
+  readonly gateway: Gateway;
+  /** Ends the gateway as SIGTERM does. */
+  readonly stop: () => void;
+}
+
+/** One command per line, one answer per line: `{ command: "status" | "restart" | "stop", name? }`. */
+export interface ControlAnswer {
+  readonly ok: boolean;
+  readonly message?: string;
+  readonly hint?: string;
+  readonly instances?: readonly InstanceLine[];
+}
+
+export interface InstanceLine {
+  readonly id: string;
+  readonly server: string;
+  readonly owner: string | null;
+  readonly status: string;
+  readonly dormant: boolean;
+  readonly reason: string;
+  readonly tools: number;
+  readonly pid: number | null;
+}
+
+const restartTimeoutMs = 130_000;
+
+export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
+  let clients = 0;
+
+  async function bridge({ endpoint: path, socket }: OwnerConnection): Promise<void> {
+    const endpoint = gateway.mcp.endpointOf(path);
+    if (endpoint === undefined) return;
+    clients += 1;
+    try {
+      await serveStdio({ input: socket, output: socket, endpoint, principal: gateway.owner, parts: gateway.mcp.parts, limits: gateway.config().settings.limits });
+    } finally {
+      clients -= 1;
+    }
+  }
+
+  async function control(socket: Duplex): Promise<void> {
+    for await (const line of createInterface({ input: socket })) {
+      const answer = await execute(line).catch((error: unknown): ControlAnswer => {
+        const { message, hint } = toGatewayError(error);
+        return { ok: false, message, hint };
+      });
+      socket.write(`${JSON.stringify(answer)}\n`);
+    }
+  }
+
+  async function execute(line: string): Promise<ControlAnswer> {
+    const request: unknown = JSON.parse(line);
+    const { command, name } = isJsonObject(request) ? request : {};
+    switch (command) {
+      case "status":
+        return { ok: true, instances: gateway.fleet.all().map(toLine) };
+      case "restart": {
+        const chosen = choose(String(name));
+        const signal = AbortSignal.timeout(restartTimeoutMs);
+        await Promise.all(chosen.map(async (instance) => await instance.restart(signal)));
+        return { ok: true, instances: chosen.map(toLine) };
+      }
+      case "stop":
+        stop();
+        return { ok: true };
+      default:
+        throw new GatewayError("REQUEST_INVALID", `there is no command ${String(command).slice(0, 40)}`);
+    }
+  }
+
+  /** An instance by its id, or all of a server. */
+  function choose(name: string): readonly Instance[] {
+    const chosen = gateway.fleet.all().filter((instance) => instance.id === name || instance.server.slug === name || instance.server.key === name);
+    if (chosen.length === 0) throw new GatewayError("SERVER_UNKNOWN", `there is no server or instance ${name.slice(0, 200)}`, { hint: "`toolyard status` lists them." });
+    return chosen;
+  }
+
+  function toLine(instance: Instance): InstanceLine {
+    const { status, dormant, reason } = instance.standing();
+    return { id: instance.id, server: instance.server.slug, owner: instance.owner, status, dormant, reason, tools: gateway.fleet.toolCount(instance.id), pid: instance.pid ?? null };
+  }
+
+  const onConnect = createOwnerDoor({
+    secret,
+    headers: () => ({ "Toolyard-Config": gateway.config().file ?? "" }),
+    onConnection(connection) {
+      const serving = connection.purpose === "bridge" ? bridge(connection) : control(connection.socket);
+      void serving.catch(() => undefined).finally(() => connection.socket.end());
+    },
+  });
+
+  return {
+    onConnect,
+    get clients() {
+      return clients;
+    },
+  };
+}

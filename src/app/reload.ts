@@ -1,0 +1,34 @@
+import type { Config } from "../config/config.ts";
+import { watchConfig } from "../config/watch.ts";
+import type { Log } from "../events/log.ts";
+import type { Gateway } from "./gateway.ts";
+
+export interface ReloadOptions {
+  readonly gateway: Gateway;
+  /** Reads the file again, with the flags and variables of the start. */
+  readonly load: () => Promise<Config>;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Applies changes of the configuration file while the gateway runs (DESIGN.md section 9); a broken one is refused and the old one stays. */
+export async function followConfigFile({ gateway, load, log, signal }: ReloadOptions): Promise<void> {
+  const current = gateway.config();
+  const { file } = current;
+  if (file === undefined) return;
+  await watchConfig({
+    file,
+    current,
+    load,
+    async onApplied(next) {
+      for (const warning of next.warnings) log.warn({ component: "config" }, warning);
+      await gateway.apply(next);
+      log.info({ component: "config", operation: "reload" }, `${file} was applied`);
+    },
+    onRefused(error) {
+      log.error({ component: "config", operation: "reload" }, `the changed configuration is refused, the old one stays: ${error.message}`);
+      gateway.events.emit({ type: "config.refused", atMs: Date.now(), file, reason: error.message });
+    },
+    signal,
+  });
+}

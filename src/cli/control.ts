@@ -1,0 +1,56 @@
+import type { InstanceLine } from "../app/owner.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { readGatewayHolder, type GatewayHolder } from "../store/gateway-lock.ts";
+import { readStartTime } from "../upstream/process/process-table.ts";
+import { dataDirectoryOf, readConfig, type CommandContext } from "./context.ts";
+import { control } from "./owner-client.ts";
+
+/** `toolyard status`: one line per instance of the gateway that holds the data directory. */
+export async function status(context: CommandContext): Promise<number> {
+  const holder = await findHolder(context);
+  const answer = await control(holder, { command: "status" });
+  process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})\n`);
+  for (const line of answer.instances ?? []) process.stdout.write(toText(line));
+  return 0;
+}
+
+/** `toolyard restart <server|instance>`: stops it, forgets its crashes, starts it. */
+export async function restart(context: CommandContext): Promise<number> {
+  const [name] = context.positionals;
+  if (name === undefined) {
+    process.stderr.write("toolyard: which server? `toolyard restart <server|instance>`\n");
+    return 2;
+  }
+  const answer = await control(await findHolder(context), { command: "restart", name });
+  if (!answer.ok) {
+    process.stderr.write(`toolyard: ${answer.message ?? "it could not be restarted"}\n  ${answer.hint ?? ""}\n`);
+    return 1;
+  }
+  for (const line of answer.instances ?? []) process.stdout.write(toText(line));
+  return 0;
+}
+
+/** `toolyard stop`: ends the gateway that holds the data directory, as SIGTERM does. */
+export async function stop(context: CommandContext): Promise<number> {
+  await control(await findHolder(context), { command: "stop" });
+  return 0;
+}
+
+async function findHolder(context: CommandContext): Promise<GatewayHolder> {
+  const dataDir = dataDirectoryOf(await readConfig(context), context);
+  const holder = await readGatewayHolder({ dataDir, startTimeOf: readStartTime });
+  if (holder === undefined) throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
+  return holder;
+}
+
+function toText({ id, status: state, dormant, tools, pid, reason }: InstanceLine): string {
+  const shown = dormant ? "dormant" : state;
+  const facts = [`${tools} tools`, ...(pid === null ? [] : [`process ${pid}`]), ...(reason === "" || dormant ? [] : [plain(reason)])];
+  return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}\n`;
+}
+
+/** What a server wrote must not move the cursor. */
+function plain(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is taken out
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
+}

@@ -1,0 +1,67 @@
+import { request } from "node:http";
+import { createInterface } from "node:readline";
+import type { Duplex } from "node:stream";
+import type { ControlAnswer } from "../app/owner.ts";
+import type { OwnerPurpose } from "../front/owner-door.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { GatewayHolder } from "../store/gateway-lock.ts";
+
+export interface OwnerSocket {
+  readonly socket: Duplex;
+  /** Path of the configuration that the gateway runs with; empty when it has none. */
+  readonly configFile: string;
+}
+
+const connectTimeoutMs = 10_000;
+
+/** Knocks at the owner's door of a running gateway. Rejects with GATEWAY_UNREACHABLE. */
+export async function openOwnerSocket(holder: GatewayHolder, purpose: OwnerPurpose, endpoint: string): Promise<OwnerSocket> {
+  return await new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ${why}`));
+    if (holder.url === null) {
+      fail("does not answer yet");
+      return;
+    }
+    const { hostname, port } = new URL(holder.url);
+    const knock = request({
+      method: "CONNECT",
+      host: reachable(hostname),
+      port: Number(port),
+      path: `${purpose}:1`,
+      headers: { Authorization: `Bearer ${holder.secret}`, "Toolyard-Endpoint": endpoint },
+      timeout: connectTimeoutMs,
+    });
+    knock.on("timeout", () => knock.destroy(new Error("is silent")));
+    knock.on("error", (error) => fail(`cannot be reached at ${String(holder.url)}: ${error.message}`));
+    knock.on("connect", (response, socket, head) => {
+      if (response.statusCode !== 200) {
+        fail(`refused (${String(response.statusCode)})`);
+        socket.destroy();
+        return;
+      }
+      socket.setTimeout(0);
+      if (head.length > 0) socket.unshift(head);
+      resolve({ socket, configFile: decodeURIComponent(String(response.headers["toolyard-config"] ?? "")) });
+    });
+    knock.end();
+  });
+}
+
+/** A gateway that listens everywhere is reached on this machine. */
+function reachable(hostname: string): string {
+  if (hostname === "0.0.0.0") return "127.0.0.1";
+  if (hostname === "[::]") return "::1";
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+}
+
+/** One command for the running gateway, and its answer. Rejects with GATEWAY_UNREACHABLE. */
+export async function control(holder: GatewayHolder, command: { readonly command: string; readonly name?: string }): Promise<ControlAnswer> {
+  const { socket } = await openOwnerSocket(holder, "control", "/mcp");
+  try {
+    socket.write(`${JSON.stringify(command)}\n`);
+    for await (const line of createInterface({ input: socket })) return JSON.parse(line) as ControlAnswer;
+    throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ended without an answer`);
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Log } from "../events/log.ts";
+import { abortAfter } from "../shared/abort.ts";
+import type { Clock } from "../shared/clock.ts";
+
+/** How a gateway comes to its end: asked once it drains, asked twice it hurries (FAULTS.md 108). */
+export interface Stopping {
+  /** Resolves to why, when it is to stop. */
+  readonly reason: Promise<string>;
+  /** Aborts at the same time. */
+  readonly asked: AbortSignal;
+  ask(reason: string): void;
+  /** Aborts when running calls are no longer waited for. */
+  drainUntil(drainTimeoutMs: number): AbortSignal;
+  /** Aborts when servers are no longer waited for. */
+  waitUntil(): AbortSignal;
+  /** Ends the process, whatever a library still holds open. */
+  exitSoon(): void;
+}
+
+/** Service managers kill after 30 s. */
+const wholeStopMs = 29_000;
+/** After the second signal. */
+const hurriedStopMs = 4_000;
+const lingerMs = 500;
+
+/** Listens to SIGINT and SIGTERM from now on. */
+export function createStopping(log: Log): Stopping {
+  const asked = new AbortController();
+  const hurried = new AbortController();
+  let settle: (reason: string) => void = () => undefined;
+  let askedAtMs: number | undefined;
+  const reason = new Promise<string>((resolve) => {
+    settle = resolve;
+  });
+
+  function ask(why: string): void {
+    if (askedAtMs !== undefined) {
+      hurried.abort(new Error("asked twice"));
+      return;
+    }
+    askedAtMs = performance.now();
+    log.info({ component: "app", operation: "stop" }, `stopping: ${why}`);
+    asked.abort(new Error(why));
+    settle(why);
+  }
+
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => ask(name));
+  return {
+    reason,
+    asked: asked.signal,
+    ask,
+    drainUntil: (drainTimeoutMs) => abortAfter(drainTimeoutMs, hurried.signal),
+    waitUntil() {
+      const leftMs = Math.max(0, Math.ceil(wholeStopMs - (performance.now() - (askedAtMs ?? performance.now()))));
+      const end = new AbortController();
+      const hurry = (): void => void setTimeout(() => end.abort(new Error("asked twice")), Math.min(leftMs, hurriedStopMs)).unref();
+      if (hurried.signal.aborted) hurry();
+      else hurried.signal.addEventListener("abort", hurry, { once: true });
+      return abortAfter(leftMs, end.signal);
+    },
+    exitSoon() {
+      setTimeout(() => process.exit(0), lingerMs).unref();
+    },
+  };
+}
+
+export interface UseOptions {
+  readonly isUsed: () => boolean;
+  /** Grows with every use, so that one between two looks is seen. */
+  readonly uses: () => number;
+  readonly afterMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Calls back once nobody has used it for `afterMs`. */
+export function whenUnused({ isUsed, uses, afterMs, clock, signal }: UseOptions, run: () => void): void {
+  const lookMs = Math.max(50, Math.min(afterMs / 4, 30_000));
+  let lastUseMs = clock.monotonic();
+  let seen = uses();
+  const look = (): void => {
+    if (signal.aborted) return;
+    const nowMs = clock.monotonic();
+    if (isUsed() || uses() !== seen) lastUseMs = nowMs;
+    seen = uses();
+    if (nowMs - lastUseMs >= afterMs) run();
+    else clock.after(lookMs, look);
+  };
+  clock.after(lookMs, look);
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import type { Answer, CallContext } from "../../shared/call-context.ts";
+import { createConversations, type Conversation, type Conversations } from "./conversation.ts";
+
+type Ask = NonNullable<CallContext["ask"]>;
+const binding = { principal: "alice", request: "tools/call\necho" };
+const question = (text: string, key?: string) => ({ method: "elicitation/create" as const, params: Buffer.from(JSON.stringify({ message: text })), ...(key === undefined ? {} : { key }) });
+const invalid = expect.objectContaining({ code: "HANDLE_INVALID" });
+
+function create(mostParked = 10): { conversations: Conversations; expire: () => void } {
+  const timers = new Set<() => void>();
+  const after = (_delayMs: number, run: () => void): (() => void) => {
+    timers.add(run);
+    return () => timers.delete(run);
+  };
+  const conversations = createConversations({ parkedMs: 600_000, mostParked, clock: { now: () => 0, monotonic: () => 0, after } });
+  return { conversations, expire: () => timers.forEach((run) => run()) };
+}
+
+/** A call that asks each of the texts at once and answers with what it was told. */
+function beginAsking(conversations: Conversations, ...texts: string[]): Conversation {
+  return conversations.begin(binding, async (ask, signal) => {
+    const told = await Promise.all(texts.map(async (text) => await tell(ask, text, signal)));
+    return { body: JSON.stringify(told), status: 200 };
+  });
+}
+
+async function tell(ask: Ask, text: string, signal: AbortSignal): Promise<string> {
+  try {
+    const answer: Answer = await ask(question(text), signal);
+    return answer.kind === "result" ? answer.result.toString() : answer.error.toString();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+async function questions(conversation: Conversation): Promise<{ handle: string; inputRequests: Record<string, unknown> }> {
+  const turn = await conversation.next();
+  if (turn.kind !== "questions") throw new Error("it did not ask");
+  return { handle: turn.handle, inputRequests: JSON.parse(turn.inputRequests) as Record<string, unknown> };
+}
+
+test("a call that asks nothing is answered at once", async () => {
+  const { conversations } = create();
+  expect(await beginAsking(conversations).next()).toEqual({ kind: "answer", reply: { body: "[]", status: 200 } });
+});
+
+test("questions of the same moment are asked together; answers reach the one that they are for", async () => {
+  const { conversations } = create();
+  const { handle, inputRequests } = await questions(beginAsking(conversations, "a", "b"));
+  expect(inputRequests).toEqual({ q1: { method: "elicitation/create", params: { message: "a" } }, q2: { method: "elicitation/create", params: { message: "b" } } });
+  expect(conversations.isHandle(handle)).toBe(true);
+  const resumed = conversations.resume(handle, binding, Buffer.from('{"q2":{"n":9007199254740993},"q1":{"n":1},"other":{}}'));
+  expect(await resumed.next()).toEqual({ kind: "answer", reply: { body: JSON.stringify(['{"n":1}', '{"n":9007199254740993}']), status: 200 } });
+  expect(conversations.parked).toBe(0);
+});
+
+test("FAULT 48: a handle is good for nobody else, on no other request, and only once", async () => {
+  const { conversations } = create();
+  const { handle } = await questions(beginAsking(conversations, "a"));
+  expect(() => conversations.resume(handle, { ...binding, principal: "bob" }, undefined)).toThrowError(invalid);
+  expect(() => conversations.resume(handle, { ...binding, request: "tools/call\nother" }, undefined)).toThrowError(invalid);
+  expect(() => conversations.resume(`${handle}x`, binding, undefined)).toThrowError(invalid);
+  const resumed = conversations.resume(handle, binding, undefined);
+  expect(() => conversations.resume(handle, binding, undefined)).toThrowError(invalid);
+  // What was left out is declined.
+  expect(await resumed.next()).toMatchObject({ reply: { body: JSON.stringify(['{"action":"cancel"}']) } });
+});
+
+test("nobody answers: the call is cancelled and the handle is worth nothing", async () => {
+  const { conversations, expire } = create();
+  const conversation = beginAsking(conversations, "a");
+  const { handle } = await questions(conversation);
+  expire();
+  expect(() => conversations.resume(handle, binding, undefined)).toThrowError(invalid);
+  expect(await conversation.next()).toMatchObject({ reply: { body: '["QUESTION_TIMEOUT"]' } });
+});
+
+test("beyond the most that may be parked, the question is refused and the call goes on", async () => {
+  const { conversations } = create(1);
+  await questions(beginAsking(conversations, "a"));
+  expect(await beginAsking(conversations, "b").next()).toMatchObject({ kind: "answer", reply: { body: '["CLIENT_CANNOT_ANSWER"]' } });
+});
+
+test("a question that its server took back is not asked", async () => {
+  const { conversations } = create();
+  const conversation = conversations.begin(binding, async (ask) => {
+    const taken = new AbortController();
+    const asked = ask(question("a"), taken.signal).catch(() => "taken back");
+    taken.abort();
+    return { body: String(await asked), status: 200 };
+  });
+  expect(await conversation.next()).toEqual({ kind: "answer", reply: { body: "taken back", status: 200 } });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { localPrincipal } from "../../shared/principal.ts";
+import { createSessionStore } from "./session-store.ts";
+
+const options = { principal: localPrincipal, endpoint: "/mcp", revision: "2025-11-25", capabilities: {} };
+
+function create(limits = { sessions: 2, sessionIdleMs: 1_000 }) {
+  const time = { nowMs: 0 };
+  const store = createSessionStore(limits, { now: () => time.nowMs, monotonic: () => time.nowMs, after: () => () => undefined });
+  return { store, time };
+}
+
+test("a session is found by its principal at its endpoint only", () => {
+  const { store } = create();
+  const { id } = store.create(options);
+  expect(store.find(id, localPrincipal, "/mcp")?.id).toBe(id);
+  expect(store.find(id, localPrincipal, "/mcp/flat")).toBeUndefined();
+  expect(store.find(id, { ...localPrincipal, id: "bob" as never }, "/mcp")).toBeUndefined();
+  expect(store.find("__proto__", localPrincipal, "/mcp")).toBeUndefined();
+});
+
+test("an idle session ends, one with a request or a stream does not", () => {
+  const { store, time } = create({ sessions: 10, sessionIdleMs: 1_000 });
+  const [idle, busy, touched] = [store.create(options), store.create(options), store.create(options)];
+  busy.running.set(1, new Set([new AbortController()]));
+  time.nowMs = 1_001;
+  store.touch(touched);
+  expect(store.find(idle.id, localPrincipal, "/mcp")).toBeUndefined();
+  expect(store.find(busy.id, localPrincipal, "/mcp")).toBe(busy);
+  expect(store.find(touched.id, localPrincipal, "/mcp")).toBe(touched);
+});
+
+test("no more than the limit are open; idle ones make room", () => {
+  const { store, time } = create();
+  store.create(options);
+  store.create(options);
+  expect(() => store.create(options)).toThrowError(expect.objectContaining({ code: "SESSION_LIMIT" }));
+  time.nowMs = 1_001;
+  store.create(options);
+  expect(store.size).toBe(1);
+});
+
+test("what ends ends its calls", () => {
+  const { store } = create();
+  const session = store.create(options);
+  const call = new AbortController();
+  session.running.set("a", new Set([call]));
+  store.end(session, "gone");
+  expect(call.signal.reason).toMatchObject({ code: "CALL_CANCELLED" });
+  expect(store.find(session.id, localPrincipal, "/mcp")).toBeUndefined();
+});

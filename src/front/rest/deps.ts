@@ -1,0 +1,47 @@
+import type { IncomingMessage } from "node:http";
+import type { View } from "../../catalog/view.ts";
+import type { Settings } from "../../config/config.ts";
+import type { Discovery } from "../../discovery/discovery.ts";
+import type { Log } from "../../events/log.ts";
+import type { Metrics } from "../../events/metrics.ts";
+import type { Intent } from "../../exposure/intent.ts";
+import type { Instance } from "../../instance/instance.ts";
+import type { NamespaceLoads } from "../../instance/namespace-loads.ts";
+import type { Routing } from "../../routing/routing.ts";
+import type { GatewayError } from "../../shared/gateway-error.ts";
+import type { InstanceId } from "../../shared/ids.ts";
+import type { JsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
+
+/** What the REST API is made of: the same parts as MCP (DESIGN.md section 2). */
+export interface RestDeps {
+  readonly version: string;
+  readonly settings: () => Settings;
+  /** Throws UNAUTHORIZED. */
+  readonly authenticate: (request: IncomingMessage) => Principal;
+  /** Whether nobody needs a credential: then everybody is the one local principal. */
+  readonly isOpen: () => boolean;
+  readonly challenge: (request: IncomingMessage) => string;
+  /** Counts a principal's requests. Returns what ends this one. Throws RATE_LIMITED. */
+  readonly admit: (principal: Principal) => () => void;
+  /** Keeps a call among those that end when its principal goes: then it is aborted with the reason. Returns what ends this one. */
+  readonly track: (principal: Principal, controller: AbortController) => () => void;
+  readonly viewOf: (principal: Principal) => View;
+  readonly routing: Routing;
+  readonly discovery: Discovery;
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  readonly loads: NamespaceLoads;
+  readonly onBareName: (principal: Principal, intent: Extract<Intent, { kind: "call" }>) => void;
+  /** The principal's own instances, and those that all share. */
+  readonly instancesOf: (principal: Principal) => readonly Instance[];
+  readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;
+  /** Takes back the principal's tokens of the instance and ends what they opened. */
+  readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
+  readonly metrics: Metrics;
+  /** For `/api/status/debug`. */
+  readonly debugFacts: () => JsonObject;
+  /** Takes every secret out of a text that a server wrote. */
+  readonly redact: (text: string) => string;
+  readonly reportFailure: (failure: GatewayError, operation: string) => void;
+  readonly log: Log;
+}

@@ -1,0 +1,61 @@
+import type { FastifyReply } from "fastify";
+import { asciiJson } from "../../protocol/ascii-json.ts";
+import type { GatewayError } from "../../shared/gateway-error.ts";
+import { toEventData } from "../mcp/event-data.ts";
+import { toProblem } from "../problem.ts";
+
+/** Server-sent events for one call. Nothing is sent before there is something to say: a call that fails at once is answered with its status. */
+export interface EventStream {
+  send(event: string, data: object): void;
+  /** The last event, with JSON as the server wrote it. */
+  end(event: string, data: Buffer): void;
+  fail(failure: GatewayError): void;
+  readonly isOpen: boolean;
+}
+
+/** Bytes that may wait for a client that reads slowly; beyond it the stream is closed, and the call with it (FAULTS.md 26). */
+const bufferBytes = 8 * 1024 * 1024;
+const keepAliveMs = 15_000;
+
+export function openEventStream(reply: FastifyReply): EventStream {
+  const { raw } = reply;
+  let keepAlive: NodeJS.Timeout | undefined;
+  let isOpen = false;
+
+  function open(): void {
+    if (isOpen) return;
+    isOpen = true;
+    const given = reply.getHeaders();
+    reply.hijack();
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) raw.setHeader(name, value as string);
+    raw.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no" });
+    keepAlive = setInterval(() => write(": keep-alive\n\n"), keepAliveMs);
+    keepAlive.unref();
+    raw.on("close", () => clearInterval(keepAlive));
+  }
+
+  function write(text: string): void {
+    if (raw.destroyed || raw.writableEnded) return;
+    if (raw.writableLength > bufferBytes) raw.destroy();
+    else raw.write(text, "latin1");
+  }
+
+  function finish(event: string, data: string): void {
+    open();
+    write(`event: ${event}\ndata: ${toEventData(data)}\n\n`);
+    clearInterval(keepAlive);
+    raw.end();
+  }
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    send(event, data) {
+      open();
+      write(`event: ${event}\ndata: ${asciiJson(data)}\n\n`);
+    },
+    end: (event, data) => finish(event, data.toString("latin1")),
+    fail: (failure) => finish("error", asciiJson(toProblem(failure))),
+  };
+}

@@ -1,0 +1,32 @@
+import { isUtf8 } from "node:buffer";
+import { scanMembers, type Member } from "../../protocol/json-scan.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+
+/** A body as it came, and what it says. */
+export interface JsonBody {
+  readonly value: JsonObject;
+  /** Where the members of `value` stand in the bytes. */
+  readonly members: readonly Member[];
+}
+
+/** Reads an object (FAULTS.md 2, 3, 14, 17). Throws PARSE_ERROR, REQUEST_INVALID, and BODY_TOO_DEEP before anything is built. */
+export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
+  if (!isUtf8(bytes)) throw new GatewayError("PARSE_ERROR", "the body is not valid UTF-8", { hint });
+  const first = bytes.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
+  // The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything.
+  const members = first === openBrace ? scanMembers(bytes, 0, bytes.length, maxDepth - 1) : [];
+  if (first === openBracket) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new GatewayError("PARSE_ERROR", "the body is no valid JSON", { hint });
+  }
+  if (!isJsonObject(value)) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
+  return { value, members };
+}
+
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const hint = "Send one JSON object as valid UTF-8.";

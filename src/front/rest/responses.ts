@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { problem } from "./schemas.ts";
+
+const problemContent = (description: string) => ({ description, content: { "application/problem+json": { schema: problem } } });
+
+/** What a route may answer: its own answer, and the failures that it can have. */
+export function answers<T extends z.ZodType>(schema: T, description: string, failures: readonly (keyof typeof descriptions)[] = []) {
+  const own = { description, content: { "application/json": { schema } } };
+  const others = Object.fromEntries([...new Set([...always, ...failures])].map((status) => [status, problemContent(descriptions[status])]));
+  return { 200: own, ...others };
+}
+
+const descriptions = {
+  304: "Not changed.",
+  400: "The request is wrong.",
+  401: "A credential is missing or not valid.",
+  403: "Not allowed.",
+  404: "There is no such thing, or not for whoever asks.",
+  409: "The name means several things.",
+  413: "The body is too large.",
+  415: "Send application/json.",
+  429: "Too many requests.",
+  500: "A fault of the gateway.",
+  502: "The server behind failed.",
+  503: "Not available now.",
+  504: "It took too long.",
+} as const;
+
+/** Whatever the route. */
+const always = [400, 401, 403, 500] as const;
+
+export const executing = [404, 409, 413, 415, 429, 502, 503, 504] as const;

@@ -1,0 +1,50 @@
+import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
+import type { AddressRules } from "./addresses.ts";
+import type { Outgoing } from "./outgoing.ts";
+
+export interface LoginOptions {
+  /** The server's URL as it is configured. */
+  readonly serverUrl: string;
+  /** Headers configured for the server; sent to it only. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Asked for instead of what the server names; with what was granted before, when a login is widened. */
+  readonly scope: string | undefined;
+  /** A client that the user registered; otherwise the metadata document or dynamic registration. */
+  readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
+  /** Client ID metadata document (https), used where the authorization server takes such. */
+  readonly clientMetadataUrl: string | undefined;
+  /** 0 lets the system choose; a fixed one for clients that were registered with it. */
+  readonly callbackPort: number;
+  /** Brings the person to the authorization server: called once per login. */
+  readonly open: (url: string) => void;
+  readonly now: () => number;
+}
+
+export type Sdk = typeof import("@modelcontextprotocol/client");
+
+/** What every step of one login works with. */
+export interface Flow {
+  readonly sdk: Sdk;
+  readonly options: LoginOptions;
+  readonly rules: AddressRules;
+  readonly outgoing: Outgoing;
+  /** Origin of the server. */
+  readonly home: string;
+  readonly signal: AbortSignal;
+}
+
+export interface AuthorizationServer {
+  readonly url: string;
+  readonly metadata: AuthorizationServerMetadata;
+}
+
+/** What is asked for: RFC 8707's resource (none for servers without metadata), and the scopes. */
+export interface Wish {
+  readonly resource: URL | undefined;
+  readonly scope: string | undefined;
+}
+
+/** Without the members that are undefined: the SDK's types tell absent from undefined. */
+export function given<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,150 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject } from "../shared/json-bytes.ts";
+import { replaceFile } from "./replace-file.ts";
+
+/** What the lock of a data directory says of the gateway that holds it. */
+export interface GatewayHolder {
+  readonly pid: number;
+  /** Start time of that process, where the system tells it: a pid alone may be somebody else's by now. */
+  readonly startTime: string | null;
+  /** Whoever can read this file is the owner of the directory: it opens the owner's door of the gateway. */
+  readonly secret: string;
+  /** `http://host:port`; null until it listens. */
+  readonly url: string | null;
+  /** Absolute path of its configuration file. */
+  readonly configFile: string | null;
+  readonly version: string;
+}
+
+/** One gateway per data directory: held from before it listens until it has stopped everything. */
+export interface GatewayLock extends AsyncDisposable {
+  readonly secret: string;
+  /** Tells others where it answers. */
+  announce(url: string): Promise<void>;
+}
+
+export type Claim = { readonly kind: "held"; readonly lock: GatewayLock } | { readonly kind: "taken"; readonly by: GatewayHolder };
+
+export interface LockOptions {
+  readonly dataDir: string;
+  readonly configFile: string | undefined;
+  readonly version: string;
+  /** Start time of a running process, undefined when there is no such process. */
+  readonly startTimeOf: (pid: number) => string | undefined;
+}
+
+const lockName = "gateway.lock";
+/** Each round somebody else got further; nobody loses as often as this. */
+const mostRounds = 50;
+
+/** Takes the lock, also from a gateway that did not end in order; tells who holds it otherwise. */
+export async function claimGatewayLock(options: LockOptions): Promise<Claim> {
+  const path = join(options.dataDir, lockName);
+  const holder: GatewayHolder = {
+    pid: process.pid,
+    startTime: options.startTimeOf(process.pid) ?? null,
+    secret: randomBytes(32).toString("hex"),
+    url: null,
+    configFile: options.configFile ?? null,
+    version: options.version,
+  };
+  for (let round = 0; round < mostRounds; round += 1) {
+    if (await createWhole(path, JSON.stringify(holder))) return { kind: "held", lock: toLock(path, holder) };
+    const text = await readText(path);
+    const other = text === undefined ? undefined : parseHolder(text);
+    if (other !== undefined && isAlive(other, options.startTimeOf)) return { kind: "taken", by: other };
+    if (text !== undefined) await removeExactly(path, text);
+  }
+  throw new Error(`${path} cannot be taken`);
+}
+
+/** Who holds the directory now; undefined when nobody does. */
+export async function readGatewayHolder(options: Pick<LockOptions, "dataDir" | "startTimeOf">): Promise<GatewayHolder | undefined> {
+  const text = await readText(join(options.dataDir, lockName));
+  const holder = text === undefined ? undefined : parseHolder(text);
+  return holder !== undefined && isAlive(holder, options.startTimeOf) ? holder : undefined;
+}
+
+function toLock(path: string, holder: GatewayHolder): GatewayLock {
+  let text = JSON.stringify(holder);
+  return {
+    secret: holder.secret,
+    async announce(url) {
+      text = JSON.stringify({ ...holder, url });
+      await replaceFile(path, text);
+    },
+    async [Symbol.asyncDispose]() {
+      if ((await readText(path)) === text) await unlink(path).catch(() => undefined);
+    },
+  };
+}
+
+/** Creates the file with all of its content at once, readable by its owner only; false when there is one. */
+async function createWhole(path: string, text: string): Promise<boolean> {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await unlink(temporary);
+  }
+}
+
+/**
+ * Removes a stale lock, and no other: two gateways may find it at the same time, and the slower one must not remove the lock of the
+ * faster. The file is moved aside first; if it turns out to be another one, it is put back.
+ */
+async function removeExactly(path: string, text: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}.stale`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  if ((await readText(aside)) !== text) await link(aside, path).catch(() => undefined);
+  await unlink(aside).catch(() => undefined);
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function parseHolder(text: string): GatewayHolder | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value)) return undefined;
+  const { pid, startTime, secret, url, configFile, version } = value;
+  if (typeof pid !== "number" || typeof secret !== "string") return undefined;
+  return { pid, startTime: orNull(startTime), secret, url: orNull(url), configFile: orNull(configFile), version: orNull(version) ?? "" };
+}
+
+function orNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** Where the system tells no start times, a process of that number has to do. */
+function isAlive({ pid, startTime }: GatewayHolder, startTimeOf: LockOptions["startTimeOf"]): boolean {
+  const running = startTimeOf(pid);
+  if (running !== undefined) return startTime === null || running === startTime;
+  if (process.platform === "linux") return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
