@@ -8,10 +8,10 @@ export interface LoadResult {
 }
 
 /** Sends the same request over `connections` keep-alive sockets, one at a time on each, until `requests` were answered. Raw, so that the load costs little. */
-export async function load(url: string, body: string, options: { connections: number; requests: number; headers?: Readonly<Record<string, string>>; path: string }): Promise<LoadResult> {
+export async function load(url: string, body: string, options: { connections: number; requests: number; headers?: Readonly<Record<string, string>>; path: string; method?: "GET" | "POST" }): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
   const head = [
-    `POST ${options.path} HTTP/1.1`,
+    `${options.method ?? "POST"} ${options.path} HTTP/1.1`,
     `Host: ${hostname}:${port}`,
     "Content-Type: application/json",
     "Accept: application/json, text/event-stream",

@@ -134,7 +134,11 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     cursorKey: randomBytes(32),
   });
   logins.watch(() => fleet.tick());
-  const cancelTicks = everySoOften(clock, () => config.settings.instances.idleCheckMs, () => fleet.tick());
+  const tick = (): void => {
+    fleet.tick();
+    mcp.tick();
+  };
+  const cancelTicks = everySoOften(clock, () => config.settings.instances.idleCheckMs, tick);
 
   async function stop(signal: AbortSignal): Promise<void> {
     cancelTicks();

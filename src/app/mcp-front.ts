@@ -48,6 +48,8 @@ export interface McpFront {
   readonly endpointOf: (path: string) => Endpoint | undefined;
   /** What a transport of another kind (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
+  /** What has to be looked at now and then. */
+  tick(): void;
   /** Ends the requests, sessions and streams of the principals for which the predicate holds. */
   endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
 }
@@ -75,6 +77,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     http: createMcpHttp(parts),
     endpointOf: createLiveEndpoints(deps.currentSettings),
     parts,
+    tick: sessions.expire,
     endWhere(gone, why) {
       const reason = why().message;
       running.endWhere(gone, why);

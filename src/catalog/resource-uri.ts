@@ -16,7 +16,7 @@ export function toPipeUri(server: ServerSlug, uri: string): string {
 }
 
 export function toNativeUri(server: ServerSlug, uri: string): string {
-  return uri.startsWith("ui://") ? `ui://${server}/${uri.slice("ui://".length)}` : `toolyard://${server}/${encodeURIComponent(uri)}`;
+  return uri.startsWith("ui://") ? `ui://${server}/${uri.slice("ui://".length)}` : `toolyard://${server}/${encode(uri)}`;
 }
 
 /** Templates keep their `{expressions}` in view, so that a client can fill them in: only what stands between is encoded. */
@@ -24,7 +24,7 @@ export function toNativeTemplate(server: ServerSlug, template: string): string {
   if (template.startsWith("ui://")) return `ui://${server}/${template.slice("ui://".length)}`;
   const encoded = template
     .split(/(\{[^{}]*\})/)
-    .map((part) => (part.startsWith("{") ? part : encodeURIComponent(part)))
+    .map((part) => (part.startsWith("{") ? part : encode(part)))
     .join("");
   return `toolyard://${server}/${encoded}`;
 }
@@ -46,6 +46,11 @@ export function parseResourceUri(text: string): ResourceAddress | undefined {
     return uri === undefined ? undefined : { server, uri };
   }
   return undefined;
+}
+
+/** Half a surrogate pair has no UTF-8: encodeURIComponent throws at it, and one such URI must not break a whole list. */
+function encode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\uFFFD"));
 }
 
 function decode(text: string): string | undefined {

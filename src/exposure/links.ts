@@ -2,7 +2,7 @@ import { toNativeUri } from "../catalog/resource-uri.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import { findMember, scanElements, scanMembers, type Span } from "../protocol/json-scan.ts";
 import type { ServerSlug } from "../shared/ids.ts";
-import type { JsonBytes } from "../shared/json-bytes.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 
 const depthLimit = 1_000;
 const blockLimit = 1_000_000;
@@ -11,8 +11,8 @@ const blockLimit = 1_000_000;
  * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read here
  * (PROTOCOL.md: links inside results are the upstream's URIs). Only those strings change; every other byte stays.
  */
-export function rewriteLinks(result: JsonBytes, server: ServerSlug): JsonBytes {
-  if (!result.includes('"resource')) return result;
+export function rewriteLinks(result: JsonBytes, server: ServerSlug, parsed: JsonObject | undefined): JsonBytes {
+  if (parsed !== undefined && !holdsLinks(parsed)) return result;
   const spans: Span[] = [];
   const members = scanMembers(result, 0, result.length, depthLimit);
   collectBlocks(result, findMember(members, "content"), spans);
@@ -22,6 +22,13 @@ export function rewriteLinks(result: JsonBytes, server: ServerSlug): JsonBytes {
     collectBlocks(result, findMember(scanMembers(result, message.start, message.end, depthLimit), "content"), spans);
   }
   return replaceUris(result, spans, server);
+}
+
+/** Small results were parsed on their way: nearly all of them are plain text. */
+function holdsLinks(parsed: JsonObject): boolean {
+  const { content, messages } = parsed;
+  if (messages !== undefined) return true;
+  return Array.isArray(content) && content.some((block: unknown) => isJsonObject(block) && (block["type"] === "resource" || block["type"] === "resource_link"));
 }
 
 /** The same for the `contents` of resources/read. */

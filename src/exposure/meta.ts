@@ -1,7 +1,7 @@
 import type { View } from "../catalog/view.ts";
 import { toNativeUri } from "../catalog/resource-uri.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
-import { findMember, scanElements, scanMembers } from "../protocol/json-scan.ts";
+import { findMember, scanElements, scanFor, scanMembers } from "../protocol/json-scan.ts";
 import { noArguments, toCallArguments, type CallArguments } from "../shared/call-arguments.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { ServerSlug } from "../shared/ids.ts";
@@ -64,7 +64,7 @@ function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): 
 function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObject): Intent {
   const toolPath = value["tool_path"];
   if (typeof toolPath !== "string" || toolPath === "") throw invalid("tool_path", "is required and must be a string such as server:tool");
-  const inner = bytes === undefined ? undefined : findMember(scanMembers(bytes, 0, bytes.length, argumentDepth), "arguments");
+  const inner = bytes === undefined ? undefined : scanFor(bytes, 0, bytes.length, argumentDepth, "arguments");
   if (bytes === undefined || inner === undefined) return resolveTool(view, toolPath, noArguments);
   return resolveTool(view, toolPath, innerArguments(bytes.subarray(inner.start, inner.end), value["arguments"]));
 }
@@ -83,12 +83,12 @@ function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
 }
 
 /** What every exposure of several servers does to a server's result. */
-export function renderShared(_view: View, intent: Intent, result: JsonBytes, _parsed: JsonObject | undefined): JsonBytes {
+export function renderShared(_view: View, intent: Intent, result: JsonBytes, parsed: JsonObject | undefined): JsonBytes {
   switch (intent.kind) {
     case "call":
-      return withNotes(rewriteLinks(result, intent.tool.server), intent);
+      return withNotes(rewriteLinks(result, intent.tool.server, parsed), intent);
     case "prompt":
-      return rewriteLinks(result, intent.prompt.server);
+      return rewriteLinks(result, intent.prompt.server, parsed);
     case "read":
       return intent.as === "native" ? rewriteContents(result, intent.server.slug) : toEmbedded(rewriteContents(result, intent.server.slug));
     case "discover":

@@ -8,7 +8,9 @@ let server: Server;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    readBody(request, limits, (error, body) => response.end(error === undefined ? `ok ${body.length} ${body.toString("hex").slice(0, 20)}` : error.code));
+    readBody(request, limits, (error, body) =>
+      response.end(error === undefined ? `ok ${body.length} ${body.toString("hex").slice(0, 20)}` : error.code),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
@@ -23,14 +25,23 @@ interface Sent {
 async function post({ headers, chunks, unfinished }: Sent): Promise<string> {
   const { port } = server.address() as AddressInfo;
   return await new Promise((resolve, reject) => {
-    const request = httpRequest({ port, host: "127.0.0.1", method: "POST", agent: false, headers: { "content-type": "application/json", ...headers } }, (response) => {
-      let text = "";
-      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      response.on("end", () => {
-        resolve(text);
-        request.destroy();
-      });
-    });
+    const request = httpRequest(
+      {
+        port,
+        host: "127.0.0.1",
+        method: "POST",
+        agent: false,
+        headers: { "content-type": "application/json", ...headers },
+      },
+      (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => {
+          resolve(text);
+          request.destroy();
+        });
+      },
+    );
     request.on("error", reject);
     request.flushHeaders();
     for (const chunk of chunks) request.write(chunk);

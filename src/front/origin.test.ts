@@ -38,7 +38,11 @@ describe("Host", () => {
 
   test("is required, and only once", () => {
     expect(check({ host: undefined })).toBe("HOST_INVALID");
-    const twice = { url: "/mcp", headers: { host: "localhost" }, rawHeaders: ["Host", "localhost", "HOST", "evil.com"] } as unknown as IncomingMessage;
+    const twice = {
+      url: "/mcp",
+      headers: { host: "localhost" },
+      rawHeaders: ["Host", "localhost", "HOST", "evil.com"],
+    } as unknown as IncomingMessage;
     expect(() => checkOrigin(twice, local)).toThrowError(expect.objectContaining({ code: "HOST_INVALID" }));
   });
 
@@ -52,7 +56,9 @@ describe("Host", () => {
     const rules = createOriginRules({ host: "0.0.0.0", allowedHosts: ["Tools.Example.com"], allowedOrigins: [] });
     expect(check({ host: "tools.example.com:8443" }, rules)).toBe("passes");
     expect(check({ host: "0.0.0.0" }, rules)).toBe("HOST_FORBIDDEN");
-    expect(check({ host: "[fd00::1]:1" }, createOriginRules({ host: "fd00::1", allowedHosts: [], allowedOrigins: [] }))).toBe("passes");
+    expect(
+      check({ host: "[fd00::1]:1" }, createOriginRules({ host: "fd00::1", allowedHosts: [], allowedOrigins: [] })),
+    ).toBe("passes");
   });
 });
 
@@ -77,7 +83,11 @@ describe("Origin", () => {
   ])("%j %s", (origin, expected) => expect(check({ host, origin })).toBe(expected));
 
   test("allowed ones pass, and nothing that only begins like them", () => {
-    const rules = createOriginRules({ host: "127.0.0.1", allowedHosts: [], allowedOrigins: ["https://App.example.com/"] });
+    const rules = createOriginRules({
+      host: "127.0.0.1",
+      allowedHosts: [],
+      allowedOrigins: ["https://App.example.com/"],
+    });
     expect(check({ host, origin: "https://app.example.com" }, rules)).toBe("passes");
     expect(check({ host, origin: "https://app.example.com.evil.com" }, rules)).toBe("ORIGIN_FORBIDDEN");
     expect(check({ host, origin: "http://app.example.com" }, rules)).toBe("ORIGIN_FORBIDDEN");

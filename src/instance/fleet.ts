@@ -101,6 +101,11 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     return [instances.get(wanted.id) as Instance];
   }
 
+  /** Whoever has waited once for a server that hangs has waited enough: it must not make every search slow. */
+  function isLongSinceStarting({ state }: Instance): boolean {
+    return state.kind === "starting" && deps.clock.monotonic() - state.sinceMs > longestWaitMs;
+  }
+
   return {
     get statusVersion() {
       return statusVersion;

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dropDuplicateKeys } from "./duplicate-keys.ts";
 
@@ -29,7 +29,9 @@ test("whoever reads the result, first key or last, sees what JSON.parse saw", ()
     value: fc.oneof(
       { maxDepth: 4 },
       fc.constantFrom("1", "-0", '"s:\\""', "null", "[]", "{}"),
-      fc.array(fc.tuple(keys, tie("value")), { maxLength: 5 }).map((pairs) => `{${pairs.map(([key, value]) => `"${key}" : ${value}`).join(" , ")}}`),
+      fc
+        .array(fc.tuple(keys, tie("value")), { maxLength: 5 })
+        .map((pairs) => `{${pairs.map(([key, value]) => `"${key}" : ${value}`).join(" , ")}}`),
       fc.array(tie("value"), { maxLength: 4 }).map((items) => `[${items.join(",")}]`),
     ),
   }));
@@ -45,14 +47,23 @@ test("whoever reads the result, first key or last, sees what JSON.parse saw", ()
 /** What a parser sees that keeps the first of duplicates: keys are numbered in the text, and the highest number is dropped. */
 function firstWins(text: string): unknown {
   let count = 0;
-  const numbered = text.replace(/"((?:[^"\\]|\\.)*)"(?= :| *:)/g, (_all, key: string) => `"${JSON.parse(`"${key}"`) as string}#${count++}"`);
+  const numbered = text.replace(
+    /"((?:[^"\\]|\\.)*)"(?= :| *:)/g,
+    (_all, key: string) => `"${JSON.parse(`"${key}"`) as string}#${count++}"`,
+  );
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(strip);
     if (typeof value !== "object" || value === null) return value;
     const result: Record<string, unknown> = {};
     for (const [key, inner] of Object.entries(value)) {
       const name = key.replace(/#\d+$/, "");
-      if (!Object.hasOwn(result, name)) Object.defineProperty(result, name, { value: strip(inner), enumerable: true, configurable: true, writable: true });
+      if (!Object.hasOwn(result, name))
+        Object.defineProperty(result, name, {
+          value: strip(inner),
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
     }
     return result;
   };

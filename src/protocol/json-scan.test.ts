@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findMember, scanElements, scanMembers, skipValue } from "./json-scan.ts";
 
@@ -85,7 +85,10 @@ describe("against JSON.parse", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom("{", "[", '{"', '{"a":'), (noise, lead) => {
         const bytes = Buffer.concat([Buffer.from(lead), noise]);
-        for (const scan of [scanMembers, (b: Buffer, s: number, e: number, d: number) => scanElements(b, s, e, d, plenty)]) {
+        for (const scan of [
+          scanMembers,
+          (b: Buffer, s: number, e: number, d: number) => scanElements(b, s, e, d, plenty),
+        ]) {
           try {
             for (const { start, end } of scan(bytes, 0, bytes.length, 20)) {
               expect(start).toBeLessThanOrEqual(end);
@@ -105,12 +108,16 @@ describe("depth", () => {
 
   test("the limit counts the levels below the object", () => {
     expect(scanMembers(nested(63), 0, nested(63).length, 63)).toHaveLength(1);
-    expect(() => scanMembers(nested(64), 0, nested(64).length, 63)).toThrowError(expect.objectContaining({ code: "BODY_TOO_DEEP" }));
+    expect(() => scanMembers(nested(64), 0, nested(64).length, 63)).toThrowError(
+      expect.objectContaining({ code: "BODY_TOO_DEEP" }),
+    );
   });
 
   test("a million levels are refused without recursion, closed or not", () => {
     for (const bytes of [nested(1_000_000), Buffer.from(`{"a":${'{"a":'.repeat(1_000_000)}`)]) {
-      expect(() => scanMembers(bytes, 0, bytes.length, 64)).toThrowError(expect.objectContaining({ code: "BODY_TOO_DEEP" }));
+      expect(() => scanMembers(bytes, 0, bytes.length, 64)).toThrowError(
+        expect.objectContaining({ code: "BODY_TOO_DEEP" }),
+      );
     }
   });
 

@@ -29,16 +29,9 @@ export class Member {
     return keyText(this.#bytes, this.keyStart, this.#keyEnd);
   }
 
-  /** Whether this is the key, which must be ASCII; compared where it stands, because most members are only passed by. */
+  /** Whether this is the key, which must be ASCII. */
   is(key: string): boolean {
-    const length = this.#keyEnd - this.keyStart - 2;
-    if (length < key.length) return false;
-    for (let index = 0; index < key.length; index += 1) {
-      const byte = this.#bytes[this.keyStart + 1 + index];
-      if (byte === backslash) return this.key === key;
-      if (byte !== key.charCodeAt(index)) return false;
-    }
-    return length === key.length;
+    return isKey(this.#bytes, this.keyStart, this.#keyEnd, key);
   }
 }
 
@@ -65,10 +58,25 @@ const nativeSearchFrom = 48;
  */
 export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth: number): Member[] {
   const members: Member[] = [];
+  eachMember(bytes, start, end, maxDepth, undefined, (member) => members.push(member));
+  return members;
+}
+
+/**
+ * The last member of that name (which must be ASCII) of the object that begins at `start`, without making any of the others.
+ * Throws as {@link scanMembers} does.
+ */
+export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: number, key: string): Member | undefined {
+  let found: Member | undefined;
+  eachMember(bytes, start, end, maxDepth, key, (member) => (found = member));
+  return found;
+}
+
+function eachMember(bytes: Buffer, start: number, end: number, maxDepth: number, wanted: string | undefined, visit: (member: Member) => unknown): void {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) throw malformed("an object", at);
   at = skipSpace(bytes, at + 1, end);
-  if (bytes[at] === closeBrace) return members;
+  if (bytes[at] === closeBrace) return;
   for (;;) {
     if (bytes[at] !== quote) throw malformed("a member name", at);
     const keyStart = at;
@@ -77,12 +85,24 @@ export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth:
     if (bytes[at] !== colon) throw malformed("a colon", at);
     const valueStart = skipSpace(bytes, at + 1, end);
     const valueEnd = skipValue(bytes, valueStart, end, maxDepth);
-    members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
+    if (wanted === undefined || isKey(bytes, keyStart, keyEnd, wanted)) visit(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
     at = skipSpace(bytes, valueEnd, end);
-    if (bytes[at] === closeBrace) return members;
+    if (bytes[at] === closeBrace) return;
     if (bytes[at] !== comma) throw malformed("a comma or the end of the object", at);
     at = skipSpace(bytes, at + 1, end);
   }
+}
+
+/** Compared where it stands, because most members are only passed by. `key` must be ASCII. */
+function isKey(bytes: Buffer, keyStart: number, keyEnd: number, key: string): boolean {
+  const length = keyEnd - keyStart - 2;
+  if (length < key.length) return false;
+  for (let index = 0; index < key.length; index += 1) {
+    const byte = bytes[keyStart + 1 + index];
+    if (byte === backslash) return keyText(bytes, keyStart, keyEnd) === key;
+    if (byte !== key.charCodeAt(index)) return false;
+  }
+  return length === key.length;
 }
 
 /** The elements of the array that begins at `start`, in order, at most `limit` + 1 of them (so that a caller sees the excess). */

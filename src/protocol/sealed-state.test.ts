@@ -36,7 +36,10 @@ describe("a sealed state", () => {
     expect(states.open(sealed, binding)).toBe("state");
   });
 
-  test.each(["", ".", "..", "...", "ty1..", "ty1.e30.", "ty2.a.b", "ty1.a.b.c", "x".repeat(100_000)])("%.20j is none", (given) => {
-    expect(() => createSealedStates(1_000, () => 0).open(given, binding)).toThrowError(refused);
-  });
+  test.each(["", ".", "..", "...", "ty1..", "ty1.e30.", "ty2.a.b", "ty1.a.b.c", "x".repeat(100_000)])(
+    "%.20j is none",
+    (given) => {
+      expect(() => createSealedStates(1_000, () => 0).open(given, binding)).toThrowError(refused);
+    },
+  );
 });

@@ -272,7 +272,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       return await forwardPlain(prompt.instance, "prompts/get", name, params, context, name);
     },
     complete: async (instance, params, context) => await forwardPlain(instance, "completion/complete", undefined, params, context, "completion"),
-    forward: async (instance, method, params, context) => await forwardPlain(instance, method, undefined, params, context, method),
+    forward: async (instance, method, params, context) => await forwardPlain(instance, method, nameOf(method, params), params, context, method),
   };
 }
 
@@ -280,6 +280,14 @@ function namedParams(question: { readonly method: string; readonly params: JsonB
   if (question.method !== "elicitation/create") return question.params;
   const named = withServerNamed({ method: question.method, params: JSON.parse(question.params.toString("utf8")) as unknown }, server) as { params: unknown };
   return Buffer.from(asciiJson(named.params), "latin1");
+}
+
+/** What Mcp-Name says of a request that nobody here looked into (2026-07-28, streamable-http, standard request headers). */
+function nameOf(method: string, params: readonly ParamMember[]): string | undefined {
+  if (method !== "tools/call" && method !== "prompts/get") return undefined;
+  const bytes = params.find(([key]) => key === "name")?.[1];
+  const name: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"));
+  return typeof name === "string" ? name : undefined;
 }
 
 function isRepeatable(tool: ToolEntry): boolean {

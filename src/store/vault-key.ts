@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID, scrypt } from "node:crypto";
-import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { constants, copyFile, link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { GatewayError } from "../shared/gateway-error.ts";
 
@@ -70,11 +70,20 @@ async function readOnce(path: string, bytes: number, create: boolean): Promise<B
     // A link, not a rename: it never replaces the file that another process made first.
     await link(temporary, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    // Some file systems have no links.
+    if (!isThere(error)) await copyFile(temporary, path, constants.COPYFILE_EXCL).catch(ignoreThere);
   } finally {
     await rm(temporary, { force: true });
   }
   return await readTrusted(path, bytes);
+}
+
+function isThere(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EEXIST";
+}
+
+function ignoreThere(error: unknown): void {
+  if (!isThere(error)) throw error;
 }
 
 async function readTrusted(path: string, bytes: number): Promise<Buffer | undefined> {

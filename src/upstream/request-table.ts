@@ -4,6 +4,7 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-by
 import { asciiJson } from "../protocol/ascii-json.ts";
 import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
 import type { Inbound } from "./inbound.ts";
+import { createSlotTable } from "./slot-table.ts";
 
 /**
  * The requests of one connection that wait for their answer. Every request is settled exactly once: by its answer, its
@@ -66,13 +67,11 @@ interface EventListenerObject {
 }
 
 export function createRequestTable(options: RequestTableOptions): RequestTable {
-  const waiting = new Map<number, Waiting>();
-  let lastId = 0;
+  const waiting = createSlotTable<Waiting>();
 
   function take(id: number): Waiting | undefined {
-    const entry = waiting.get(id);
+    const entry = waiting.take(id);
     if (entry === undefined) return undefined;
-    waiting.delete(id);
     entry.request.signal.removeEventListener("abort", entry);
     return entry;
   }
@@ -115,7 +114,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     let nextMs = Number.POSITIVE_INFINITY;
     // Before the loop: what a failed request makes its owner ask at once sets an alarm of its own.
     alarmAtMs = Number.POSITIVE_INFINITY;
-    for (const entry of [...waiting.values()]) {
+    for (const entry of waiting.values()) {
       if (entry.deadlineMs <= nowMs) onDeadline(entry, nowMs);
       else nextMs = Math.min(nextMs, entry.deadlineMs);
     }
@@ -134,10 +133,9 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
         reject(cancelled(options.server, request.method));
         return;
       }
-      lastId += 1;
-      const id = lastId;
+      const id = waiting.nextId();
       const entry = new Waiting(id, request, settle, reject, onCancel);
-      waiting.set(id, entry);
+      waiting.put(entry);
       request.signal.addEventListener("abort", entry);
       setDeadline(entry, entry.startedMs);
       try {
@@ -179,7 +177,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
   }
 
   function dropAnswer(id: unknown): void {
-    const known = typeof id === "number" && id >= 1 && id <= lastId;
+    const known = typeof id === "number" && id >= 1 && id <= waiting.lastId;
     options.events.onOddity(known ? "second-answer" : "unknown-id", `answer to ${String(id).slice(0, 100)}`);
   }
 
@@ -209,8 +207,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     if (stream !== undefined) return waiting.get(stream);
     let only: Waiting | undefined;
     for (const entry of waiting.values()) {
-      // A subscription is open all the time and owns nothing.
-      if (entry.request.method === "subscriptions/listen") continue;
+      if (ownsNothing(entry.request.method)) continue;
       if (only !== undefined) return undefined;
       only = entry;
     }
@@ -267,7 +264,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     receive,
     fail,
     failAll(error) {
-      for (const id of [...waiting.keys()]) fail(id, error());
+      for (const { id } of waiting.values()) fail(id, error());
     },
     get size() {
       return waiting.size;
@@ -277,6 +274,11 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
 
 /** setTimeout fires at once beyond 31 bits. */
 const longestTimerMs = 2_147_483_647;
+
+/** What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's question ambiguous. */
+function ownsNothing(method: string): boolean {
+  return method.endsWith("/list") || method === "ping" || method === "server/discover" || method === "subscriptions/listen" || method === "resources/subscribe" || method === "resources/unsubscribe";
+}
 
 function isQuestion(method: string): method is Question["method"] {
   return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";

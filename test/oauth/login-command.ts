@@ -7,6 +7,8 @@ export interface RunningCommand {
   /** The address that the person is asked to open. */
   address(): Promise<string>;
   readonly ended: Promise<number | null>;
+  /** What Ctrl-C does. */
+  interrupt(): void;
   stdout(): string;
   stderr(): string;
 }
@@ -41,6 +43,7 @@ export function runCommand(
       });
     },
     ended,
+    interrupt: () => void child.kill("SIGINT"),
     stdout: () => stdout,
     stderr: () => stderr,
   };

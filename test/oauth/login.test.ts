@@ -226,6 +226,16 @@ test("a person who says no is told so, and nothing is kept", async () => {
   await expect(world.kept()).rejects.toThrow("none");
 });
 
+test("a login that is interrupted ends at once, and nothing is kept", async () => {
+  await using world = await createWorld();
+  const command = runCommand(world.directory, ["login", "vault"]);
+  await command.address();
+  command.interrupt();
+  expect(await command.ended).toBe(1);
+  expect(command.stderr()).toContain("interrupted");
+  await expect(world.kept()).rejects.toThrow("none");
+});
+
 test("logging out ends the login at once: here, in the running gateway, and at the authorization server", async () => {
   await using world = await createWorld();
   await world.logIn();

@@ -21,17 +21,16 @@ function loginsOf(world: World) {
 }
 
 test("tokens are renewed before they expire: no call ever meets a 401", async () => {
-  await using world = await createWorld({ accessTokenSeconds: 5 });
+  await using world = await createWorld({ accessTokenSeconds: 10 });
   await world.logIn();
   await using gateway = await world.gateway();
   await executeSoon(gateway.url, "vault:headers");
   const seenAtStart = world.server.seen.length;
   await until(async () => {
     expect((await execute(gateway.url, "vault:headers")).isError).not.toBe(true);
-    return world.authorization.grants.filter((grant) => grant === "refresh_token").length >= 2;
+    return new Set(world.server.seen.slice(seenAtStart).map(({ headers }) => headers.authorization)).size >= 2;
   });
-  const tokens = new Set(world.server.seen.slice(seenAtStart).map(({ headers }) => headers.authorization));
-  expect(tokens.size).toBeGreaterThanOrEqual(2);
+  expect(world.authorization.grants).toContain("refresh_token");
   expect(world.server.seen.slice(seenAtStart).filter(({ status }) => status === 401)).toEqual([]);
 });
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { toEventData } from "./event-data.ts";
 import type { EventLog } from "./event-log.ts";
+import { joinText, type WireText } from "./result-text.ts";
 
 /**
  * The way back for one request over HTTP. Starts as a single JSON answer; becomes an event stream when something has to be said
@@ -11,7 +12,7 @@ export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */
   send(message: string): boolean;
   /** The answer: `body` is `"result":…` or `"error":…`. Nothing can be sent after it. */
-  finish(body: string, httpStatus?: number): void;
+  finish(body: WireText, httpStatus?: number): void;
   /** Ends the response without an answer (a notification that was accepted, a client that is gone). */
   readonly gone: boolean;
   readonly streaming: boolean;
@@ -69,20 +70,36 @@ class HttpAnswerChannel implements AnswerChannel {
     return true;
   }
 
-  finish(body: string, httpStatus = 200): void {
+  finish(body: WireText, httpStatus = 200): void {
     if (this.#finished) return;
-    const message = `{"jsonrpc":"2.0","id":${this.#options.idText},${body}}`;
     if (!this.#streaming && !this.#options.acceptsJson && httpStatus === 200 && !this.#gone) this.#openStream();
     this.#finished = true;
     if (this.#streaming) {
-      this.#writeEvent(message);
+      this.#writeEvent(this.#message(joinText(body)));
       this.#events?.end();
       if (!this.#gone) this.#response.end();
       return;
     }
     if (this.#gone) return;
+    if (typeof body === "string") this.#writeJson(httpStatus, this.#message(body));
+    else this.#writePieces(httpStatus, [`{"jsonrpc":"2.0","id":${this.#options.idText},`, ...body, "}"]);
+  }
+
+  #message(body: string): string {
+    return `{"jsonrpc":"2.0","id":${this.#options.idText},${body}}`;
+  }
+
+  #writeJson(httpStatus: number, message: string): void {
     this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(message.length), ...this.#options.headers]);
     this.#response.end(message, "latin1");
+  }
+
+  /** All pieces leave in one write of the socket, which node:http corks until the turn ends. */
+  #writePieces(httpStatus: number, pieces: readonly (string | Buffer)[]): void {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(length), ...this.#options.headers]);
+    for (const piece of pieces) this.#response.write(piece, "latin1");
+    this.#response.end();
   }
 
   #closed(): void {

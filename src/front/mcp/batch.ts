@@ -6,6 +6,7 @@ import { errorBody } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import { MessageError, readClientMessage } from "./message.ts";
+import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
 
 /** Messages of one batch (FAULTS.md 4). */
@@ -46,7 +47,7 @@ async function answerOne(bytes: Buffer, caller: Caller, deps: { readonly runner:
     const channel = { send: () => false };
     const leave = deps.admission.admit(caller.principal);
     const reply = await (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)).finally(leave);
-    return `{"jsonrpc":"2.0","id":${message.idText},${reply.body}}`;
+    return `{"jsonrpc":"2.0","id":${message.idText},${joinText(reply.body)}}`;
   } catch (error) {
     const failure: GatewayError = toGatewayError(error);
     return `{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`;

@@ -2,6 +2,7 @@ import type { ClientTraits } from "../../shared/call-context.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Session } from "./session.ts";
+import type { WireText } from "./result-text.ts";
 
 /** Who sent a request, and how it speaks. */
 export interface Caller {
@@ -18,8 +19,8 @@ export interface ReplyChannel {
   send(message: string): boolean;
 }
 
-/** The answer to a request: `"result":…` or `"error":…` as latin1 text, and the HTTP status to go with it. */
+/** The answer to a request: `"result":…` or `"error":…`, and the HTTP status to go with it. */
 export interface ReplyBody {
-  readonly body: string;
+  readonly body: WireText;
   readonly status: number;
 }

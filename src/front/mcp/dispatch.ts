@@ -19,7 +19,7 @@ import { discoverTools, type DiscoverDeps } from "./discover.ts";
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "./message.ts";
 import type { PageBook } from "./pages.ts";
-import { ownResultText, toResultText } from "./result-text.ts";
+import { ownResultText, prefixed, toResultText, type WireText } from "./result-text.ts";
 
 export interface DispatchDeps extends DiscoverDeps {
   readonly routing: Routing;
@@ -166,7 +166,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       view = deps.viewOf(caller.principal);
       const answering = answer({ request, caller, context, view });
       const answered = answering instanceof Promise ? await answering : answering;
-      return typeof answered === "string" ? { body: `"result":${answered}`, status: 200 } : relayError(answered.error, caller);
+      return isError(answered) ? relayError(answered.error, caller) : { body: prefixed('"result":', answered), status: 200 };
     } catch (error) {
       const failure = toGatewayError(error);
       if (request.method !== "tools/call" || !isForModel(failure)) return toWireError(failure, caller.client.era, request.method);
@@ -176,7 +176,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 }
 
 /** The text of a result, or a server's error to be relayed. */
-type Answered = string | Extract<Outcome, { kind: "error" }>;
+type Answered = WireText | ServerError;
+type ServerError = Extract<Outcome, { kind: "error" }>;
+
+function isError(answered: Answered): answered is ServerError {
+  return typeof answered === "object" && "kind" in answered;
+}
 
 /** A server's error, unchanged but for the codes that this revision must not see (PROTOCOL.md, "Errors"). */
 function relayError(error: JsonBytes, caller: Caller): ReplyBody {
@@ -186,8 +191,11 @@ function relayError(error: JsonBytes, caller: Caller): ReplyBody {
   if (parsed.code === -32020 || parsed.code === -32022) {
     return { body: errorBody({ code: -31052, message: `the server refused what the gateway sent: ${parsed.message}`, data: parsed.data }), status: 200 };
   }
-  return { body: `"error":${error.toString("latin1")}`, status: parsed.code === -32021 ? 400 : 200 };
+  return { body: `"error":${error.toString("latin1")}`, status: relayedStatus[parsed.code] ?? 200 };
 }
+
+/** A server's own error codes that have an HTTP status of their own (2026-07-28, streamable-http). */
+const relayedStatus: Readonly<Record<number, number>> = Object.freeze({ [-32021]: 400, [-32601]: 404 });
 
 function unknownMethod(work: Work): never {
   throw new GatewayError("METHOD_UNKNOWN", `there is no method ${JSON.stringify(work.request.method.slice(0, 100))}`);

@@ -3,7 +3,14 @@ import { createEventLog, parseEventId } from "./event-log.ts";
 
 function collect(): { texts: string[]; ended: number; onEvent(text: string): void; onEnd(): void } {
   const texts: string[] = [];
-  return { texts, ended: 0, onEvent: (text) => void texts.push(text), onEnd() { this.ended += 1; } };
+  return {
+    texts,
+    ended: 0,
+    onEvent: (text) => void texts.push(text),
+    onEnd() {
+      this.ended += 1;
+    },
+  };
 }
 
 test("who comes back gets what it missed, then what is new, then the end", () => {
@@ -46,7 +53,9 @@ test("a log forgets from the front, by number and by bytes", () => {
 });
 
 test("a message laid out over lines stays one event", () => {
-  expect(createEventLog("s", 100).append('{\r\n"a":1\n}')).toBe('event: message\nid: s_1\ndata: {\ndata: "a":1\ndata: }\n\n');
+  expect(createEventLog("s", 100).append('{\r\n"a":1\n}')).toBe(
+    'event: message\nid: s_1\ndata: {\ndata: "a":1\ndata: }\n\n',
+  );
 });
 
 test.each([

@@ -14,6 +14,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
+import { joinText } from "./result-text.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
 import type { RunningRequest, RunningRequests } from "./running.ts";
@@ -259,7 +260,7 @@ function readAccept(request: IncomingMessage): Accepts {
 const jsonHeaders = ["Content-Type", "application/json"];
 
 function sendReply(response: ServerResponse, idText: string, reply: ReplyBody, headers: readonly string[] = [], asEvent = false): void {
-  const message = `{"jsonrpc":"2.0","id":${idText},${reply.body}}`;
+  const message = `{"jsonrpc":"2.0","id":${idText},${joinText(reply.body)}}`;
   if (asEvent && reply.status === 200) {
     response.writeHead(200, ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", ...headers]);
     response.end(`event: message\ndata: ${message}\n\n`, "latin1");

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isBatch, MessageError, readClientMessage, type ClientRequest } from "./message.ts";
@@ -13,7 +13,8 @@ function refusal(text: string | Buffer): { code: string; id: string } {
   try {
     read(text);
   } catch (error) {
-    if (error instanceof GatewayError) return { code: error.code, id: error instanceof MessageError ? error.idText : "none" };
+    if (error instanceof GatewayError)
+      return { code: error.code, id: error instanceof MessageError ? error.idText : "none" };
     throw error;
   }
   return { code: "taken", id: "none" };
@@ -43,13 +44,18 @@ describe("what is no message", () => {
 
   test("bytes that are not UTF-8 are refused", () => {
     for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc3]]) {
-      const text = Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'), Buffer.from(bytes), Buffer.from('"}')]);
+      const text = Buffer.concat([
+        Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'),
+        Buffer.from(bytes),
+        Buffer.from('"}'),
+      ]);
       expect(refusal(text).code).toBe("PARSE_ERROR");
     }
   });
 
   test("64 levels are taken, 65 and a million are not", () => {
-    const nested = (levels: number): string => `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${"[".repeat(levels - 2)}${"]".repeat(levels - 2)}}}`;
+    const nested = (levels: number): string =>
+      `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${"[".repeat(levels - 2)}${"]".repeat(levels - 2)}}}`;
     expect(refusal(nested(64)).code).toBe("taken");
     for (const levels of [65, 5_000, 1_000_000]) expect(refusal(nested(levels)).code).toBe("BODY_TOO_DEEP");
   });
@@ -57,16 +63,33 @@ describe("what is no message", () => {
 
 describe("ids", () => {
   const refused = ["null", "1.5", "true", "{}", '{"a":1}', "[1]", "1e400"];
-  test.each(refused)("%s is none", (id) => expect(refusal(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)).toEqual({ code: "REQUEST_INVALID", id: "null" }));
+  test.each(refused)("%s is none", (id) =>
+    expect(refusal(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)).toEqual({ code: "REQUEST_INVALID", id: "null" }),
+  );
 
-  const echoed = ["0", "-0", "9007199254740993", "1e3", "1.0", '""', '"a"', '"\\u0061\\n"', '"ä🙂"', '"\\ud800"', `"${"x".repeat(10_240)}"`];
+  const echoed = [
+    "0",
+    "-0",
+    "9007199254740993",
+    "1e3",
+    "1.0",
+    '""',
+    '"a"',
+    '"\\u0061\\n"',
+    '"ä🙂"',
+    '"\\ud800"',
+    `"${"x".repeat(10_240)}"`,
+  ];
   test.each(echoed)("%.30s is kept as it was written", (id) => {
     const message = read(`{"jsonrpc":"2.0", "id" : ${id} ,"method":"ping"}`) as ClientRequest;
     expect(Buffer.from(message.idText, "latin1").toString("utf8")).toBe(id);
   });
 
   test("of two ids the last counts, in its value and in its bytes", () => {
-    expect(read('{"jsonrpc":"2.0","id":1,"method":"ping","\\u0069d":"two"}')).toMatchObject({ id: "two", idText: '"two"' });
+    expect(read('{"jsonrpc":"2.0","id":1,"method":"ping","\\u0069d":"two"}')).toMatchObject({
+      id: "two",
+      idText: '"two"',
+    });
   });
 
   test("a refusal that comes later still names the request", () => {
@@ -83,11 +106,15 @@ test("requests, notifications and responses are told apart", () => {
   const result = read('{"jsonrpc":"2.0","id":"q","result":{"n":9007199254740993}}');
   expect(result).toMatchObject({ kind: "response", id: "q", body: { kind: "result" } });
   expect(result.kind === "response" && result.body.bytes.toString()).toBe('{"n":9007199254740993}');
-  expect(read('{"jsonrpc":"2.0","id":"q","error":{"code":1,"message":"m"}}')).toMatchObject({ body: { kind: "error" } });
+  expect(read('{"jsonrpc":"2.0","id":"q","error":{"code":1,"message":"m"}}')).toMatchObject({
+    body: { kind: "error" },
+  });
 });
 
 test("hostile keys are plain data", () => {
-  const message = read('{"jsonrpc":"2.0","id":1,"method":"m","params":{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}},"__proto__":{"method":"other"}}') as ClientRequest;
+  const message = read(
+    '{"jsonrpc":"2.0","id":1,"method":"m","params":{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}},"__proto__":{"method":"other"}}',
+  ) as ClientRequest;
   expect(message.method).toBe("m");
   expect(({} as { admin?: boolean }).admin).toBeUndefined();
   expect(message.paramBytes("__proto__")?.toString()).toBe('{"admin":true}');
@@ -96,14 +123,20 @@ test("hostile keys are plain data", () => {
 
 test("members of params are the client's bytes, the last of duplicates, in line with what was parsed", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom("name", "arguments", "n\\u0061me"), fc.jsonValue({ maxDepth: 3 })), { minLength: 1, maxLength: 6 }), (pairs) => {
-      const text = pairs.map(([key, value]) => `"${key}" : ${JSON.stringify(value)}`).join(" , ");
-      const message = read(`{"jsonrpc":"2.0","id":1,"method":"m","params":{ ${text} }}`) as ClientRequest;
-      for (const key of ["name", "arguments"]) {
-        const bytes = message.paramBytes(key);
-        expect(bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"))).toEqual(message.params[key]);
-      }
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom("name", "arguments", "n\\u0061me"), fc.jsonValue({ maxDepth: 3 })), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      (pairs) => {
+        const text = pairs.map(([key, value]) => `"${key}" : ${JSON.stringify(value)}`).join(" , ");
+        const message = read(`{"jsonrpc":"2.0","id":1,"method":"m","params":{ ${text} }}`) as ClientRequest;
+        for (const key of ["name", "arguments"]) {
+          const bytes = message.paramBytes(key);
+          expect(bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"))).toEqual(message.params[key]);
+        }
+      },
+    ),
   );
 });
 

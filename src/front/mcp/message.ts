@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { findMember, scanMembers, skipSpace, skipValue, type Member } from "../../protocol/json-scan.ts";
+import { findMember, scanFor, scanMembers, skipSpace, skipValue, type Member } from "../../protocol/json-scan.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 
@@ -18,7 +18,6 @@ export class ClientRequest {
   readonly params: JsonObject;
   readonly #bytes: Buffer;
   readonly #place: Member | undefined;
-  #members: readonly Member[] | undefined;
 
   constructor(id: { readonly value: string | number; readonly text: string }, method: string, params: JsonObject, bytes: Buffer, place: Member | undefined) {
     this.id = id.value;
@@ -34,8 +33,7 @@ export class ClientRequest {
     const place = this.#place;
     if (place === undefined || this.#bytes[place.start] !== openBrace) return undefined;
     // Its depth was seen to when the whole message was scanned.
-    this.#members ??= scanMembers(this.#bytes, place.start, place.end, Number.MAX_SAFE_INTEGER);
-    const member = findMember(this.#members, key) ;
+    const member = scanFor(this.#bytes, place.start, place.end, Number.MAX_SAFE_INTEGER, key);
     return member === undefined ? undefined : this.#bytes.subarray(member.start, member.end);
   }
 }

@@ -2,7 +2,10 @@ import { describe, expect, test } from "vitest";
 import { checkEnvelope, decodeHeaderValue } from "./modern.ts";
 import { readClientMessage, type ClientRequest } from "./message.ts";
 
-const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": { sampling: {} } };
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": { sampling: {} },
+};
 
 function toRequest(method: string, params: object): ClientRequest {
   return readClientMessage(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })), 64) as ClientRequest;
@@ -20,9 +23,24 @@ describe("what is refused", () => {
   test.each([
     ["no version anywhere", toRequest("tools/list", {}), {}, "PARAMS_INVALID"],
     ["no version in the body", toRequest("tools/list", { _meta: {} }), good, "PARAMS_INVALID"],
-    ["a version that is no string", toRequest("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": 5 } }), undefined, "PARAMS_INVALID"],
-    ["no capabilities", toRequest("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/clientCapabilities": undefined } }), { ...good, "mcp-method": "tools/list" }, "PARAMS_INVALID"],
-    ["an unknown version", toRequest("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": "2030-01-01" } }), undefined, "VERSION_UNSUPPORTED"],
+    [
+      "a version that is no string",
+      toRequest("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": 5 } }),
+      undefined,
+      "PARAMS_INVALID",
+    ],
+    [
+      "no capabilities",
+      toRequest("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/clientCapabilities": undefined } }),
+      { ...good, "mcp-method": "tools/list" },
+      "PARAMS_INVALID",
+    ],
+    [
+      "an unknown version",
+      toRequest("tools/list", { _meta: { ...meta, "io.modelcontextprotocol/protocolVersion": "2030-01-01" } }),
+      undefined,
+      "VERSION_UNSUPPORTED",
+    ],
     ["two versions", call, { ...good, "mcp-protocol-version": "2025-11-25" }, "HEADER_MISMATCH"],
     ["no version header", call, { ...good, "mcp-protocol-version": undefined }, "HEADER_MISMATCH"],
     ["no method header", call, { ...good, "mcp-method": undefined }, "HEADER_MISMATCH"],
@@ -43,7 +61,10 @@ describe("Base64 sentinels", () => {
     ["=?base64?PT9iYXNlNjQ/eD89?=", "=?base64?x?="],
   ])("%j is %j", (value, expected) => expect(decodeHeaderValue(value)).toBe(expected));
 
-  test.each(["=?base64?w6Q?=", "=?base64?a b=?=", "=?base64?_w==?=", "=?base64?/w==?="])("%j cannot be decoded", (value) => {
-    expect(() => decodeHeaderValue(value)).toThrowError(expect.objectContaining({ code: "HEADER_MISMATCH" }));
-  });
+  test.each(["=?base64?w6Q?=", "=?base64?a b=?=", "=?base64?_w==?=", "=?base64?/w==?="])(
+    "%j cannot be decoded",
+    (value) => {
+      expect(() => decodeHeaderValue(value)).toThrowError(expect.objectContaining({ code: "HEADER_MISMATCH" }));
+    },
+  );
 });

@@ -40,6 +40,8 @@ function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): voi
   const source = Object.hasOwn(namedBy, request.method) ? namedBy[request.method] : undefined;
   if (source === undefined) return;
   const named = headers["mcp-name"];
+  // Nothing to mirror: the method itself says what its params lack.
+  if (named === undefined && typeof request.params[source] !== "string") return;
   if (named === undefined) throw new GatewayError("HEADER_MISMATCH", "the Mcp-Name header is missing");
   const decoded = decodeHeaderValue(Array.isArray(named) ? named.join(",") : named);
   if (decoded !== request.params[source]) throw new GatewayError("HEADER_MISMATCH", `the Mcp-Name header does not match params.${source}`);

@@ -7,26 +7,49 @@ import type { JsonBytes } from "../../shared/json-bytes.ts";
 const depthLimit = 1_000;
 
 /**
- * A server's result as the client's era wants it, as latin1 text. To a modern client every result says `resultType` and carries our
- * serverInfo, whoever made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes.
+ * Text that is ready to be written: a latin1 string, or for something large its pieces, in which what passes through is the server's own
+ * bytes. A megabyte as a string would be copied three times, and each copy is work for the garbage collector.
  */
-export function toResultText(result: JsonBytes, era: Era, serverInfoText: string, hints = ""): string {
-  if (era === "legacy") return result.toString("latin1");
+export type WireText = string | readonly (string | Buffer)[];
+
+/** From here on a copy costs more than an additional piece. */
+const piecesFromBytes = 32_768;
+
+export function joinText(text: WireText): string {
+  return typeof text === "string" ? text : text.map((piece) => (typeof piece === "string" ? piece : piece.toString("latin1"))).join("");
+}
+
+/** The same with something before it; a string stays one. */
+export function prefixed(prefix: string, text: WireText): WireText {
+  return typeof text === "string" ? prefix + text : [prefix, ...text];
+}
+
+/**
+ * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our serverInfo, whoever
+ * made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes.
+ */
+export function toResultText(result: JsonBytes, era: Era, serverInfoText: string, hints = ""): WireText {
+  const isLarge = result.length >= piecesFromBytes;
+  if (era === "legacy") return isLarge ? [result] : result.toString("latin1");
+  const pieces = modernPieces(result, serverInfoText, hints);
+  return isLarge ? pieces : joinText(pieces);
+}
+
+function modernPieces(result: JsonBytes, serverInfoText: string, hints: string): (string | Buffer)[] {
   const members = scanMembers(result, 0, result.length, depthLimit);
-  const lead = `${findMember(members, "resultType") === undefined ? '"resultType":"complete"' : ""}`;
-  const extra = [lead, findMember(members, "ttlMs") === undefined ? hints : ""].filter((part) => part !== "").join(",");
-  const meta = findMember(members, "_meta");
+  const type = findMember(members, "resultType") === undefined ? '"resultType":"complete",' : "";
+  const caching = hints === "" || findMember(members, "ttlMs") !== undefined ? "" : `${hints},`;
   const open = result.indexOf(openBrace) + 1;
   const serverInfo = `"${metaKeys.serverInfo}":${serverInfoText}`;
+  const meta = findMember(members, "_meta");
   if (meta === undefined || result[meta.start] !== openBrace) {
-    const added = `${extra === "" ? "" : `${extra},`}"_meta":{${serverInfo}}`;
-    return `{${added}${members.length > 0 ? "," : ""}${result.toString("latin1", open)}`;
+    return [`{${type}${caching}"_meta":{${serverInfo}}${members.length > 0 ? "," : ""}`, result.subarray(open)];
   }
   const own = scanMembers(result, meta.start, meta.end, depthLimit);
   const theirs = findMember(own, metaKeys.serverInfo);
-  const before = `{${extra === "" ? "" : `${extra},`}${result.toString("latin1", open, theirs?.start ?? meta.start + 1)}`;
-  if (theirs !== undefined) return `${before}${serverInfoText}${result.toString("latin1", theirs.end)}`;
-  return `${before}${serverInfo}${own.length > 0 ? "," : ""}${result.toString("latin1", meta.start + 1)}`;
+  const lead = `{${type}${caching}`;
+  if (theirs !== undefined) return [lead, result.subarray(open, theirs.start), serverInfoText, result.subarray(theirs.end)];
+  return [lead, result.subarray(open, meta.start + 1), `${serverInfo}${own.length > 0 ? "," : ""}`, result.subarray(meta.start + 1)];
 }
 
 /** A result of our own. */

@@ -6,7 +6,11 @@ const options = { principal: localPrincipal, endpoint: "/mcp", revision: "2025-1
 
 function create(limits = { sessions: 2, sessionIdleMs: 1_000 }) {
   const time = { nowMs: 0 };
-  const store = createSessionStore(limits, { now: () => time.nowMs, monotonic: () => time.nowMs, after: () => () => undefined });
+  const store = createSessionStore(limits, {
+    now: () => time.nowMs,
+    monotonic: () => time.nowMs,
+    after: () => () => undefined,
+  });
   return { store, time };
 }
 

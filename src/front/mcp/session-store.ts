@@ -14,6 +14,8 @@ export interface SessionStore {
   end(session: Session, reason: string): void;
   /** Ends all sessions for which the predicate holds. */
   endWhere(gone: (session: Session) => boolean, reason: string): void;
+  /** Ends those that were idle for too long; called now and then, so that what they watch upstream is let go. */
+  expire(): void;
   all(): Iterable<Session>;
   readonly size: number;
 }
@@ -61,6 +63,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
       session.lastUseMs = nowMs;
       return session;
     },
+    expire,
     touch(session) {
       session.lastUseMs = clock.monotonic();
     },

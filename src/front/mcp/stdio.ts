@@ -9,6 +9,7 @@ import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { track, untrack, type McpHttpDeps } from "./http.ts";
 import { MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
+import { joinText } from "./result-text.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import type { Session } from "./session.ts";
 import { toWireError } from "./wire-error.ts";
@@ -59,7 +60,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
       const made = parts.legacy.initialize(message, principal, endpoint, true);
       session = made.session;
       session?.attachLine(send);
-      send(`{"jsonrpc":"2.0","id":${message.idText},${made.reply.body}}`);
+      send(`{"jsonrpc":"2.0","id":${message.idText},${joinText(made.reply.body)}}`);
       return;
     }
     const controller = new AbortController();
@@ -131,7 +132,7 @@ function createLineChannel(idText: string, send: (message: string) => void): Ans
     finish(body) {
       if (finished) return;
       finished = true;
-      send(`{"jsonrpc":"2.0","id":${idText},${body}}`);
+      send(`{"jsonrpc":"2.0","id":${idText},${joinText(body)}}`);
     },
   };
 }

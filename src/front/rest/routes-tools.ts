@@ -60,11 +60,11 @@ export function addToolRoutes(app: RestApp, deps: RestDeps, cache: TextCache): v
   );
 
   app.get(
-    "/api/tools/*",
-    { schema: { tags, summary: "One tool, by any spelling", params: z.object({ "*": schemas.name.describe("`server:tool`, or another spelling.") }), response: answers(schemas.toolDetails, "The tool.", [304, 404, 409]) } },
+    "/api/tools/:path",
+    { schema: { tags, summary: "One tool, by any spelling", params: z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") }), response: answers(schemas.toolDetails, "The tool.", [304, 404, 409]) } },
     (request, reply) => {
       const view = deps.viewOf(request.principal);
-      const { tool } = resolveTool(view, request.params["*"], noArguments);
+      const { tool } = resolveTool(view, request.params.path, noArguments);
       sendCached(request, reply, toCachedText(toDetails(view, tool)));
     },
   );

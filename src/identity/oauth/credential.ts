@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 
 /** How the client proves itself at the token endpoint (RFC 6749, section 2.3). */
-export type ClientAuth = "none" | "client_secret_basic" | "client_secret_post";
+type ClientAuth = "none" | "client_secret_basic" | "client_secret_post";
 
 /** One login at one server: what the gateway needs to use and to renew it, and nothing of the browser's part. */
 export interface Credential {

@@ -4,10 +4,7 @@ import { createAccount, type Account } from "./account.ts";
 import type { CredentialStore } from "./credential.ts";
 
 /** Headers for one request; with `refresh` after a 401. Undefined when there is no login that could help. */
-export type Authorize = (
-  refresh: boolean,
-  signal: AbortSignal,
-) => Promise<Readonly<Record<string, string>> | undefined>;
+type Authorize = (refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
 
 /** The logins that the running gateway uses, one per instance. */
 export interface Logins extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { GatewayError } from "../../shared/gateway-error.ts";
 import { isLoopbackHost, type AddressRules } from "./addresses.ts";
 import { answerBytes, exchangeTimeoutMs, redirects } from "./limits.ts";
 
-export interface OutgoingRequest {
+interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

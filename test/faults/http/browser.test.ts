@@ -3,7 +3,18 @@ import { send } from "../../harness/rpc.ts";
 import { ping, post, rawExchange, statusOf, useGateway } from "./front.ts";
 
 const gateway = useGateway({ allowedOrigins: ["https://app.example.com"] });
-const routes = ["/mcp", "/mcp/flat", "/mcp/server/bad", "/healthz", "/readyz", "/nothing"];
+const routes = [
+  "/mcp",
+  "/mcp/flat",
+  "/mcp/server/bad",
+  "/healthz",
+  "/readyz",
+  "/nothing",
+  "/api/servers",
+  "/list/apps",
+  "/openapi.json",
+  "/documentation",
+];
 
 test("FAULT 29: a foreign Host is refused on every route", async () => {
   for (const route of routes) {
@@ -17,11 +28,21 @@ test("FAULT 29: a foreign Host is refused on every route", async () => {
 
 test("FAULT 30: a Host that is missing, given twice or no host is a bad request", async () => {
   for (const host of ["localhost/x", "localhost#evil.com", "localhost?x", "a@localhost", "localhost:x", "local host"]) {
-    expect([host, (await send(`${gateway().url}/mcp`, { method: "GET", headers: { host } })).status]).toEqual([host, 400]);
+    expect([host, (await send(`${gateway().url}/mcp`, { method: "GET", headers: { host } })).status]).toEqual([
+      host,
+      400,
+    ]);
   }
-  for (const hosts of ["", "Host:\r\n", "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nhOsT: evil.com\r\n"]) {
+  for (const hosts of [
+    "",
+    "Host:\r\n",
+    "Host: localhost\r\nHost: localhost\r\n",
+    "Host: localhost\r\nhOsT: evil.com\r\n",
+  ]) {
     for (const version of ["1.1", "1.0"]) {
-      expect(statusOf(await rawExchange(gateway().url, `GET /healthz HTTP/${version}\r\n${hosts}Connection: close\r\n\r\n`))).toBe(400);
+      expect(
+        statusOf(await rawExchange(gateway().url, `GET /healthz HTTP/${version}\r\n${hosts}Connection: close\r\n\r\n`)),
+      ).toBe(400);
     }
   }
 });
@@ -30,7 +51,17 @@ describe("FAULT 31: a foreign Origin", () => {
   test("is refused on every route", async () => {
     const port = Number(new URL(gateway().url).port);
     for (const route of routes) {
-      for (const origin of ["https://evil.com", "null", "http://localhost.evil.com", "http://localhost", `http://localhost:${port + 1}`, `http://127.0.0.1:${port}.evil.com`, "https://app.example.com.evil.com", "file://", ""]) {
+      for (const origin of [
+        "https://evil.com",
+        "null",
+        "http://localhost.evil.com",
+        "http://localhost",
+        `http://localhost:${port + 1}`,
+        `http://127.0.0.1:${port}.evil.com`,
+        "https://app.example.com.evil.com",
+        "file://",
+        "",
+      ]) {
         const answer = await send(`${gateway().url}${route}`, { method: "GET", headers: { origin } });
         expect([route, origin, answer.status]).toEqual([route, origin, 403]);
       }
@@ -41,34 +72,98 @@ describe("FAULT 31: a foreign Origin", () => {
   test("is not hidden behind more headers than are looked at", async () => {
     const many = "a: b\r\n".repeat(500);
     const head = `POST /mcp HTTP/1.1\r\nHost: ${new URL(gateway().url).host}\r\nContent-Type: application/json\r\nContent-Length: ${ping.length}\r\nConnection: close\r\n`;
-    expect([400, 403, 431]).toContain(statusOf(await rawExchange(gateway().url, `${head}${many}Origin: https://evil.com\r\n\r\n${ping}`)));
+    expect([400, 403, 431]).toContain(
+      statusOf(await rawExchange(gateway().url, `${head}${many}Origin: https://evil.com\r\n\r\n${ping}`)),
+    );
   });
 
   test("our own and the allowed ones pass, and are told so", async () => {
     for (const origin of [gateway().url, "https://app.example.com"]) {
       const answer = await post(gateway().url, ping, { origin });
-      expect([answer.status, answer.headers["access-control-allow-origin"], answer.headers["vary"]]).toEqual([200, origin, "Origin"]);
+      expect([answer.status, answer.headers["access-control-allow-origin"], answer.headers["vary"]]).toEqual([
+        200,
+        origin,
+        "Origin",
+      ]);
     }
   });
 });
 
 test("FAULT 32: a preflight from a foreign origin gets no allow headers, one from an allowed origin does", async () => {
-  const preflight = { "access-control-request-method": "POST", "access-control-request-headers": "content-type,mcp-session-id" };
+  const preflight = {
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "content-type,mcp-session-id",
+  };
   for (const origin of ["https://evil.com", "null"]) {
     const answer = await send(`${gateway().url}/mcp`, { method: "OPTIONS", headers: { origin, ...preflight } });
     expect(answer.status).toBe(403);
     expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   }
-  const allowed = await send(`${gateway().url}/mcp`, { method: "OPTIONS", headers: { origin: "https://app.example.com", ...preflight } });
-  expect([allowed.status, allowed.headers["access-control-allow-origin"], allowed.headers["access-control-allow-credentials"]]).toEqual([204, "https://app.example.com", undefined]);
+  const allowed = await send(`${gateway().url}/mcp`, {
+    method: "OPTIONS",
+    headers: { origin: "https://app.example.com", ...preflight },
+  });
+  expect([
+    allowed.status,
+    allowed.headers["access-control-allow-origin"],
+    allowed.headers["access-control-allow-credentials"],
+  ]).toEqual([204, "https://app.example.com", undefined]);
 });
 
 test("FAULT 33: what a page may send without asking is refused, whatever it holds", async () => {
-  for (const type of ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; application/json"]) {
+  for (const type of [
+    "text/plain",
+    "text/plain;charset=UTF-8",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "text/plain; application/json",
+  ]) {
     const answer = await send(`${gateway().url}/mcp`, { headers: { "content-type": type }, body: ping });
     expect([type, answer.status]).toEqual([type, 415]);
   }
   expect((await send(`${gateway().url}/mcp`, { body: ping })).status).toBe(415);
+});
+
+test("FAULT 34: no page of another site, and no form, changes anything", async () => {
+  for (const path of ["/execute/bad.echo", "/api/servers/bad/restart", "/api/servers", "/mcp"]) {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const foreign = { origin: "https://evil.com", "content-type": "application/json" };
+      const answer = await send(`${gateway().url}${path}`, { method, headers: foreign, body: "{}" });
+      expect([path, method, answer.status]).toEqual([path, method, 403]);
+    }
+    const form = await send(`${gateway().url}${path}`, { headers: { "content-type": "text/plain" }, body: "{}" });
+    expect([404, 405, 415]).toContain(form.status);
+  }
+  for (const path of ["/execute/bad.echo", "/api/servers/bad/restart"]) {
+    expect([404, 405]).toContain((await send(`${gateway().url}${path}`, { method: "GET" })).status);
+  }
+});
+
+test("FAULT 36: no page of ours may be shown in a frame", async () => {
+  const page = await send(`${gateway().url}/documentation`, { method: "GET" });
+  expect(page.headers["content-type"]).toContain("text/html");
+  expect(page.headers["x-frame-options"]).toBe("DENY");
+  expect(page.headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+  expect(page.headers["content-security-policy"]).not.toContain("unsafe-inline");
+});
+
+test("FAULT 37: no redirect leads away from here", async () => {
+  const paths = [
+    "/documentation/static/index.html",
+    "/documentation",
+    "/",
+    "//evil.com/documentation/static/index.html",
+    "/documentation/static//evil.com",
+  ];
+  for (const next of ["//evil", "/\\evil", "https:evil", "https://evil.com"]) {
+    for (const path of paths) {
+      const { status, headers } = await send(`${gateway().url}${path}?next=${encodeURIComponent(next)}`, {
+        method: "GET",
+      });
+      const target = new URL(headers.location ?? "/", `${gateway().url}/`).origin;
+      expect([path, next, status, target]).toEqual([path, next, status, gateway().url]);
+    }
+  }
 });
 
 test("FAULT 39: streams and web sockets from a foreign origin are refused", async () => {
@@ -76,5 +171,12 @@ test("FAULT 39: streams and web sockets from a foreign origin are refused", asyn
   const upgrade = `GET /mcp HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`;
   expect(statusOf(await rawExchange(gateway().url, `${upgrade}Origin: https://evil.com\r\n\r\n`))).toBe(403);
   expect([400, 404, 405, 426]).toContain(statusOf(await rawExchange(gateway().url, `${upgrade}\r\n`)));
-  expect((await send(`${gateway().url}/mcp`, { method: "GET", headers: { accept: "text/event-stream", origin: "https://evil.com" } })).status).toBe(403);
+  expect(
+    (
+      await send(`${gateway().url}/mcp`, {
+        method: "GET",
+        headers: { accept: "text/event-stream", origin: "https://evil.com" },
+      })
+    ).status,
+  ).toBe(403);
 });

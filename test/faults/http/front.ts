@@ -24,8 +24,15 @@ export function useGateway(settings: object = {}, flags: readonly string[] = [])
 }
 
 /** A body as it stands, posted to `/mcp` as JSON without a session. */
-export async function post(url: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
-  return await send(url.includes("/mcp") ? url : `${url}/mcp`, { headers: { "content-type": "application/json", ...headers }, body });
+export async function post(
+  url: string,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawAnswer> {
+  return await send(url.includes("/mcp") ? url : `${url}/mcp`, {
+    headers: { "content-type": "application/json", ...headers },
+    body,
+  });
 }
 
 /** The text of a call of `bad:echo` with arguments as they stand: what came back says byte for byte what went in. */

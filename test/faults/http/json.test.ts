@@ -25,7 +25,8 @@ test("FAULT 3: JSON that is no object is an invalid request", async () => {
 });
 
 describe("FAULT 4: a batch", () => {
-  const batchOf = (count: number): string => `[${Array.from({ length: count }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`).join(",")}]`;
+  const batchOf = (count: number): string =>
+    `[${Array.from({ length: count }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`).join(",")}]`;
   const old = { "mcp-protocol-version": "2025-03-26" };
 
   test("is refused where the revision has none", async () => {
@@ -46,7 +47,15 @@ describe("FAULT 4: a batch", () => {
   });
 
   test("answers every request in it exactly once, the broken ones too", async () => {
-    const parts = [ping, "1", '{"jsonrpc":"2.0","id":"n"}', '{"jsonrpc":"2.0","method":"notifications/initialized"}', echoCall('{"x":9007199254740993}', '"e"'), '{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}', "[]"];
+    const parts = [
+      ping,
+      "1",
+      '{"jsonrpc":"2.0","id":"n"}',
+      '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+      echoCall('{"x":9007199254740993}', '"e"'),
+      '{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}',
+      "[]",
+    ];
     const { json } = await post(gateway().url, `[${parts.join(" , ")}]`, old);
     expect(json.map((one: { id: unknown; error?: { code: number } }) => [one.id, one.error?.code])).toEqual([
       [1, undefined],
@@ -57,18 +66,37 @@ describe("FAULT 4: a batch", () => {
       [null, -32600],
     ]);
     expect(json[3].result.content[0].text).toBe('{"x":9007199254740993}');
-    expect((await post(gateway().url, '[{"jsonrpc":"2.0","method":"notifications/initialized"}]', old)).status).toBe(202);
+    expect((await post(gateway().url, '[{"jsonrpc":"2.0","method":"notifications/initialized"}]', old)).status).toBe(
+      202,
+    );
   });
 });
 
 describe("FAULT 5: ids", () => {
   test("that are none are refused", async () => {
-    for (const id of ["null", "1.5", "{}", "[1]", "true", "1e400"]) await expectError(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`, 400, -32600);
+    for (const id of ["null", "1.5", "{}", "[1]", "true", "1e400"])
+      await expectError(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`, 400, -32600);
   });
 
   test("come back exactly as they were written, and never with another's answer", async () => {
-    const ids = ["0", "-0", "1", '"1"', "1.0", "1e3", "9007199254740993", "9007199254740992", '""', '"\\u0031"', '"ä🙂"', '"\\ud800"', `"${"x".repeat(10_240)}"`];
-    const answers = await Promise.all(ids.map(async (id) => await post(gateway().url, echoCall(JSON.stringify({ sent: id }), id))));
+    const ids = [
+      "0",
+      "-0",
+      "1",
+      '"1"',
+      "1.0",
+      "1e3",
+      "9007199254740993",
+      "9007199254740992",
+      '""',
+      '"\\u0031"',
+      '"ä🙂"',
+      '"\\ud800"',
+      `"${"x".repeat(10_240)}"`,
+    ];
+    const answers = await Promise.all(
+      ids.map(async (id) => await post(gateway().url, echoCall(JSON.stringify({ sent: id }), id))),
+    );
     for (const [index, id] of ids.entries()) {
       expect(answers[index]?.text.startsWith(`{"jsonrpc":"2.0","id":${id},`)).toBe(true);
       expect(answers[index]?.json.result.structuredContent).toEqual({ sent: id });
@@ -86,20 +114,37 @@ describe("FAULT 5: ids", () => {
 });
 
 test("FAULT 6: the same id twice in flight is answered twice, each with its own", async () => {
-  const call = (n: number): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_mcp_tool","arguments":{"tool_path":"bad:echo","arguments":{"n":${n}}}}}`;
-  const init = await post(gateway().url, '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}');
+  const call = (n: number): string =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_mcp_tool","arguments":{"tool_path":"bad:echo","arguments":{"n":${n}}}}}`;
+  const init = await post(
+    gateway().url,
+    '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
+  );
   const session = { "mcp-session-id": String(init.headers["mcp-session-id"]) };
-  const answers = await Promise.all(Array.from({ length: 20 }, async (_, n) => await post(gateway().url, call(n), n % 2 === 0 ? session : {})));
-  expect(answers.map((answer) => [answer.json.id, answer.json.result.structuredContent.n])).toEqual(Array.from({ length: 20 }, (_, n) => [1, n]));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => await post(gateway().url, call(n), n % 2 === 0 ? session : {})),
+  );
+  expect(answers.map((answer) => [answer.json.id, answer.json.result.structuredContent.n])).toEqual(
+    Array.from({ length: 20 }, (_, n) => [1, n]),
+  );
 });
 
 describe("FAULT 7: methods", () => {
   test("that are no name are an invalid request", async () => {
-    for (const method of ["5", '""', "null", "{}", "[]", "true"]) await expectError(`{"jsonrpc":"2.0","id":3,"method":${method}}`, 400, -32600, 3);
+    for (const method of ["5", '""', "null", "{}", "[]", "true"])
+      await expectError(`{"jsonrpc":"2.0","id":3,"method":${method}}`, 400, -32600, 3);
   });
 
   test("that nobody has are unknown: HTTP 200 for legacy clients, 404 for modern ones", async () => {
-    for (const method of ["x".repeat(10_240), "__proto__", "constructor", "toString", "tools/list ", "Tools/List", "server/discover"]) {
+    for (const method of [
+      "x".repeat(10_240),
+      "__proto__",
+      "constructor",
+      "toString",
+      "tools/list ",
+      "Tools/List",
+      "server/discover",
+    ]) {
       await expectError(`{"jsonrpc":"2.0","id":4,"method":${JSON.stringify(method)}}`, 200, -32601, 4);
     }
     for (const method of ["y".repeat(5_000), "__proto__", "constructor", "hasOwnProperty", "initialize", "ping"]) {
@@ -110,7 +155,8 @@ describe("FAULT 7: methods", () => {
 });
 
 test("FAULT 8: params that are no object are invalid params, and so are members of the wrong type", async () => {
-  for (const params of ["[]", '["a"]', '"x"', "1", "true"]) await expectError(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":${params}}`, 400, -32602, 5);
+  for (const params of ["[]", '["a"]', '"x"', "1", "true"])
+    await expectError(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":${params}}`, 400, -32602, 5);
   const wrong: readonly (readonly [string, object])[] = [
     ["tools/call", {}],
     ["tools/call", { name: 5 }],
@@ -154,13 +200,25 @@ describe("FAULT 14: nesting", () => {
 });
 
 test("FAULT 15: hostile keys go to the server as plain data, and change nothing here", async () => {
-  const hostile = '{"__proto__":{"admin":true,"isError":true},"constructor":{"prototype":{"admin":true}},"toString":"x","hasOwnProperty":1,"then":"y"}';
+  const hostile =
+    '{"__proto__":{"admin":true,"isError":true},"constructor":{"prototype":{"admin":true}},"toString":"x","hasOwnProperty":1,"then":"y"}';
   expect((await post(gateway().url, echoCall(hostile))).json.result.content[0].text).toBe(hostile);
   const around = `{"jsonrpc":"2.0","id":1,"__proto__":{"method":"x"},"method":"tools/call","params":{"__proto__":{"name":"x"},"name":"execute_mcp_tool","arguments":{"__proto__":{"tool_path":"bad:exit"},"tool_path":"bad:echo","arguments":{}}}}`;
   expect((await post(gateway().url, around)).json.result.content[0].text).toBe("{}");
-  for (const name of ["__proto__", "constructor", "toString", "bad:__proto__", "__proto__:echo", "constructor:prototype"]) {
+  for (const name of [
+    "__proto__",
+    "constructor",
+    "toString",
+    "bad:__proto__",
+    "__proto__:echo",
+    "constructor:prototype",
+  ]) {
     const result = await execute(gateway().url, name);
-    expect([name, result.isError, JSON.parse(result.content[0].text).code]).toEqual([name, true, expect.stringMatching(/^(TOOL_UNKNOWN|SERVER_UNKNOWN)$/)]);
+    expect([name, result.isError, JSON.parse(result.content[0].text).code]).toEqual([
+      name,
+      true,
+      expect.stringMatching(/^(TOOL_UNKNOWN|SERVER_UNKNOWN)$/),
+    ]);
   }
   expect((await rpc(`${gateway().url}/mcp/server/__proto__`, "tools/list")).status).toBe(404);
   expect((await rpc(`${gateway().url}/mcp/server/constructor`, "tools/list")).json.error.code).toBe(-31003);
@@ -169,13 +227,21 @@ test("FAULT 15: hostile keys go to the server as plain data, and change nothing 
 });
 
 test("FAULT 16: of duplicate keys the last wins, for the check and for the server", async () => {
-  const echoed = async (args: string): Promise<string> => (await post(gateway().url, echoCall(args))).json.result.content[0].text;
+  const echoed = async (args: string): Promise<string> =>
+    (await post(gateway().url, echoCall(args))).json.result.content[0].text;
   expect(await echoed('{"a":1,"a":2}')).toBe('{"a":2}');
-  expect(await echoed('{"a":1,"\\u0061":9007199254740993,"b":{"c":[{"d":1,"d":-0}]}}')).toBe('{"\\u0061":9007199254740993,"b":{"c":[{"d":-0}]}}');
+  expect(await echoed('{"a":1,"\\u0061":9007199254740993,"b":{"c":[{"d":1,"d":-0}]}}')).toBe(
+    '{"\\u0061":9007199254740993,"b":{"c":[{"d":-0}]}}',
+  );
   const strict = (args: string): string => echoCall(args).replace("bad:echo", "bad:strict");
-  expect((await post(gateway().url, strict('{"name":"n","count":1,"count":"one"}'))).json.result.content[0].text).toContain("ARGUMENTS_INVALID");
-  expect((await post(gateway().url, strict('{"name":"n","count":"one","count":1}'))).json.result.isError).toBeUndefined();
-  const paths = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"discover_mcp_tools","name":"execute_mcp_tool","arguments":{"tool_path":"bad:exit","tool\\u005fpath":"bad:echo","arguments":{"n":1},"arguments":{"n":2}}}}';
+  expect(
+    (await post(gateway().url, strict('{"name":"n","count":1,"count":"one"}'))).json.result.content[0].text,
+  ).toContain("ARGUMENTS_INVALID");
+  expect(
+    (await post(gateway().url, strict('{"name":"n","count":"one","count":1}'))).json.result.isError,
+  ).toBeUndefined();
+  const paths =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"discover_mcp_tools","name":"execute_mcp_tool","arguments":{"tool_path":"bad:exit","tool\\u005fpath":"bad:echo","arguments":{"n":1},"arguments":{"n":2}}}}';
   expect((await post(gateway().url, paths)).json.result.content[0].text).toBe('{"n":2}');
 });
 
@@ -184,7 +250,17 @@ test("FAULT 17: bytes that are no text are refused; text passes byte for byte", 
     const [before, after] = echoCall('{"a":"HERE"}').split("HERE") as [string, string];
     return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
   };
-  for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xc3], [0xf5, 0x80, 0x80, 0x80], [0x00], [0x0a], [0x1f]]) await expectError(around(bytes), 400, -32700);
+  for (const bytes of [
+    [0xff],
+    [0xc0, 0x80],
+    [0xed, 0xa0, 0x80],
+    [0xc3],
+    [0xf5, 0x80, 0x80, 0x80],
+    [0x00],
+    [0x0a],
+    [0x1f],
+  ])
+    await expectError(around(bytes), 400, -32700);
   await expectError(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(ping)]), 400, -32700);
   await expectError(Buffer.from(ping, "utf16le"), 400, -32700);
   for (const text of ['"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', '"\\u00E4ä🙂\\/\\u2028\u2028\ufeff\u202e"']) {

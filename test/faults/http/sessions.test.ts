@@ -18,8 +18,18 @@ interface SessionOptions {
 interface TestSession {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
-  call(method: string, params?: object, headers?: Readonly<Record<string, string>>, id?: number | string): Promise<RawAnswer>;
-  tool(name: string, args?: object, headers?: Readonly<Record<string, string>>, id?: number | string): Promise<RawAnswer>;
+  call(
+    method: string,
+    params?: object,
+    headers?: Readonly<Record<string, string>>,
+    id?: number | string,
+  ): Promise<RawAnswer>;
+  tool(
+    name: string,
+    args?: object,
+    headers?: Readonly<Record<string, string>>,
+    id?: number | string,
+  ): Promise<RawAnswer>;
   notify(method: string, params?: object): Promise<RawAnswer>;
 }
 
@@ -28,12 +38,21 @@ const openStreams: Stream[] = [];
 
 afterEach(async () => {
   for (const stream of openStreams.splice(0)) stream.close();
-  for (const session of openSessions.splice(0)) await send(`${gateway().url}/mcp`, { method: "DELETE", headers: session.headers });
+  for (const session of openSessions.splice(0))
+    await send(`${gateway().url}/mcp`, { method: "DELETE", headers: session.headers });
 });
 
 async function initialize(options: SessionOptions = {}): Promise<RawAnswer> {
-  const params = { protocolVersion: options.revision ?? "2025-11-25", capabilities: options.capabilities ?? {}, clientInfo: { name: "test", version: "1" } };
-  return await post(`${gateway().url}${options.path ?? "/mcp"}`, JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }), both);
+  const params = {
+    protocolVersion: options.revision ?? "2025-11-25",
+    capabilities: options.capabilities ?? {},
+    clientInfo: { name: "test", version: "1" },
+  };
+  return await post(
+    `${gateway().url}${options.path ?? "/mcp"}`,
+    JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }),
+    both,
+  );
 }
 
 async function startSession(options: SessionOptions = {}): Promise<TestSession> {
@@ -41,12 +60,19 @@ async function startSession(options: SessionOptions = {}): Promise<TestSession> 
   const made = await initialize(options);
   const id = String(made.headers["mcp-session-id"]);
   const headers = { "mcp-session-id": id, "mcp-protocol-version": options.revision ?? "2025-11-25" };
-  const call: TestSession["call"] = async (method, params = {}, more = both, given = (lastId += 1)) => await post(url, JSON.stringify({ jsonrpc: "2.0", id: given, method, params }), { ...headers, ...more });
+  const call: TestSession["call"] = async (method, params = {}, more = both, given = (lastId += 1)) =>
+    await post(url, JSON.stringify({ jsonrpc: "2.0", id: given, method, params }), { ...headers, ...more });
   const session: TestSession = {
     id,
     headers,
     call,
-    tool: async (name, args = {}, more = both, given = (lastId += 1)) => await call("tools/call", { name: "execute_mcp_tool", arguments: { tool_path: `bad:${name}`, arguments: args } }, more, given),
+    tool: async (name, args = {}, more = both, given = (lastId += 1)) =>
+      await call(
+        "tools/call",
+        { name: "execute_mcp_tool", arguments: { tool_path: `bad:${name}`, arguments: args } },
+        more,
+        given,
+      ),
     notify: async (method, params = {}) => await post(url, JSON.stringify({ jsonrpc: "2.0", method, params }), headers),
   };
   openSessions.push(session);
@@ -58,23 +84,43 @@ interface Stream {
   text(): string;
   ended(): boolean;
   /** All messages so far. */
-  messages(): { readonly id?: unknown; readonly method?: string; readonly params?: Record<string, unknown>; readonly result?: Record<string, unknown> }[];
+  messages(): {
+    readonly id?: unknown;
+    readonly method?: string;
+    readonly params?: Record<string, unknown>;
+    readonly result?: Record<string, unknown>;
+  }[];
   close(): void;
 }
 
 /** Opens an event stream and leaves it open. */
-async function stream(options: { method?: string; headers: Readonly<Record<string, string>>; body?: string; path?: string }): Promise<Stream> {
+async function stream(options: {
+  method?: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  path?: string;
+}): Promise<Stream> {
   return await new Promise((resolve, reject) => {
-    const request = httpRequest(`${gateway().url}${options.path ?? "/mcp"}`, { method: options.method ?? "GET", agent: false, headers: { accept: "text/event-stream", ...options.headers } }, (response: IncomingMessage) => {
-      let text = "";
-      let ended = false;
-      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      response.on("error", () => undefined);
-      response.on("close", () => (ended = true));
-      const opened: Stream = { status: response.statusCode ?? 0, text: () => text, ended: () => ended, messages: () => readEvents(text), close: () => request.destroy() };
-      openStreams.push(opened);
-      resolve(opened);
-    });
+    const request = httpRequest(
+      `${gateway().url}${options.path ?? "/mcp"}`,
+      { method: options.method ?? "GET", agent: false, headers: { accept: "text/event-stream", ...options.headers } },
+      (response: IncomingMessage) => {
+        let text = "";
+        let ended = false;
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("error", () => undefined);
+        response.on("close", () => (ended = true));
+        const opened: Stream = {
+          status: response.statusCode ?? 0,
+          text: () => text,
+          ended: () => ended,
+          messages: () => readEvents(text),
+          close: () => request.destroy(),
+        };
+        openStreams.push(opened);
+        resolve(opened);
+      },
+    );
     request.on("error", reject);
     request.end(options.body);
   });
@@ -83,7 +129,12 @@ async function stream(options: { method?: string; headers: Readonly<Record<strin
 function readEvents(text: string): ReturnType<Stream["messages"]> {
   return text
     .split("\n\n")
-    .map((event) => event.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : [])).join("\n"))
+    .map((event) =>
+      event
+        .split("\n")
+        .flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []))
+        .join("\n"),
+    )
     .filter((data) => data.trim() !== "")
     .map((data) => JSON.parse(data) as never);
 }
@@ -101,8 +152,10 @@ describe("a session's life", () => {
   });
 
   test("every legacy revision is answered with itself, an unknown one with our newest", async () => {
-    for (const revision of ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]) expect((await initialize({ revision })).json.result.protocolVersion).toBe(revision);
-    for (const revision of ["2026-07-28", "1999-01-01", ""]) expect((await initialize({ revision })).json.result.protocolVersion).toBe("2025-11-25");
+    for (const revision of ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
+      expect((await initialize({ revision })).json.result.protocolVersion).toBe(revision);
+    for (const revision of ["2026-07-28", "1999-01-01", ""])
+      expect((await initialize({ revision })).json.result.protocolVersion).toBe("2025-11-25");
   });
 
   test("DELETE ends it: its stream, its calls, and its id", async () => {
@@ -122,11 +175,21 @@ describe("a session's life", () => {
     const session = await startSession();
     for (const id of ["nobody", "__proto__", "", `${session.id}x`]) {
       const headers = { "mcp-session-id": id };
-      expect([id, (await post(gateway().url, '{"jsonrpc":"2.0","id":1,"method":"ping"}', headers)).status]).toEqual([id, 404]);
-      expect((await send(`${gateway().url}/mcp`, { method: "GET", headers: { ...headers, accept: "text/event-stream" } })).status).toBe(404);
+      expect([id, (await post(gateway().url, '{"jsonrpc":"2.0","id":1,"method":"ping"}', headers)).status]).toEqual([
+        id,
+        404,
+      ]);
+      expect(
+        (await send(`${gateway().url}/mcp`, { method: "GET", headers: { ...headers, accept: "text/event-stream" } }))
+          .status,
+      ).toBe(404);
     }
-    expect((await post(`${gateway().url}/mcp/flat`, '{"jsonrpc":"2.0","id":1,"method":"ping"}', session.headers)).status).toBe(404);
-    const unknown = await post(gateway().url, '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}', { "mcp-session-id": "nobody" });
+    expect(
+      (await post(`${gateway().url}/mcp/flat`, '{"jsonrpc":"2.0","id":1,"method":"ping"}', session.headers)).status,
+    ).toBe(404);
+    const unknown = await post(gateway().url, '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}', {
+      "mcp-session-id": "nobody",
+    });
     expect(unknown.status).toBe(404);
   });
 
@@ -150,7 +213,9 @@ describe("a session's life", () => {
   });
 
   test("without one, requests are answered all the same", async () => {
-    expect((await post(gateway().url, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).json.result.tools).toHaveLength(4);
+    expect(
+      (await post(gateway().url, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).json.result.tools,
+    ).toHaveLength(4);
   });
 });
 
@@ -160,10 +225,16 @@ describe("the GET stream", () => {
     const events = await stream({ headers: session.headers });
     expect(events.status).toBe(200);
     const { resources } = (await session.call("resources/list")).json.result;
-    const { uri } = resources.find((resource: { uri: string }) => decodeURIComponent(resource.uri).includes("bad://text"));
+    const { uri } = resources.find((resource: { uri: string }) =>
+      decodeURIComponent(resource.uri).includes("bad://text"),
+    );
     expect((await session.call("resources/subscribe", { uri })).json.result).toEqual({});
     await session.tool("resource-updated");
-    await until(() => events.messages().some(({ method, params }) => method === "notifications/resources/updated" && params?.["uri"] === uri));
+    await until(() =>
+      events
+        .messages()
+        .some(({ method, params }) => method === "notifications/resources/updated" && params?.["uri"] === uri),
+    );
     await until(() => events.text().includes(": keep-alive\n\n"));
     expect((await session.call("resources/unsubscribe", { uri })).json.result).toEqual({});
   });
@@ -177,8 +248,17 @@ describe("the GET stream", () => {
 
   test("needs a session and an Accept that takes it", async () => {
     const session = await startSession();
-    expect((await send(`${gateway().url}/mcp`, { method: "GET", headers: { accept: "text/event-stream" } })).status).toBe(405);
-    expect((await send(`${gateway().url}/mcp`, { method: "GET", headers: { ...session.headers, accept: "application/json" } })).status).toBe(406);
+    expect(
+      (await send(`${gateway().url}/mcp`, { method: "GET", headers: { accept: "text/event-stream" } })).status,
+    ).toBe(405);
+    expect(
+      (
+        await send(`${gateway().url}/mcp`, {
+          method: "GET",
+          headers: { ...session.headers, accept: "application/json" },
+        })
+      ).status,
+    ).toBe(406);
   });
 });
 
@@ -193,22 +273,39 @@ describe("Accept", () => {
   ])("%s: an answer alone comes as %s", async (accept, type) => {
     const session = await startSession();
     const headers: Record<string, string> = accept === undefined ? {} : { accept };
-    for (const answer of [await session.call("tools/list", {}, headers), await session.tool("echo", { a: 1 }, headers)]) {
+    for (const answer of [
+      await session.call("tools/list", {}, headers),
+      await session.tool("echo", { a: 1 }, headers),
+    ]) {
       expect([answer.status, answer.headers["content-type"]]).toEqual([200, type]);
       const message = type === "application/json" ? answer.json : readEvents(answer.text).at(-1);
       expect(message.result).toBeDefined();
     }
-    const made = await post(gateway().url, '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}', headers);
+    const made = await post(
+      gateway().url,
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}',
+      headers,
+    );
     expect(made.headers["content-type"]).toBe(type);
-    await send(`${gateway().url}/mcp`, { method: "DELETE", headers: { "mcp-session-id": String(made.headers["mcp-session-id"]) } });
+    await send(`${gateway().url}/mcp`, {
+      method: "DELETE",
+      headers: { "mcp-session-id": String(made.headers["mcp-session-id"]) },
+    });
   });
 
   test("progress comes before the answer to those who take streams, and not at all to the others", async () => {
     const session = await startSession();
-    const params = { name: "execute_mcp_tool", arguments: { tool_path: "bad:progress", arguments: { steps: 3 } }, _meta: { progressToken: "p" } };
+    const params = {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: "bad:progress", arguments: { steps: 3 } },
+      _meta: { progressToken: "p" },
+    };
     const streamed = await session.call("tools/call", params);
     const messages = readEvents(streamed.text);
-    expect(messages.map(({ method, params: sent }) => method ?? sent)).toEqual([...messages.slice(0, -1).map(() => "notifications/progress"), undefined]);
+    expect(messages.map(({ method, params: sent }) => method ?? sent)).toEqual([
+      ...messages.slice(0, -1).map(() => "notifications/progress"),
+      undefined,
+    ]);
     expect(messages.length).toBeGreaterThan(1);
     expect(messages.slice(0, -1).every(({ params: sent }) => sent?.["progressToken"] === "p")).toBe(true);
     expect(messages.at(-1)?.result).toBeDefined();
@@ -218,9 +315,17 @@ describe("Accept", () => {
 
 test("Last-Event-ID brings what a stream that broke off had left, each message once", async () => {
   const session = await startSession();
-  const params = { name: "execute_mcp_tool", arguments: { tool_path: "bad:progress", arguments: { steps: 40, ms: 50 } }, _meta: { progressToken: 7 } };
+  const params = {
+    name: "execute_mcp_tool",
+    arguments: { tool_path: "bad:progress", arguments: { steps: 40, ms: 50 } },
+    _meta: { progressToken: 7 },
+  };
   const body = JSON.stringify({ jsonrpc: "2.0", id: "resumed", method: "tools/call", params });
-  const broken = await stream({ method: "POST", headers: { ...session.headers, ...both, "content-type": "application/json" }, body });
+  const broken = await stream({
+    method: "POST",
+    headers: { ...session.headers, ...both, "content-type": "application/json" },
+    body,
+  });
   await until(() => broken.messages().length >= 3);
   broken.close();
   const lastId = /id: (\S+)\n(?![^]*\nid: )/.exec(broken.text().slice(0, broken.text().lastIndexOf("\n\n")))?.[1] ?? "";
@@ -228,7 +333,9 @@ test("Last-Event-ID brings what a stream that broke off had left, each message o
   const rest = await stream({ headers: { ...session.headers, "last-event-id": lastId } });
   await until(() => rest.ended());
   const all = [...broken.messages(), ...rest.messages()];
-  const steps = all.filter(({ method }) => method === "notifications/progress").map(({ params: sent }) => sent?.["progress"]);
+  const steps = all
+    .filter(({ method }) => method === "notifications/progress")
+    .map(({ params: sent }) => sent?.["progress"]);
   expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => Number(a) - Number(b)));
   expect(all.filter(({ id }) => id === "resumed")).toHaveLength(1);
   expect(rest.messages().at(-1)).toMatchObject({ id: "resumed", result: expect.anything() });
@@ -241,7 +348,10 @@ describe("notifications/cancelled", () => {
     const hanging = session.tool("hang", {}, both, id);
     await until(async () => {
       await session.notify("notifications/cancelled", { requestId: id, reason: "enough" });
-      return await Promise.race([hanging.then(() => true), new Promise<false>((resolve) => setTimeout(() => resolve(false), 50))]);
+      return await Promise.race([
+        hanging.then(() => true),
+        new Promise<false>((resolve) => setTimeout(() => resolve(false), 50)),
+      ]);
     });
   });
 
@@ -257,13 +367,26 @@ describe("notifications/cancelled", () => {
 describe("a server's question", () => {
   test("reaches the client on the call's stream, and its answer the server", async () => {
     const session = await startSession({ capabilities: { elicitation: {} } });
-    const body = JSON.stringify({ jsonrpc: "2.0", id: "asking", method: "tools/call", params: { name: "execute_mcp_tool", arguments: { tool_path: "bad:elicit", arguments: {} } } });
-    const events = await stream({ method: "POST", headers: { ...session.headers, ...both, "content-type": "application/json" }, body });
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: "asking",
+      method: "tools/call",
+      params: { name: "execute_mcp_tool", arguments: { tool_path: "bad:elicit", arguments: {} } },
+    });
+    const events = await stream({
+      method: "POST",
+      headers: { ...session.headers, ...both, "content-type": "application/json" },
+      body,
+    });
     const question = await until(() => events.messages().find(({ method }) => method === "elicitation/create"));
     const answer = { jsonrpc: "2.0", id: question.id, result: { action: "accept", content: { name: "Ada" } } };
     // An answer from another session must not be taken for it.
     const other = await startSession();
-    await post(gateway().url, JSON.stringify({ ...answer, result: { action: "accept", content: { name: "Mallory" } } }), other.headers);
+    await post(
+      gateway().url,
+      JSON.stringify({ ...answer, result: { action: "accept", content: { name: "Mallory" } } }),
+      other.headers,
+    );
     const accepted = await post(gateway().url, JSON.stringify(answer), session.headers);
     expect(accepted.status).toBe(202);
     await until(() => events.ended());
@@ -280,7 +403,10 @@ describe("a server's question", () => {
 
   test("answers to questions that nobody asked are accepted and dropped", async () => {
     const session = await startSession();
-    for (const id of [1, "toolyard-1", "__proto__"]) expect((await post(gateway().url, JSON.stringify({ jsonrpc: "2.0", id, result: {} }), session.headers)).status).toBe(202);
+    for (const id of [1, "toolyard-1", "__proto__"])
+      expect(
+        (await post(gateway().url, JSON.stringify({ jsonrpc: "2.0", id, result: {} }), session.headers)).status,
+      ).toBe(202);
     expect((await post(gateway().url, '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m"}}')).status).toBe(202);
   });
 });

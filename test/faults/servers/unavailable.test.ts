@@ -63,7 +63,7 @@ describe("six different reasons why a tool cannot be offered, and six different 
 
   test("a server that does not exist is an error that names the closest", async () => {
     const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "discover_mcp_tools", arguments: { query: "weather", server: "sleepin" } });
-    expect(failureOf(answer.json.result)).toMatchObject({ code: "SERVER_UNKNOWN", closest: ["sleeping"] });
+    expect(failureOf(answer.json.result)).toMatchObject({ code: "SERVER_UNKNOWN", closest: expect.arrayContaining(["sleeping"]) });
   });
 
   test("execute says the same as discover: six codes for six conditions", async () => {
@@ -79,7 +79,7 @@ test("a search that failed is told from one that found nothing", async () => {
   const gateway = await startFaulty({ servers: { many: badServer("--tools", "20000", "--page-size", "2000", "--description", "lorem ipsum dolor sit amet ".repeat(8)) }, settings: { search: { engine: "fuse" } } });
   try {
     await until(async () => (await discover(gateway, { query: "" })).servers.some((row: { server: string; tools: number }) => row.server === "many" && row.tools === 20_000));
-    const failed = await discover(gateway, { query: "a needle in a haystack of words ".repeat(31) });
+    const failed = await discover(gateway, { query: "needle haystack lorem dolor qwertz ".repeat(28) });
     expect(failed.tools).toEqual([]);
     expect(failed.unavailable[0]).toMatchObject({ status: "search_failed" });
     await gateway.stillServes();

@@ -1,0 +1,129 @@
+// docs/errors.md from the table of failures. What the table does not say, when a failure happens, stands here.
+
+/** @type {readonly { title: string, codes: Readonly<Record<string, string>> }[]} */
+const groups = [
+  {
+    title: "The message itself",
+    codes: {
+      PARSE_ERROR: "The body or line is empty, cut off, no JSON or no UTF-8.",
+      REQUEST_INVALID: "It is JSON, but no JSON-RPC request: no object, no method, an id that is neither string nor integer.",
+      METHOD_UNKNOWN: "The method does not exist at this endpoint, or not in the request's era.",
+      PARAMS_INVALID: "`params` is no object, or a member that the method needs is missing or of another type.",
+      INTERNAL: "The gateway itself failed. Its log has the cause.",
+      HEADER_MISMATCH: "`Mcp-Method` or `Mcp-Name` is missing, differs from the body, or is badly encoded (2026-07-28).",
+      CAPABILITY_MISSING: "A server refused a call because the client did not declare a capability (2026-07-28).",
+      VERSION_UNSUPPORTED: "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
+      BODY_TOO_LARGE: "The body is larger than `limits.requestBodyBytes`.",
+      BODY_TOO_DEEP: "The JSON nests deeper than `limits.jsonDepth`.",
+      BODY_TIMEOUT: "The body did not arrive within `limits.bodyTimeoutMs`.",
+      MEDIA_TYPE_UNSUPPORTED: "The `Content-Type` is not JSON, or the body is compressed.",
+      HTTP_METHOD_UNSUPPORTED: "The path exists, the HTTP method does not; `Allow` lists those that do.",
+      ROUTE_UNKNOWN: "Nothing is served at this path.",
+      NOT_ACCEPTABLE: "The `Accept` header excludes what the endpoint answers with.",
+    },
+  },
+  {
+    title: "Who calls, and from where",
+    codes: {
+      HOST_INVALID: "The `Host` header is missing, stands twice, or is no host name.",
+      HOST_FORBIDDEN: "The `Host` header names a host that the gateway is not known by (DNS rebinding).",
+      ORIGIN_FORBIDDEN: "A web page of another origin sends the request.",
+      UNAUTHORIZED: "A token is needed, and the request has none or a wrong one.",
+      FORBIDDEN: "The token is good, but not for this.",
+      RATE_LIMITED: "More calls, streams or subscriptions at once than the principal may have.",
+      SESSION_UNKNOWN: "`Mcp-Session-Id` names a session that has ended or never was.",
+      SESSION_LIMIT: "`limits.sessions` sessions are open.",
+      DRAINING: "The gateway was told to stop and takes nothing new.",
+    },
+  },
+  {
+    title: "Finding",
+    codes: {
+      TOOL_UNKNOWN: "No tool has this name in any spelling; `closest` lists those most like it.",
+      TOOL_AMBIGUOUS: "Several tools have this name; `tool_paths` lists them.",
+      SERVER_UNKNOWN: "No server has this name, or it was removed from the configuration.",
+      RESOURCE_UNKNOWN: "No server has this resource, or several do; `uris` lists those.",
+      PROMPT_UNKNOWN: "No server has this prompt.",
+      CURSOR_INVALID: "The cursor was not given out for this list, or not to this principal.",
+      QUERY_INVALID: "The query is longer than 10 KB.",
+      SEARCH_FAILED: "The search engine took too long or failed.",
+    },
+  },
+  {
+    title: "Calling",
+    codes: {
+      ARGUMENTS_INVALID: "The arguments do not fit the tool's schema; `field` says where, `signature` what fits. The server was not called.",
+      POLICY_DENIED: "`tools.allow` or `tools.deny` of the server excludes the tool.",
+      CALL_CANCELLED: "The client cancelled, or closed the connection.",
+      RESULT_TOO_LARGE: "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",
+      CLIENT_CANNOT_ANSWER: "The server asks the user or the model something that this client did not declare that it can answer.",
+      HANDLE_INVALID: "`requestState` was changed, has expired, or belongs to another request or principal.",
+      QUESTION_AMBIGUOUS: "A server asked something while several calls were in flight, and does not say which one it belongs to.",
+      QUESTION_TIMEOUT: "Nobody answered a server's question in time.",
+    },
+  },
+  {
+    title: "Servers",
+    codes: {
+      SERVER_STARTING: "The server is starting, and its tools are not known yet.",
+      SERVER_OFFLINE: "A remote server does not answer; the gateway tries again at every call and every few minutes.",
+      SERVER_FAILED: "The server could not be started, or crashed four times within five minutes.",
+      SERVER_DISABLED: "The configuration disables it, or a variable that it needs is not set.",
+      SERVER_NEEDS_LOGIN: "The server answers 401.",
+      SERVER_NEEDS_CONFIG: "The server requires values from this principal that are not there.",
+      SERVER_STOPPED: "It was stopped by hand.",
+      SPAWN_FAILED: "The command does not exist, may not be executed, or the machine has no room for another process.",
+      START_TIMEOUT: "The server did not finish its handshake within `startTimeoutMs`.",
+      CONNECT_FAILED: "No connection to the server's URL.",
+      UPSTREAM_TIMEOUT: "The server did not answer the call within `callTimeoutMs` of silence, or `maxCallTimeoutMs` in all.",
+      UPSTREAM_CLOSED: "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
+      UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",
+      UPSTREAM_BUSY: "The server does not read its input, and its queue is full.",
+      UPSTREAM_HTTP: "The server answered with an HTTP status that is no answer.",
+      START_QUEUE_FULL: "`instances.startQueue` servers wait to be started.",
+    },
+  },
+  {
+    title: "The gateway's own life",
+    codes: {
+      CONFIG_INVALID: "The configuration cannot be read; the message names file, line and column.",
+      PORT_TAKEN: "Another process listens on the port.",
+      BIND_REFUSED: "The address can be reached from other machines, and no authentication is configured.",
+      LOGIN_FAILED: "The login was refused, abandoned, or could not be finished.",
+      GATEWAY_UNREACHABLE: "A command needs the running gateway, and there is none, or it does not answer.",
+    },
+  },
+];
+
+/**
+ * @param {Readonly<Record<string, { http: number, rpc: number, retry: boolean, hint: string }>>} failures
+ * @returns {string} the page
+ */
+export function errorsPage(failures) {
+  const told = new Set(groups.flatMap(({ codes }) => Object.keys(codes)));
+  const missing = Object.keys(failures).filter((code) => !told.has(code));
+  const gone = [...told].filter((code) => !Object.hasOwn(failures, code));
+  if (missing.length + gone.length > 0) throw new Error(`scripts/docs/errors-page.mjs does not say when these happen: ${missing.join(", ") || "none"}; and knows these that are gone: ${gone.join(", ") || "none"}`);
+  const sections = groups.map(({ title, codes }) => `## ${title}\n\n${head}\n${Object.entries(codes).map(([code, when]) => row(code, when, failures[code])).join("\n")}\n`);
+  return `${opening}\n${sections.join("\n")}`;
+}
+
+const opening = `# Errors
+
+<!-- Made by scripts/write-docs.mjs from src/shared/failures.ts. Do not edit. -->
+
+Every failure of the gateway's own is one row of these tables. The code is API. What a model can act on is the result of a tool with
+\`isError: true\` and the text \`{ "code", "message", "hint", ... }\`; malformed protocol is a JSON-RPC error with the number below and the
+code in \`data.code\`; REST answers with problem details (RFC 9457). Errors that a server itself returns are passed on unchanged.
+
+*HTTP* is the status where the failure leaves as one. *Retry* says whether the same request may succeed later unchanged.
+`;
+
+const head = "| Code | HTTP | JSON-RPC | Retry | When it happens | What to do |\n|---|---|---|---|---|---|";
+
+function row(code, when, { http, rpc, retry, hint }) {
+  return `| \`${code}\` | ${http} | ${rpc} | ${retry ? "yes" : "no"} | ${cell(when)} | ${cell(hint)} |`;
+}
+
+/** A table's cell ends at a bar, and Markdown takes \`<\` for markup. */
+const cell = (text) => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");

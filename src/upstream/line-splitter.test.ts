@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createLineSplitter } from "./line-splitter.ts";
+
+function split(bytes: Buffer, cuts: readonly number[], limit = 1_000_000): { lines: string[]; tooLong: number } {
+  const seen = { lines: [] as string[], tooLong: 0 };
+  const push = createLineSplitter(limit, (line) => seen.lines.push(line.toString("utf8")), () => (seen.tooLong += 1));
+  let from = 0;
+  for (const cut of [...cuts].map((at) => at % (bytes.length + 1)).sort((left, right) => left - right)) {
+    push(bytes.subarray(from, cut));
+    from = Math.max(from, cut);
+  }
+  push(bytes.subarray(from));
+  return seen;
+}
+
+test("FAULT 71 and 72: the same lines come out however the bytes are cut", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll(/[\r\n]/g, ""))), fc.array(fc.nat({ max: 5_000 })), fc.boolean(), (texts, cuts, crlf) => {
+      const bytes = Buffer.from(texts.map((text) => `${text}${crlf ? "\r\n" : "\n"}`).join(""));
+      expect(split(bytes, cuts).lines).toEqual(texts.filter((text) => text !== ""));
+    }),
+  );
+});
+
+test("FAULT 71: byte by byte", () => {
+  const text = "Grüße 漢字 😀\n\r\nñ\n";
+  const bytes = Buffer.from(text);
+  expect(split(bytes, Array.from(bytes.keys())).lines).toEqual(["Grüße 漢字 😀", "ñ"]);
+});
+
+test("FAULT 70: a line beyond the limit is reported once, and nothing after it is read", () => {
+  const bytes = Buffer.from(`short\n${"x".repeat(100)}\nafter\n`);
+  expect(split(bytes, [6, 50, 70, 90], 40)).toEqual({ lines: ["short"], tooLong: 1 });
+});
+
+test("a line without its end is not a line", () => {
+  expect(split(Buffer.from("whole\nhalf"), []).lines).toEqual(["whole"]);
+});
