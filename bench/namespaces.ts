@@ -118,7 +118,7 @@ async function measureRequests(mcpServers: object): Promise<string[][]> {
     for (const connections of [1, concurrency]) {
       const one = async ({ path, body }: typeof rest): Promise<{ p50: number; cpu: number }> => {
         const before = cpuMicros(pid);
-        const { latencies } = await load(url, body, { path, connections, requests: callRequests, headers: { Accept: "application/json" } });
+        const { latencies } = await load(url, body, { path, connections, requests: callRequests });
         return { p50: percentile(latencies, 0.5), cpu: (cpuMicros(pid) - before) / callRequests };
       };
       await one(rest);

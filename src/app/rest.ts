@@ -19,7 +19,7 @@ export async function loadRest(gateway: Gateway, log: Log): Promise<RestHandler>
     challenge: toChallenge,
     admit: parts.admission.admit,
     track(principal, controller) {
-      const running: RunningRequest = { principal, era: "legacy", method: "tools/call", channel: noChannel, controller };
+      const running: RunningRequest = { id: parts.running.nextId(), principal, era: "legacy", method: "tools/call", channel: noChannel, controller };
       parts.running.add(running);
       return () => parts.running.delete(running);
     },

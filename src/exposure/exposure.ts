@@ -26,6 +26,8 @@ export interface Exposure {
   /** A URI of a server as this exposure spells it: for notifications about it. */
   toUri(server: string, uri: string): string;
   instructions(view: View): string;
+  /** Whether it shows one server as it is: then nothing is added to what that server says. */
+  readonly isTransparent: boolean;
   /** The one server that this exposure shows as it is; undefined for all others. */
   transparent(view: View): ViewServer | undefined;
 }

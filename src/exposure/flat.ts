@@ -21,6 +21,7 @@ export const flatExposure: Exposure = Object.freeze({
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
   instructions: (view) => describeServers(view, "Toolyard offers the tools of these MCP servers; each tool's name begins with its server."),
+  isTransparent: false,
   transparent: () => undefined,
 } satisfies Exposure);
 

@@ -29,6 +29,7 @@ export const metaExposure: Exposure = Object.freeze({
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
   instructions: (view) =>
     describeServers(view, "Toolyard reaches every MCP server below. Find a tool with discover_mcp_tools (one need per query), then call it with execute_mcp_tool and its tool_path."),
+  isTransparent: false,
   transparent: () => undefined,
 } satisfies Exposure);
 

@@ -74,6 +74,7 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
     render: renderShared,
     toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
     instructions: (view) => describeServers(view, `Toolyard offers the MCP servers below, each as a namespace. Call {namespace}__list_tools to see a namespace's tools, then call them as {namespace}__{tool}; ${options.helpTool()} explains.`),
+    isTransparent: false,
     transparent: () => undefined,
   } satisfies Exposure);
 }

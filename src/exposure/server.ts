@@ -35,6 +35,7 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
     render: (_view: View, _intent: Intent, result: Buffer) => result,
     toUri: (_server: string, uri: string) => uri,
     instructions: (view: View) => serverOf(view).part?.instructions ?? "",
+    isTransparent: true,
     transparent: serverOf,
   } satisfies Exposure);
 }

@@ -300,7 +300,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   }
 
   function tellsOfChanges(capabilities: JsonObject | undefined): boolean {
-    return declaresListChanged(capabilities, "tools") && (connection?.peer.era === "legacy" || listening?.works === true);
+    // A legacy server over HTTP may declare it and have no stream to say it on: it is asked from time to time all the same.
+    return declaresListChanged(capabilities, "tools") && (connection?.peer.era === "modern" ? listening?.works === true : isStdio);
   }
 
   function refreshQuietly(operation: string): void {

@@ -54,8 +54,8 @@ export function createNamespaceUsage(): NamespaceUsage {
   const principals = new Map<PrincipalId, Map<InstanceId, Counts>>();
 
   function countsOf(principal: PrincipalId, instance: InstanceId): Counts {
-    const namespaces = putLast(principals, principal, mostPrincipals, () => new Map<InstanceId, Counts>());
-    return putLast(namespaces, instance, mostNamespaces, () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }));
+    const namespaces = entryOf(principals, principal, mostPrincipals, lastUseOf, () => new Map<InstanceId, Counts>());
+    return entryOf(namespaces, instance, mostNamespaces, (counts) => counts.lastUsedAtMs, () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }));
   }
 
   function grow(principal: PrincipalId, counts: Counts, atMs: number): void {
@@ -76,10 +76,9 @@ export function createNamespaceUsage(): NamespaceUsage {
     countCall(principal, instance, tool, atMs) {
       const counts = countsOf(principal, instance);
       counts.calls += 1;
-      const before = counts.tools.get(tool) ?? 0;
-      counts.tools.delete(tool);
-      counts.tools.set(tool, before + 1);
-      if (counts.tools.size > mostTools) counts.tools.delete(counts.tools.keys().next().value as string);
+      const before = counts.tools.get(tool);
+      if (before === undefined && counts.tools.size >= mostTools) counts.tools.delete(leastOf(counts.tools, (count) => count));
+      counts.tools.set(tool, (before ?? 0) + 1);
       grow(principal, counts, atMs);
     },
     get: (principal, instance) => principals.get(principal)?.get(instance),
@@ -100,12 +99,20 @@ export function createNamespaceUsage(): NamespaceUsage {
   };
 }
 
-/** The entry, moved to the end of the map; made when it is not there, in which case the first one may have to go. */
-function putLast<Key, Value>(map: Map<Key, Value>, key: Key, most: number, make: () => Value): Value {
+/** The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay as they are. */
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, most: number, rank: (value: Value) => number, make: () => Value): Value {
   const known = map.get(key);
-  if (known !== undefined) map.delete(key);
-  else if (map.size >= most) map.delete(map.keys().next().value as Key);
-  const value = known ?? make();
+  if (known !== undefined) return known;
+  if (map.size >= most) map.delete(leastOf(map, rank));
+  const value = make();
   map.set(key, value);
   return value;
+}
+
+function leastOf<Key, Value>(map: ReadonlyMap<Key, Value>, rank: (value: Value) => number): Key {
+  return [...map].reduce((least, other) => (rank(other[1]) < rank(least[1]) ? other : least))[0];
+}
+
+function lastUseOf(namespaces: ReadonlyMap<unknown, Counts>): number {
+  return Math.max(0, ...[...namespaces.values()].map((counts) => counts.lastUsedAtMs));
 }

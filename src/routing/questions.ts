@@ -72,7 +72,7 @@ function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply
   }
   const parsed = JSON.parse(reply.result.toString("utf8")) as JsonObject;
   const sealed = asked.requestState === undefined ? undefined : round.states.seal(asked.requestState, { principal: round.context.principal.id, request: round.binding });
-  const inputRequests = Object.fromEntries(Object.entries(asked.inputRequests).map(([key, request]) => [key, withServerNamed(request, round.server)]));
+  const inputRequests = Object.fromEntries(Object.entries(asked.inputRequests).map(([key, request]) => [key, named(request, round)]));
   const result = { ...parsed, ...(Object.keys(inputRequests).length === 0 ? {} : { inputRequests }), ...(sealed === undefined ? {} : { requestState: sealed }) };
   return { kind: "result", result: Buffer.from(asciiJson(result), "latin1") };
 }
@@ -83,8 +83,8 @@ async function askAll(asked: InputRequired, round: QuestionRound): Promise<Reado
   for (const [key, request] of Object.entries(asked.inputRequests)) {
     const { method, params } = questionParts(request);
     if (ask === undefined || !canAnswer(client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
-    const named = questionParts(withServerNamed(request, round.server)).params;
-    const answer = await ask({ method: method as Question["method"], params: Buffer.from(asciiJson(named), "latin1"), key }, signal);
+    const asking = questionParts(named(request, round)).params;
+    const answer = await ask({ method: method as Question["method"], params: Buffer.from(asciiJson(asking), "latin1"), key }, signal);
     if (answer.kind === "error") {
       const error = parseErrorObject(answer.error);
       throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client refused ${method} of ${round.server}: ${error.message.slice(0, 200)} (${error.code})`);
@@ -92,6 +92,10 @@ async function askAll(asked: InputRequired, round: QuestionRound): Promise<Reado
     responses.set(key, answer.result);
   }
   return responses;
+}
+
+function named(request: unknown, round: QuestionRound): unknown {
+  return round.context.transparent === true ? request : withServerNamed(request, round.server);
 }
 
 /** Elicitations name the server that asks (PROTOCOL.md): a person must know to whom an answer goes. */

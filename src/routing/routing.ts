@@ -62,7 +62,8 @@ export function createRouting(deps: RoutingDeps): Routing {
       const checking = checkArguments(deps.validators, tool, given, context.signal);
       const checked = checking instanceof Promise ? await checking : checking;
       const name = asciiJson(tool.upstreamName);
-      const params: readonly ParamMember[] = checked.bytes === undefined ? [["name", name]] : [["name", name], ["arguments", checked.bytes]];
+      const own: readonly ParamMember[] = checked.bytes === undefined ? [["name", name]] : [["name", name], ["arguments", checked.bytes]];
+      const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
       const outcome = await exchange(instance, toToolTarget(tool, server, checked), params, context);
       if (outcome.kind === "result" && tool.definition.outputSchema !== undefined) await checkStructured(tool, instance, outcome.parsed, context.signal);
       record(instance, "tools/call", tool.upstreamName, startedMs, context, outcomeWord(outcome));
@@ -178,7 +179,8 @@ export function createRouting(deps: RoutingDeps): Routing {
       maxTimeoutMs: server.maxCallTimeoutMs,
       onProgress: context.onProgress,
       onLog: context.onLog,
-      ask: ask === undefined ? undefined : async (question, signal) => await ask({ ...question, params: namedParams(question, server.slug) }, signal),
+      replies: context.replies,
+      ask: ask === undefined || context.transparent === true ? ask : async (question, signal) => await ask({ ...question, params: namedParams(question, server.slug) }, signal),
       headers: target.headers.length === 0 ? undefined : target.headers,
       nameHeader: target.nameHeader,
       onSent,
@@ -264,11 +266,12 @@ export function createRouting(deps: RoutingDeps): Routing {
       return inFlight;
     },
     callTool,
-    readResource: async (instance, uri, context) => await forwardPlain(instance, "resources/read", uri, [["uri", asciiJson(uri)]], context, uri),
+    readResource: async (instance, uri, context) => await forwardPlain(instance, "resources/read", uri, [["uri", asciiJson(uri)], ...(context.extraParams ?? [])], context, uri),
     async getPrompt(prompt, given, context) {
       const { name } = prompt.definition;
       const params: ParamMember[] = [["name", asciiJson(name)]];
       if (given !== undefined) params.push(["arguments", given]);
+      if (context.extraParams !== undefined) params.push(...context.extraParams);
       return await forwardPlain(prompt.instance, "prompts/get", name, params, context, name);
     },
     complete: async (instance, params, context) => await forwardPlain(instance, "completion/complete", undefined, params, context, "completion"),

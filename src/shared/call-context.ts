@@ -11,6 +11,8 @@ export interface Question {
   readonly params: JsonBytes;
   /** The key that the server gave the question (modern inputRequests); absent when it was pushed. */
   readonly key?: string;
+  /** Given when the server wants to hear how far the answer is: the params of notifications/progress without its token. */
+  readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
 }
 
 export type Answer =
@@ -36,6 +38,20 @@ export interface CallContext {
   /** A modern client's answers to `input_required`, and the state that it echoes (2026-07-28, patterns/mrtr). */
   readonly inputResponses?: JsonBytes | undefined;
   readonly requestState?: string | undefined;
+  /** Members of the request's `params` that the gateway has no use for: they go to the server as they are. */
+  readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
+  /** Set where one server is shown as it is: nothing is added to what it says. */
+  readonly transparent?: boolean | undefined;
+  /** The way back to the client. */
+  readonly replies?: Replies | undefined;
+}
+
+/** The way back that a request has while it is worked on. */
+export interface Replies {
+  /** Sends a complete message (latin1) before the answer; false when it cannot be delivered. */
+  send(message: string): boolean;
+  /** Ends the client's stream without an answer, for a client that comes back for it (2025-11-25, transports: polling). */
+  breakOff?(): void;
 }
 
 /** What the client said of itself; untrusted, never used for rights. */

@@ -1,4 +1,4 @@
-import type { Era, Question, Answer } from "../shared/call-context.ts";
+import type { Answer, Era, Question, Replies } from "../shared/call-context.ts";
 import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
 
 /** What the other end of a connection said of itself. Untrusted; servers are told apart by slug, never by this. */
@@ -52,6 +52,8 @@ export interface UpstreamRequest {
   readonly maxTimeoutMs: number;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   readonly onLog?: ((params: JsonObject) => void) | undefined;
+  /** The client's own way back: for what the server says on the request's stream that is nobody else's business. */
+  readonly replies?: Replies | undefined;
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
   /** Header parameters of the tool (2026-07-28, streamable-http, `x-mcp-header`): name without prefix, and value. */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;

@@ -20,8 +20,8 @@ test("legacy requests carry _meta only when there is something in it", () => {
   expect(JSON.parse(encodeRequest(1, request({ meta: { traceparent: "00-1" }, onProgress: () => undefined }), legacy)).params).toEqual({ _meta: { traceparent: "00-1", progressToken: 1 } });
 });
 
-test("modern requests always say revision, who we are, and what the client behind them can do; a client's meta cannot replace that", () => {
-  const meta = { "io.modelcontextprotocol/protocolVersion": "forged", vendor: 1 };
+test("modern requests always say revision, who we are, and what the client behind them can do", () => {
+  const meta = { vendor: 1 };
   const { _meta } = JSON.parse(encodeRequest(1, request({ meta, clientCapabilities: { sampling: {} }, logLevel: "debug" }), modern)).params;
   expect(_meta).toEqual({
     vendor: 1,

@@ -3,8 +3,10 @@ import type { Answer, Question } from "../shared/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
+import { encodeNotification } from "./encode.ts";
 import type { Inbound } from "./inbound.ts";
-import { createSlotTable } from "./slot-table.ts";
+import { createOpenQuestions } from "./open-questions.ts";
+import { createSlotTable } from "../shared/slot-table.ts";
 
 /**
  * The requests of one connection that wait for their answer. Every request is settled exactly once: by its answer, its
@@ -68,6 +70,7 @@ interface EventListenerObject {
 
 export function createRequestTable(options: RequestTableOptions): RequestTable {
   const waiting = createSlotTable<Waiting>();
+  const questions = createOpenQuestions(options.server);
 
   function take(id: number): Waiting | undefined {
     const entry = waiting.take(id);
@@ -199,7 +202,9 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       else options.events.onNotification(method, params);
       return;
     }
-    options.events.onNotification(method, params);
+    if (method === "notifications/cancelled") questions.takeBack(params["requestId"]);
+    else if (stream === undefined || isForEverybody(method)) options.events.onNotification(method, params);
+    else waiting.get(stream)?.request.replies?.send(encodeNotification(method, params));
   }
 
   /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
@@ -224,12 +229,13 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       options.send(`{"jsonrpc":"2.0","id":${idText},"result":{}}`, "answer", stream);
       return;
     }
-    const answer = await askOwner(method, params, stream);
+    const answer = await askOwner(id, method, params, stream);
+    if (!questions.close(id)) return;
     const body = answer.kind === "result" ? `"result":${answer.result.toString("latin1")}` : `"error":${answer.error.toString("latin1")}`;
     options.send(`{"jsonrpc":"2.0","id":${idText},${body}}`, "answer", stream);
   }
 
-  async function askOwner(method: string, params: JsonBytes, stream: number | undefined): Promise<Answer> {
+  async function askOwner(id: string | number, method: string, params: JsonBytes, stream: number | undefined): Promise<Answer> {
     if (!isQuestion(method)) return refusal(-32601, `the gateway does not answer ${method}`);
     if (!options.questionsAllowed()) {
       options.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
@@ -241,15 +247,23 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       return refusal(-32603, `${waiting.size} calls are in flight and the request does not say which one it belongs to; set interactive: true for this server`);
     }
     if (owner.request.ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);
-    return await withClockStopped(owner, owner.request.ask, { method, params });
+    const signal = questions.open(id, owner.request.signal);
+    return await withClockStopped(owner, owner.request.ask, { method, params, onProgress: progressTo(params, stream) }, signal);
   }
 
-  async function withClockStopped(owner: Waiting, ask: NonNullable<UpstreamRequest["ask"]>, question: Question): Promise<Answer> {
+  /** Tells the server how far the client is with its question, under the token that it gave. */
+  function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
+    const token = progressTokenOf(params);
+    if (token === undefined) return undefined;
+    return (progress) => options.send(encodeNotification("notifications/progress", { ...progress, progressToken: token }), "answer", stream);
+  }
+
+  async function withClockStopped(owner: Waiting, ask: NonNullable<UpstreamRequest["ask"]>, question: Question, signal: AbortSignal): Promise<Answer> {
     const askedAtMs = performance.now();
     owner.asking += 1;
     owner.deadlineMs = Number.POSITIVE_INFINITY;
     try {
-      return await ask(question, owner.request.signal);
+      return await ask(question, signal);
     } catch (error) {
       return refusal(-32603, error instanceof Error ? error.message : "the client gave no answer");
     } finally {
@@ -278,6 +292,20 @@ const longestTimerMs = 2_147_483_647;
 /** What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's question ambiguous. */
 function ownsNothing(method: string): boolean {
   return method.endsWith("/list") || method === "ping" || method === "server/discover" || method === "subscriptions/listen" || method === "resources/subscribe" || method === "resources/unsubscribe";
+}
+
+/** What a server says of itself concerns whoever listens, on whatever stream it comes. */
+function isForEverybody(method: string): boolean {
+  return method.endsWith("/list_changed") || method === "notifications/resources/updated" || method === "notifications/elicitation/complete";
+}
+
+/** The token that a question carries, when it carries one. */
+function progressTokenOf(params: JsonBytes): string | number | undefined {
+  if (!params.includes('"progressToken"')) return undefined;
+  const parsed: unknown = JSON.parse(params.toString("utf8"));
+  const meta = isJsonObject(parsed) ? parsed["_meta"] : undefined;
+  const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
 }
 
 function isQuestion(method: string): method is Question["method"] {

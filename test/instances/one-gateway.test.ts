@@ -1,6 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { spawn, type ChildProcess } from "node:child_process";
+import { request } from "node:http";
 import { createInterface } from "node:readline";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -174,15 +175,13 @@ test("the owner's door opens for the secret only, and no browser can knock", asy
   const { secret } = holder();
   const knock = async (path: string, authorization: string): Promise<number | undefined> =>
     await new Promise((resolve, reject) => {
-      void import("node:http").then(({ request }) => {
-        const knocking = request(gateway.url, { method: "CONNECT", path, headers: { authorization } });
-        knocking.on("connect", (response, socket) => {
-          socket.destroy();
-          resolve(response.statusCode);
-        });
-        knocking.on("error", reject);
-        knocking.end();
+      const knocking = request(gateway.url, { method: "CONNECT", path, headers: { authorization } });
+      knocking.on("connect", (response, socket) => {
+        socket.destroy();
+        resolve(response.statusCode);
       });
+      knocking.on("error", reject);
+      knocking.end();
     });
   expect(await knock("control:1", "Bearer nonsense")).toBe(403);
   expect(await knock("control:1", secret)).toBe(403);

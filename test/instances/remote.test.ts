@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createToken } from "../../src/identity/token.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { execute, rpc } from "../harness/rpc.ts";
+import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { startBadHttpServer } from "./bad-http-server.ts";
 import { discover, standingOf } from "./observing.ts";
@@ -51,7 +51,8 @@ describe.each(["legacy", "modern"])("a %s server over HTTP", (era) => {
   });
 
   test("announces a change of its list, which is fetched without a restart", async () => {
-    await using server = await startBadHttpServer(0, "--era", era);
+    // Without a session a legacy server has no stream to announce anything on.
+    await using server = await startBadHttpServer(0, "--era", era, "--session");
     await using gateway = await gatewayFor(server.url);
     await until(async () => (await statusOf(gateway)) === "online");
     await execute(gateway.url, "remote:rename", { to: "brand-new" });
@@ -105,14 +106,12 @@ test("a resource that is subscribed to stays so when its server crashes", async 
   await using gateway = await startGateway({ config, directory });
   await until(async () => (await standingOf(gateway.url, "bad")).tools > 0);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const { send } = await import("../harness/rpc.ts");
   const init = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } };
   const made = await send(`${gateway.url}/mcp/server/bad`, { headers, body: JSON.stringify(init) });
   const session = { ...headers, "mcp-session-id": String(made.headers["mcp-session-id"]) };
   const subscribed = await send(`${gateway.url}/mcp/server/bad`, { headers: session, body: '{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"bad://text"}}' });
   expect(subscribed.json.result).toEqual({});
   const heard: string[] = [];
-  const { request } = await import("node:http");
   const stream = request(`${gateway.url}/mcp/server/bad`, { method: "GET", headers: { accept: "text/event-stream", "mcp-session-id": session["mcp-session-id"] }, agent: false }, (response) => {
     response.on("data", (chunk: Buffer) => heard.push(chunk.toString()));
     response.on("error", () => undefined);

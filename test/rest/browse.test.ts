@@ -3,6 +3,7 @@ import { badServer, startGateway, type RunningGateway } from "../harness/gateway
 import { startManyServers, type ManyServers } from "../harness/many-servers.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
 
 describe("browsing over REST", () => {
   let gateway: RunningGateway;
@@ -24,6 +25,7 @@ describe("browsing over REST", () => {
       },
     });
     await untilOnline(gateway.url);
+    await until(async () => (await get(`${gateway.url}/namespaces`)).json.namespaces[0].loaded);
   });
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();

@@ -125,6 +125,13 @@ describe("POST /execute/{name}", () => {
     expect(JSON.parse(events[3]?.data ?? "")).toMatchObject({ success: true, tool_path: "work-mail:progress" });
   });
 
+  test("a client that takes both gets events only when there was something to say on the way", async () => {
+    const accept = "application/json, text/event-stream";
+    expect((await run(gateway.url, "work-mail:canary", {}, { accept })).json).toMatchObject({ success: true });
+    expect(toEvents((await run(gateway.url, "work-mail:progress", {}, { accept })).text).at(-1)?.event).toBe("result");
+    expect((await run(gateway.url, "work-mail:canary", {}, { accept: "application/json, text/event-stream;q=0" })).headers["content-type"]).toContain("application/json");
+  });
+
   test("a call that fails before anything was said is answered with its status, also to a client that takes events", async () => {
     const answer = await run(gateway.url, "work-mail:strict", {}, { accept: "text/event-stream" });
     expect([answer.status, answer.json.code]).toEqual([400, "ARGUMENTS_INVALID"]);

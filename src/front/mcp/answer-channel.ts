@@ -11,6 +11,8 @@ import { joinText, type WireText } from "./result-text.ts";
 export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */
   send(message: string): boolean;
+  /** Ends the stream without the answer, where the client can come back for it; elsewhere nothing happens. */
+  breakOff?(): void;
   /** The answer: `body` is `"result":…` or `"error":…`. Nothing can be sent after it. */
   finish(body: WireText, httpStatus?: number): void;
   /** Ends the response without an answer (a notification that was accepted, a client that is gone). */
@@ -68,6 +70,14 @@ class HttpAnswerChannel implements AnswerChannel {
     if (!this.#streaming && !this.#gone) this.#openStream();
     this.#writeEvent(message);
     return true;
+  }
+
+  breakOff(): void {
+    if (this.#finished || this.#gone || !this.#options.acceptsStream || this.#options.openLog === undefined) return;
+    if (!this.#streaming) this.#openStream();
+    if (this.#events === undefined) return;
+    this.#gone = true;
+    this.#response.end();
   }
 
   finish(body: WireText, httpStatus = 200): void {

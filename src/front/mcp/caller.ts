@@ -1,4 +1,5 @@
-import type { ClientTraits } from "../../shared/call-context.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import type { ClientTraits, Replies } from "../../shared/call-context.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Session } from "./session.ts";
@@ -11,13 +12,11 @@ export interface Caller {
   readonly client: ClientTraits;
   /** Present for legacy clients that have initialized. */
   readonly session: Session | undefined;
+  /** Of a modern request over HTTP: what its tool's arguments are mirrored in. */
+  readonly headers?: IncomingHttpHeaders | undefined;
 }
 
-/** The way back that a request has while it is worked on. */
-export interface ReplyChannel {
-  /** Sends a complete message before the answer; false when it cannot be delivered. */
-  send(message: string): boolean;
-}
+export type ReplyChannel = Replies;
 
 /** The answer to a request: `"result":…` or `"error":…`, and the HTTP status to go with it. */
 export interface ReplyBody {

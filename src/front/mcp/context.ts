@@ -1,7 +1,7 @@
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { isHopKey, metaKeys } from "../../protocol/revisions.ts";
 import type { CallContext } from "../../shared/call-context.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 import type { Caller, ReplyChannel } from "./caller.ts";
 import type { ClientRequest } from "./message.ts";
 
@@ -33,7 +33,23 @@ export function toCallContext(request: ClientRequest, caller: Caller, channel: R
     ask,
     inputResponses,
     requestState: typeof requestState === "string" && caller.client.era === "modern" ? requestState : undefined,
+    extraParams: extraParams(request),
+    transparent: caller.endpoint.exposure.isTransparent,
+    replies: channel,
   };
+}
+
+/** What calls, reads and prompts take apart, and what belongs to this hop. */
+const ownParams: ReadonlySet<string> = new Set(["name", "arguments", "uri", "_meta", "inputResponses", "requestState"]);
+
+/** What else stands in `params` (2025-11-25: `task`) is for the server. */
+function extraParams(request: ClientRequest): CallContext["extraParams"] {
+  let extra: (readonly [string, JsonBytes])[] | undefined;
+  for (const key in request.params) {
+    const bytes = ownParams.has(key) ? undefined : request.paramBytes(key);
+    if (bytes !== undefined) (extra ??= []).push([key, bytes]);
+  }
+  return extra;
 }
 
 /** The client's own token comes back; values that do not grow are dropped (progress, "MUST increase"). */

@@ -102,7 +102,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       sendReply(response, message.idText, { ...toWireError(failure, "modern", message.method), status: failure.row.http });
       return;
     }
-    const caller: Caller = { principal, endpoint, client: { era: "modern", revision: modernRevision, capabilities }, session: undefined };
+    const caller: Caller = { principal, endpoint, client: { era: "modern", revision: modernRevision, capabilities }, session: undefined, headers: request.headers };
     const accepts = readAccept(request);
     if (message.method === "subscriptions/listen") {
       deps.listen.open(message, caller, openChannelFor(response, message, accepts, undefined));
@@ -144,7 +144,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     });
     if (session !== undefined) track(session, message.id, controller);
     const answering = caller.client.era === "legacy" ? (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)) : deps.runner.run(message, caller, channel, controller.signal);
-    const entry: RunningRequest = { principal: caller.principal, era: caller.client.era, method: message.method, channel, controller };
+    const entry: RunningRequest = { id: deps.running.nextId(), principal: caller.principal, era: caller.client.era, method: message.method, channel, controller };
     deps.running.add(entry);
     void answering.then((reply) => {
       leave();
@@ -249,12 +249,15 @@ interface Accepts {
   readonly stream: boolean;
 }
 
-/** Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them. */
+/** Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them, at once for those who name them first. */
 function readAccept(request: IncomingMessage): Accepts {
   const { accept } = request.headers;
   if (accept === undefined) return { json: true, stream: false };
-  const stream = accept.includes("text/event-stream") || accept.includes("text/*");
-  return { stream, json: !stream || accept.includes("application/json") || accept.includes("*/*") || accept.includes("application/*") };
+  const streamAt = accept.indexOf("text/event-stream");
+  const jsonAt = accept.indexOf("application/json");
+  if (streamAt !== -1 && jsonAt !== -1) return { stream: true, json: jsonAt < streamAt };
+  const stream = streamAt !== -1 || accept.includes("text/*");
+  return { stream, json: !stream || jsonAt !== -1 || accept.includes("*/*") || accept.includes("application/*") };
 }
 
 const jsonHeaders = ["Content-Type", "application/json"];
@@ -288,6 +291,7 @@ export function refuse(response: ServerResponse, failure: GatewayError, headers:
 /** A client that was refused may still be sending: closing at once would reset the connection, and it might never read why. */
 function discardRest(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), discardMs);
+  timer.unref();
   request.on("close", () => clearTimeout(timer));
   request.resume();
 }

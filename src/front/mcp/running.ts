@@ -3,9 +3,11 @@ import type { Principal } from "../../shared/principal.ts";
 import type { AnswerChannel } from "./answer-channel.ts";
 import { toWireError } from "./wire-error.ts";
 import type { Era } from "../../shared/call-context.ts";
+import { createSlotTable } from "../../shared/slot-table.ts";
 
 /** One request over HTTP that has not been answered. */
 export interface RunningRequest {
+  readonly id: number;
   readonly principal: Principal;
   readonly era: Era;
   readonly method: string;
@@ -15,6 +17,8 @@ export interface RunningRequest {
 
 /** Every request over HTTP that has not been answered: what has to end when its principal goes, or the gateway does. */
 export interface RunningRequests {
+  /** The number of the next request. */
+  nextId(): number;
   add(request: RunningRequest): void;
   delete(request: RunningRequest): void;
   /** Answers those for which the predicate holds with the failure, and cancels what works on them. */
@@ -25,16 +29,17 @@ export interface RunningRequests {
 }
 
 export function createRunningRequests(): RunningRequests {
-  const running = new Set<RunningRequest>();
+  const running = createSlotTable<RunningRequest>();
   let total = 0;
   return {
+    nextId: running.nextId,
     add(request) {
       total += 1;
-      running.add(request);
+      running.put(request);
     },
-    delete: (request) => void running.delete(request),
+    delete: (request) => void running.take(request.id),
     endWhere(gone, why) {
-      for (const request of [...running]) {
+      for (const request of running.values()) {
         if (!gone(request.principal)) continue;
         const failure = why();
         const reply = toWireError(failure, request.era, request.method);

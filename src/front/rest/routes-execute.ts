@@ -43,7 +43,7 @@ export function addExecuteRoutes(app: RestApp, deps: RestDeps): void {
       const body: unknown = request.body;
       const intent = readExecution(view, request.params.name, request.headers["x-app-context"], Buffer.isBuffer(body) ? body : undefined, deps.settings().limits.jsonDepth);
       if (intent.warning !== undefined) reply.header("Deprecation", deprecatedSince);
-      await run({ deps, principal, view, intent, reply, stream: wantsStream(request.headers.accept) ? openEventStream(reply) : undefined });
+      await run({ deps, principal, view, intent, reply, ...readAccept(request.headers.accept, reply) });
     },
   );
 }
@@ -55,6 +55,8 @@ interface Execution {
   readonly intent: CallIntent;
   readonly reply: FastifyReply;
   readonly stream: EventStream | undefined;
+  /** Whether the client takes JSON beside it: then a call that said nothing on its way is answered plainly. */
+  readonly acceptsJson: boolean;
 }
 
 async function run(execution: Execution): Promise<void> {
@@ -81,12 +83,9 @@ async function run(execution: Execution): Promise<void> {
   }
 }
 
-function answer({ reply, stream }: Execution, body: Buffer): void {
-  if (stream !== undefined) {
-    stream.end("result", body);
-    return;
-  }
-  sendJson(reply, body);
+function answer({ reply, stream, acceptsJson }: Execution, body: Buffer): void {
+  if (stream !== undefined && (stream.isOpen || !acceptsJson)) stream.end("result", body);
+  else sendJson(reply, body);
 }
 
 /** What a program's author needs to mend the arguments. */
@@ -99,6 +98,9 @@ function withSignature(failure: GatewayError, view: View): GatewayError {
   return signature === undefined ? failure : new GatewayError(failure.code, failure.message, { data: { ...failure.data, signature }, hint: failure.hint, cause: failure.cause });
 }
 
-function wantsStream(accept: string | undefined): boolean {
-  return accept !== undefined && /(^|[\s,])text\/event-stream\s*([,;]|$)/i.test(accept) && !/;\s*q=0(\.0*)?\s*(,|$)/i.test(accept);
+function readAccept(accept: string | undefined, reply: FastifyReply): Pick<Execution, "stream" | "acceptsJson"> {
+  const ranges = (accept ?? "").split(",").map((range) => range.trim().toLowerCase());
+  const takes = (type: string): boolean => ranges.some((range) => range.split(";", 1)[0]?.trim() === type && !/;\s*q=0(\.0*)?$/.test(range));
+  const acceptsJson = takes("application/json") || takes("application/*") || takes("*/*");
+  return takes("text/event-stream") ? { stream: openEventStream(reply), acceptsJson } : { stream: undefined, acceptsJson: true };
 }

@@ -76,8 +76,13 @@ export class LegacyCall implements ExchangeSink {
   onEnd(isEventStream: boolean): void {
     if (this.#isAnswered) return;
     const failure = endedUnanswered(this.#host.wire.endpoint.server, isEventStream);
-    if (isEventStream) this.#resumeOrFail(failure);
-    else this.fail(failure);
+    if (!isEventStream) {
+      this.fail(failure);
+      return;
+    }
+    // A server that has its client come back for the answer has ours come back too (2025-11-25, transports, sending messages).
+    if (this.#exchange?.lastEventId !== undefined) this.#request.replies?.breakOff?.();
+    this.#resumeOrFail(failure);
   }
 
   onFailed(error: GatewayError): void {

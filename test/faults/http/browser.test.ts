@@ -127,7 +127,7 @@ test("FAULT 33: what a page may send without asking is refused, whatever it hold
 test("FAULT 34: no page of another site, and no form, changes anything", async () => {
   for (const path of ["/execute/bad.echo", "/api/servers/bad/restart", "/api/servers", "/mcp"]) {
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-      const foreign = { origin: "https://evil.com", "content-type": "application/json" };
+      const foreign = { origin: "https://evil.com", "content-type": "application/json", "content-length": "2" };
       const answer = await send(`${gateway().url}${path}`, { method, headers: foreign, body: "{}" });
       expect([path, method, answer.status]).toEqual([path, method, 403]);
     }

@@ -55,7 +55,7 @@ export async function startSdkHandler(): Promise<SdkServer> {
     return server;
   });
   const serve = toNodeHandler(handler);
-  return await listen(async (request, response) => await serve(request, response));
+  return await listen(async (request, response) => await serve(request as never, response));
 }
 
 /** SDK 1: sessions. Who names no session gets a transport that has none yet; who names an unknown one, a transport that has another. */

@@ -419,3 +419,38 @@ test("FAULT 4: a session of revision 2025-03-26 takes batches, one of 2025-11-25
   const newer = await startSession();
   expect((await post(gateway().url, batch, { "mcp-session-id": newer.id })).status).toBe(400);
 });
+
+test("a request without a session is cancelled upstream when its client goes; one of a session is not", async () => {
+  const inFlight = async (): Promise<unknown> => {
+    const answer = await post(gateway().url, toolCall("in-flight"));
+    return (JSON.parse(answer.json.result.content[0].text) as { inFlight: number }).inFlight;
+  };
+  // The question itself is one of those that are counted.
+  await until(async () => (await inFlight()) === 1);
+  const session = await startSession();
+  const controllers = [new AbortController(), new AbortController()];
+  const headers = [{ "content-type": "application/json" }, { "content-type": "application/json", ...session.headers }];
+  const calls = controllers.map(async ({ signal }, index) => {
+    await fetch(`${gateway().url}/mcp`, {
+      method: "POST",
+      headers: headers[index] ?? {},
+      body: toolCall("hang"),
+      signal,
+    }).catch(() => undefined);
+  });
+  await until(async () => (await inFlight()) === 3);
+  for (const controller of controllers) controller.abort();
+  await Promise.all(calls);
+  await until(async () => (await inFlight()) === 2);
+  await send(`${gateway().url}/mcp`, { method: "DELETE", headers: session.headers });
+  await until(async () => (await inFlight()) === 1);
+});
+
+function toolCall(name: string): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "execute_mcp_tool", arguments: { tool_path: `bad:${name}`, arguments: {} } },
+  });
+}

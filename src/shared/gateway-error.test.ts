@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { failures } from "./failures.ts";
+import { GatewayError, toGatewayError } from "./gateway-error.ts";
+
+test("a failure knows its row, and the thrower may know a better hint", () => {
+  const plain = new GatewayError("TOOL_UNKNOWN", "there is none");
+  expect([plain.hint, plain.row.http]).toEqual([failures.TOOL_UNKNOWN.hint, 404]);
+  expect(new GatewayError("TOOL_UNKNOWN", "", { hint: "Look there." }).hint).toBe("Look there.");
+});
+
+test("whatever was thrown becomes one, with its cause kept for the log", () => {
+  const own = new GatewayError("RATE_LIMITED", "");
+  expect(toGatewayError(own)).toBe(own);
+  const cause = new TypeError("oops");
+  expect(toGatewayError(cause)).toMatchObject({ code: "INTERNAL", message: "internal error: oops", cause });
+  for (const thrown of [undefined, null, "text", 7, {}]) expect(toGatewayError(thrown).code).toBe("INTERNAL");
+});
