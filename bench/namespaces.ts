@@ -22,6 +22,8 @@ const concurrency = 32;
 const listRequests = quick ? 4_000 : 20_000;
 const callRequests = quick ? 2_000 : 8_000;
 const rounds = quick ? 3 : 7;
+/** What a server somewhere in the network takes to list its tools. */
+const listDelayMs = 50;
 const targets = { listP99Ms: 5, executeRatio: 1.2 };
 
 async function main(): Promise<void> {
@@ -61,7 +63,7 @@ async function serve(corpus: string): Promise<void> {
   const servers = corpusServers(corpus);
   // One cheap tool to call, beside those of the corpus.
   const first = servers[0] as ManyServer;
-  const many = await startManyServers([{ ...first, tools: [...first.tools, { name: "bench_echo", inputSchema: { type: "object", properties: { message: { type: "string" } } } }] }, ...servers.slice(1)]);
+  const many = await startManyServers([{ ...first, tools: [...first.tools, { name: "bench_echo", inputSchema: { type: "object", properties: { message: { type: "string" } } } }] }, ...servers.slice(1)], { listDelayMs });
   process.send?.(many.mcpServers);
 }
 
@@ -109,8 +111,10 @@ async function measureRequests(mcpServers: object): Promise<string[][]> {
     for (const path of ["/namespaces", "/list/apps"]) {
       const list = async (): Promise<LoadResult> => await load(url, "", { path, method: "GET", connections: concurrency, requests: listRequests });
       await list();
-      const { latencies, durationMs } = await list();
-      rows.push([`GET ${path}, c=${concurrency}: p50 / p99 / per second`, `${ms(percentile(latencies, 0.5))} / ${ms(percentile(latencies, 0.99))} / ${Math.round((listRequests / durationMs) * 1_000)}`, `p99 < ${targets.listP99Ms} ms`]);
+      const results: LoadResult[] = [];
+      for (let round = 0; round < rounds; round += 1) results.push(await list());
+      const share = (part: number): string => ms(median(results.map(({ latencies }) => percentile(latencies, part))));
+      rows.push([`GET ${path}, c=${concurrency}: p50 / p99 / per second`, `${share(0.5)} / ${share(0.99)} / ${Math.round((listRequests / median(results.map(({ durationMs }) => durationMs))) * 1_000)}`, `p99 < ${targets.listP99Ms} ms`]);
     }
     const server = Object.keys(mcpServers)[0] as string;
     const rest = { path: `/execute/${server}:bench_echo`, body: '{"message":"hello"}' };
@@ -147,7 +151,7 @@ async function measureLoading(mcpServers: object): Promise<string[][]> {
       }),
     );
   }
-  return [[`loading ${keys.length} namespaces: in parallel / one by one`, times.map(ms).join(" / "), ""]];
+  return [[`loading ${keys.length} namespaces of servers ${listDelayMs} ms away: in parallel / one by one`, times.map(ms).join(" / "), ""]];
 }
 
 /** In this process, where the heap can be cleared of garbage first. */

@@ -23,7 +23,14 @@ export function sampleStanding(slug: string, more: Partial<ServerStanding> = {})
 }
 
 /** A view of these parts, and of servers that offer nothing yet. */
-export function sampleView(parts: readonly InstanceCatalog[], standings: readonly ServerStanding[] = parts.map((part) => sampleStanding(part.server))): View {
+export function sampleView(
+  parts: readonly InstanceCatalog[],
+  standings: readonly ServerStanding[] = parts.map((part) => sampleStanding(part.server)),
+): View {
   const catalog = parts.reduce(withInstance, emptyCatalog);
-  return createViews(() => catalog, { statusVersion: 0, standings: () => standings }, () => true)(localPrincipal);
+  return createViews(
+    () => catalog,
+    { statusVersion: 0, standings: () => standings },
+    () => true,
+  )(localPrincipal);
 }

@@ -1,1 +1,5 @@
-export declare function errorsPage(failures: Readonly<Record<string, { readonly http: number; readonly rpc: number; readonly retry: boolean; readonly hint: string }>>): string;
+export declare function errorsPage(
+  failures: Readonly<
+    Record<string, { readonly http: number; readonly rpc: number; readonly retry: boolean; readonly hint: string }>
+  >,
+): string;

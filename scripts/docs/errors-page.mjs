@@ -6,13 +6,16 @@ const groups = [
     title: "The message itself",
     codes: {
       PARSE_ERROR: "The body or line is empty, cut off, no JSON or no UTF-8.",
-      REQUEST_INVALID: "It is JSON, but no JSON-RPC request: no object, no method, an id that is neither string nor integer.",
+      REQUEST_INVALID:
+        "It is JSON, but no JSON-RPC request: no object, no method, an id that is neither string nor integer.",
       METHOD_UNKNOWN: "The method does not exist at this endpoint, or not in the request's era.",
       PARAMS_INVALID: "`params` is no object, or a member that the method needs is missing or of another type.",
       INTERNAL: "The gateway itself failed. Its log has the cause.",
-      HEADER_MISMATCH: "`Mcp-Method` or `Mcp-Name` is missing, differs from the body, or is badly encoded (2026-07-28).",
+      HEADER_MISMATCH:
+        "`Mcp-Method` or `Mcp-Name` is missing, differs from the body, or is badly encoded (2026-07-28).",
       CAPABILITY_MISSING: "A server refused a call because the client did not declare a capability (2026-07-28).",
-      VERSION_UNSUPPORTED: "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
+      VERSION_UNSUPPORTED:
+        "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
       BODY_TOO_LARGE: "The body is larger than `limits.requestBodyBytes`.",
       BODY_TOO_DEEP: "The JSON nests deeper than `limits.jsonDepth`.",
       BODY_TIMEOUT: "The body did not arrive within `limits.bodyTimeoutMs`.",
@@ -52,13 +55,17 @@ const groups = [
   {
     title: "Calling",
     codes: {
-      ARGUMENTS_INVALID: "The arguments do not fit the tool's schema; `field` says where, `signature` what fits. The server was not called.",
+      ARGUMENTS_INVALID:
+        "The arguments do not fit the tool's schema; `field` says where, `signature` what fits. The server was not called.",
       POLICY_DENIED: "`tools.allow` or `tools.deny` of the server excludes the tool.",
       CALL_CANCELLED: "The client cancelled, or closed the connection.",
-      RESULT_TOO_LARGE: "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",
-      CLIENT_CANNOT_ANSWER: "The server asks the user or the model something that this client did not declare that it can answer.",
+      RESULT_TOO_LARGE:
+        "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",
+      CLIENT_CANNOT_ANSWER:
+        "The server asks the user or the model something that this client did not declare that it can answer.",
       HANDLE_INVALID: "`requestState` was changed, has expired, or belongs to another request or principal.",
-      QUESTION_AMBIGUOUS: "A server asked something while several calls were in flight, and does not say which one it belongs to.",
+      QUESTION_AMBIGUOUS:
+        "A server asked something while several calls were in flight, and does not say which one it belongs to.",
       QUESTION_TIMEOUT: "Nobody answered a server's question in time.",
     },
   },
@@ -75,8 +82,10 @@ const groups = [
       SPAWN_FAILED: "The command does not exist, may not be executed, or the machine has no room for another process.",
       START_TIMEOUT: "The server did not finish its handshake within `startTimeoutMs`.",
       CONNECT_FAILED: "No connection to the server's URL.",
-      UPSTREAM_TIMEOUT: "The server did not answer the call within `callTimeoutMs` of silence, or `maxCallTimeoutMs` in all.",
-      UPSTREAM_CLOSED: "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
+      UPSTREAM_TIMEOUT:
+        "The server did not answer the call within `callTimeoutMs` of silence, or `maxCallTimeoutMs` in all.",
+      UPSTREAM_CLOSED:
+        "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
       UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",
       UPSTREAM_BUSY: "The server does not read its input, and its queue is full.",
       UPSTREAM_HTTP: "The server answered with an HTTP status that is no answer.",
@@ -103,8 +112,16 @@ export function errorsPage(failures) {
   const told = new Set(groups.flatMap(({ codes }) => Object.keys(codes)));
   const missing = Object.keys(failures).filter((code) => !told.has(code));
   const gone = [...told].filter((code) => !Object.hasOwn(failures, code));
-  if (missing.length + gone.length > 0) throw new Error(`scripts/docs/errors-page.mjs does not say when these happen: ${missing.join(", ") || "none"}; and knows these that are gone: ${gone.join(", ") || "none"}`);
-  const sections = groups.map(({ title, codes }) => `## ${title}\n\n${head}\n${Object.entries(codes).map(([code, when]) => row(code, when, failures[code])).join("\n")}\n`);
+  if (missing.length + gone.length > 0)
+    throw new Error(
+      `scripts/docs/errors-page.mjs does not say when these happen: ${missing.join(", ") || "none"}; and knows these that are gone: ${gone.join(", ") || "none"}`,
+    );
+  const sections = groups.map(
+    ({ title, codes }) =>
+      `## ${title}\n\n${head}\n${Object.entries(codes)
+        .map(([code, when]) => row(code, when, failures[code]))
+        .join("\n")}\n`,
+  );
   return `${opening}\n${sections.join("\n")}`;
 }
 

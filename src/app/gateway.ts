@@ -14,6 +14,7 @@ import { createFleet, type Fleet } from "../instance/fleet.ts";
 import { createStartQueue } from "../instance/start-queue.ts";
 import { mayUse } from "../policy/policy.ts";
 import { createSealedStates } from "../protocol/sealed-state.ts";
+import { createLogLevels } from "../routing/log-levels.ts";
 import { createRouting, type Routing } from "../routing/routing.ts";
 import { createSubscriptions, type Subscriptions } from "../routing/subscriptions.ts";
 import { createValidators } from "../routing/validation/validators.ts";
@@ -117,6 +118,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
   const routing = createRouting({ instanceOf, validators, states: createSealedStates(stateLifetimeMs, clock.now), events, clock, limits: settings.limits });
   const subscriptions = createSubscriptions(instanceOf, events);
+  const logLevels = createLogLevels(instanceOf, events);
   const discovery = createDiscovery(async () => await loadDiscovery(settings.search, { log, clock, dataDir: deps.dataDir, isShared: (tool) => fleet.get(tool.instance)?.owner === null }));
   const mcp = createMcpFront({
     settings,
@@ -129,6 +131,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     routing,
     discovery,
     subscriptions,
+    logLevels,
     namespaces,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     cursorKey: randomBytes(32),

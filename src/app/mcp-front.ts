@@ -18,6 +18,7 @@ import { createRequestRunner } from "../front/mcp/request-run.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
 import { toWireError } from "../front/mcp/wire-error.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
+import type { LogLevels } from "../routing/log-levels.ts";
 import type { Routing } from "../routing/routing.ts";
 import type { Subscriptions } from "../routing/subscriptions.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -37,6 +38,7 @@ export interface McpFrontDeps {
   readonly routing: Routing;
   readonly discovery: Discovery;
   readonly subscriptions: Subscriptions;
+  readonly logLevels: LogLevels;
   readonly namespaces: Pick<Namespaces, "list" | "noteBareName">;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;
@@ -68,7 +70,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     if (failure.code === "INTERNAL") deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
     return toWireError(failure, caller.client.era, method);
   });
-  const legacy = createLegacyRequests({ sessions, viewOf, notifier, subscriptions: deps.subscriptions, routing: deps.routing, serverInfo });
+  const legacy = createLegacyRequests({ sessions, viewOf, notifier, subscriptions: deps.subscriptions, logLevels: deps.logLevels, routing: deps.routing, serverInfo });
   const listen = createListenRequests({ viewOf, notifier, subscriptions: deps.subscriptions, serverInfoText, mostStreams: limits.openStreams });
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.currentSettings().limits, clock);

@@ -50,7 +50,14 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
     if (endpoint === undefined) return;
     clients += 1;
     try {
-      await serveStdio({ input: socket, output: socket, endpoint, principal: gateway.owner, parts: gateway.mcp.parts, limits: gateway.config().settings.limits });
+      await serveStdio({
+        input: socket,
+        output: socket,
+        endpoint,
+        principal: gateway.owner,
+        parts: gateway.mcp.parts,
+        limits: gateway.config().settings.limits,
+      });
     } finally {
       clients -= 1;
     }
@@ -88,14 +95,28 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
 
   /** An instance by its id, or all of a server. */
   function choose(name: string): readonly Instance[] {
-    const chosen = gateway.fleet.all().filter((instance) => instance.id === name || instance.server.slug === name || instance.server.key === name);
-    if (chosen.length === 0) throw new GatewayError("SERVER_UNKNOWN", `there is no server or instance ${name.slice(0, 200)}`, { hint: "`toolyard status` lists them." });
+    const chosen = gateway.fleet
+      .all()
+      .filter((instance) => instance.id === name || instance.server.slug === name || instance.server.key === name);
+    if (chosen.length === 0)
+      throw new GatewayError("SERVER_UNKNOWN", `there is no server or instance ${name.slice(0, 200)}`, {
+        hint: "`toolyard status` lists them.",
+      });
     return chosen;
   }
 
   function toLine(instance: Instance): InstanceLine {
     const { status, dormant, reason } = instance.standing();
-    return { id: instance.id, server: instance.server.slug, owner: instance.owner, status, dormant, reason, tools: gateway.fleet.toolCount(instance.id), pid: instance.pid ?? null };
+    return {
+      id: instance.id,
+      server: instance.server.slug,
+      owner: instance.owner,
+      status,
+      dormant,
+      reason,
+      tools: gateway.fleet.toolCount(instance.id),
+      pid: instance.pid ?? null,
+    };
   }
 
   const onConnect = createOwnerDoor({

@@ -26,7 +26,10 @@ export async function followConfigFile({ gateway, load, log, signal }: ReloadOpt
       log.info({ component: "config", operation: "reload" }, `${file} was applied`);
     },
     onRefused(error) {
-      log.error({ component: "config", operation: "reload" }, `the changed configuration is refused, the old one stays: ${error.message}`);
+      log.error(
+        { component: "config", operation: "reload" },
+        `the changed configuration is refused, the old one stays: ${error.message}`,
+      );
       gateway.events.emit({ type: "config.refused", atMs: Date.now(), file, reason: error.message });
     },
     signal,

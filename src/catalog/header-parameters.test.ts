@@ -2,11 +2,18 @@ import { describe, expect, test } from "vitest";
 import { faultyHeaderParameter, headerParameters } from "./header-parameters.ts";
 
 const header = (type: unknown, name: unknown): object => ({ type, "x-mcp-header": name });
-const withProperties = (properties: object, more: object = {}): Record<string, unknown> => ({ type: "object", properties, ...more });
+const withProperties = (properties: object, more: object = {}): Record<string, unknown> => ({
+  type: "object",
+  properties,
+  ...more,
+});
 
 describe("header parameters of a schema", () => {
   test("are found with the way to them, also in nested objects", () => {
-    const schema = withProperties({ region: header("string", "Region"), deep: withProperties({ level: header("integer", "Level") }) });
+    const schema = withProperties({
+      region: header("string", "Region"),
+      deep: withProperties({ level: header("integer", "Level") }),
+    });
     expect(headerParameters(schema)).toEqual([
       { name: "Region", path: ["region"] },
       { name: "Level", path: ["deep", "level"] },

@@ -5,9 +5,26 @@ import { buildPart, type RawLists } from "./parts.ts";
 
 const rules = { allow: undefined, deny: [], rename: {}, describe: {} };
 
-function build(lists: Partial<RawLists>, tools: Partial<ServerConfig["tools"]> = {}, transport: object = { kind: "stdio", env: {} }) {
+function build(
+  lists: Partial<RawLists>,
+  tools: Partial<ServerConfig["tools"]> = {},
+  transport: object = { kind: "stdio", env: {} },
+) {
   const server = { slug: "s", displayName: "S", transport, tools: { ...rules, ...tools } } as unknown as ServerConfig;
-  const raw: RawLists = { tools: [], resources: [], templates: [], prompts: [], serverInfo: {}, instructions: undefined, capabilities: {}, eras: ["legacy"], ttlMs: undefined, cacheScope: "public", transport: "stdio", ...lists };
+  const raw: RawLists = {
+    tools: [],
+    resources: [],
+    templates: [],
+    prompts: [],
+    serverInfo: {},
+    instructions: undefined,
+    capabilities: {},
+    eras: ["legacy"],
+    ttlMs: undefined,
+    cacheScope: "public",
+    transport: "stdio",
+    ...lists,
+  };
   return buildPart(server, "s" as InstanceId, raw);
 }
 
@@ -24,7 +41,19 @@ describe("what a server lists", () => {
 
   test("malformed ones are left out one by one, each named with a reason", () => {
     const { part, skipped } = build({
-      tools: [tool("ok"), null, "x", [], tool(7), tool(""), tool("x".repeat(1_025)), { name: "no-schema" }, tool("bad-output", { outputSchema: 1 }), tool("bad-text", { description: {} }), tool("null-text", { description: null })],
+      tools: [
+        tool("ok"),
+        null,
+        "x",
+        [],
+        tool(7),
+        tool(""),
+        tool("x".repeat(1_025)),
+        { name: "no-schema" },
+        tool("bad-output", { outputSchema: 1 }),
+        tool("bad-text", { description: {} }),
+        tool("null-text", { description: null }),
+      ],
       resources: [{ uri: "a://b", name: "r" }, { uri: "" }, {}, { uri: "c://d", title: 1 }],
       templates: [{ uriTemplate: "t://{x}", name: "t" }, { uriTemplate: 1 }],
       prompts: [{ name: "p" }, { name: "q", arguments: {} }, null],
@@ -37,14 +66,26 @@ describe("what a server lists", () => {
   });
 
   test("FAULT 56: of two of one name the first is kept", () => {
-    const { part, skipped } = build({ tools: [tool("a", { title: "1" }), tool("a", { title: "2" })], resources: [{ uri: "x:y", name: "1" }, { uri: "x:y", name: "2" }] });
+    const { part, skipped } = build({
+      tools: [tool("a", { title: "1" }), tool("a", { title: "2" })],
+      resources: [
+        { uri: "x:y", name: "1" },
+        { uri: "x:y", name: "2" },
+      ],
+    });
     expect(part.tools.map((entry) => entry.definition.title)).toEqual(["1"]);
     expect(part.resources).toHaveLength(1);
-    expect(skipped.map((item) => item.reason)).toEqual([expect.stringContaining("twice"), expect.stringContaining("twice")]);
+    expect(skipped.map((item) => item.reason)).toEqual([
+      expect.stringContaining("twice"),
+      expect.stringContaining("twice"),
+    ]);
   });
 
   test("rename and describe change what clients see, not what goes upstream; two cannot be renamed into one", () => {
-    const { part, skipped } = build({ tools: [tool("a"), tool("b"), tool("constructor")] }, { rename: { a: "b" }, describe: { a: "told" } });
+    const { part, skipped } = build(
+      { tools: [tool("a"), tool("b"), tool("constructor")] },
+      { rename: { a: "b" }, describe: { a: "told" } },
+    );
     expect(part.tools.map((entry) => [entry.path, entry.upstreamName, entry.definition.description])).toEqual([
       ["s:b", "a", "told"],
       ["s:constructor", "constructor", undefined],
@@ -53,9 +94,15 @@ describe("what a server lists", () => {
   });
 
   test("FAULT 45: a faulty x-mcp-header excludes a tool over HTTP, and is nobody's business on stdio", () => {
-    const faulty = { name: "h", inputSchema: { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } } };
+    const faulty = {
+      name: "h",
+      inputSchema: { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } },
+    };
     expect(build({ tools: [faulty] }).part.tools).toHaveLength(1);
-    expect(build({ tools: [faulty], transport: "http" }, {}, { kind: "http", headers: {} })).toMatchObject({ part: { tools: [] }, skipped: [{ name: "h" }] });
+    expect(build({ tools: [faulty], transport: "http" }, {}, { kind: "http", headers: {} })).toMatchObject({
+      part: { tools: [] },
+      skipped: [{ name: "h" }],
+    });
   });
 
   test("FAULT 52: what was fetched with credentials is private", () => {
@@ -66,7 +113,9 @@ describe("what a server lists", () => {
   });
 
   test("the hash changes with the definition, and with nothing else", () => {
-    const [first, same, other] = [tool("a"), tool("a"), tool("a", { title: "x" })].map((definition) => build({ tools: [definition] }).part.tools[0]?.hash);
+    const [first, same, other] = [tool("a"), tool("a"), tool("a", { title: "x" })].map(
+      (definition) => build({ tools: [definition] }).part.tools[0]?.hash,
+    );
     expect(first).toBe(same);
     expect(first).not.toBe(other);
     expect(first).toMatch(/^[0-9a-f]{64}$/);

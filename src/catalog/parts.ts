@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../config/config.ts";
-import type { PromptDefinition, ResourceDefinition, ResourceTemplateDefinition, ToolDefinition } from "../shared/definitions.ts";
+import type {
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+} from "../shared/definitions.ts";
 import type { InstanceId, ToolPath } from "../shared/ids.ts";
 import { isJsonObject, type JsonObject } from "../shared/json-bytes.ts";
 import type { Era } from "../shared/call-context.ts";
@@ -33,7 +38,11 @@ export interface SkippedItem {
 const longestName = 1_024;
 
 /** Checks what a server listed, applies the configuration's `rename` and `describe`, and freezes it. Pure. */
-export function buildPart(server: ServerConfig, instance: InstanceId, lists: RawLists): { part: InstanceCatalog; skipped: readonly SkippedItem[] } {
+export function buildPart(
+  server: ServerConfig,
+  instance: InstanceId,
+  lists: RawLists,
+): { part: InstanceCatalog; skipped: readonly SkippedItem[] } {
   const skipped: SkippedItem[] = [];
   const owner = { instance, server: server.slug };
   const tools = acceptAll<ToolDefinition>(lists.tools, "tool", toolProblem, (tool) => tool.name, skipped)
@@ -54,13 +63,23 @@ export function buildPart(server: ServerConfig, instance: InstanceId, lists: Raw
     eras: lists.eras,
     tools: Object.freeze(tools.filter((tool) => firstOf(seenPaths, tool, skipped))),
     resources: Object.freeze(
-      acceptAll<ResourceDefinition>(lists.resources, "resource", resourceProblem, (item) => item.uri, skipped).map((definition) => ({ ...owner, definition })),
+      acceptAll<ResourceDefinition>(lists.resources, "resource", resourceProblem, (item) => item.uri, skipped).map(
+        (definition) => ({ ...owner, definition }),
+      ),
     ),
     templates: Object.freeze(
-      acceptAll<ResourceTemplateDefinition>(lists.templates, "template", templateProblem, (item) => item.uriTemplate, skipped).map((definition) => ({ ...owner, definition })),
+      acceptAll<ResourceTemplateDefinition>(
+        lists.templates,
+        "template",
+        templateProblem,
+        (item) => item.uriTemplate,
+        skipped,
+      ).map((definition) => ({ ...owner, definition })),
     ),
     prompts: Object.freeze(
-      acceptAll<PromptDefinition>(lists.prompts, "prompt", promptProblem, (item) => item.name, skipped).map((definition) => ({ ...owner, definition })),
+      acceptAll<PromptDefinition>(lists.prompts, "prompt", promptProblem, (item) => item.name, skipped).map(
+        (definition) => ({ ...owner, definition }),
+      ),
     ),
     ttlMs: lists.ttlMs,
     // What was fetched with somebody's credentials is not for everybody, whatever the server says (FAULTS.md 52).
@@ -76,7 +95,10 @@ function hasCredentials({ transport }: ServerConfig): boolean {
 function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefinition): ToolEntry {
   const name = ownValue(server.tools.rename, tool.name) ?? tool.name;
   const description = ownValue(server.tools.describe, tool.name);
-  const definition: ToolDefinition = name === tool.name && description === undefined ? tool : { ...tool, name, ...(description === undefined ? {} : { description }) };
+  const definition: ToolDefinition =
+    name === tool.name && description === undefined
+      ? tool
+      : { ...tool, name, ...(description === undefined ? {} : { description }) };
   return Object.freeze({
     instance,
     server: server.slug,
@@ -98,7 +120,11 @@ function firstOf(seen: Set<string>, tool: ToolEntry, skipped: SkippedItem[]): bo
     seen.add(tool.path);
     return true;
   }
-  skipped.push({ kind: "tool", name: tool.upstreamName, reason: "another tool of this server has been renamed to the same name" });
+  skipped.push({
+    kind: "tool",
+    name: tool.upstreamName,
+    reason: "another tool of this server has been renamed to the same name",
+  });
   return false;
 }
 
@@ -139,17 +165,25 @@ function toolProblem(tool: JsonObject): string | undefined {
   return (
     nameProblem(tool["name"]) ??
     (isJsonObject(schema) ? undefined : "inputSchema is no object") ??
-    (tool["outputSchema"] === undefined || isJsonObject(tool["outputSchema"]) ? undefined : "outputSchema is no object") ??
+    (tool["outputSchema"] === undefined || isJsonObject(tool["outputSchema"])
+      ? undefined
+      : "outputSchema is no object") ??
     textProblem(tool)
   );
 }
 
 function resourceProblem(resource: JsonObject): string | undefined {
-  return (typeof resource["uri"] === "string" && resource["uri"] !== "" ? undefined : "has no uri") ?? textProblem(resource);
+  return (
+    (typeof resource["uri"] === "string" && resource["uri"] !== "" ? undefined : "has no uri") ?? textProblem(resource)
+  );
 }
 
 function templateProblem(template: JsonObject): string | undefined {
-  return (typeof template["uriTemplate"] === "string" && template["uriTemplate"] !== "" ? undefined : "has no uriTemplate") ?? textProblem(template);
+  return (
+    (typeof template["uriTemplate"] === "string" && template["uriTemplate"] !== ""
+      ? undefined
+      : "has no uriTemplate") ?? textProblem(template)
+  );
 }
 
 function promptProblem(prompt: JsonObject): string | undefined {
@@ -168,8 +202,8 @@ function nameProblem(name: unknown): string | undefined {
 
 function textProblem(item: JsonObject): string | undefined {
   for (const field of ["title", "description"]) {
-    if (item[field] !== undefined && item[field] !== null && typeof item[field] !== "string") return `its ${field} is no text`;
+    if (item[field] !== undefined && item[field] !== null && typeof item[field] !== "string")
+      return `its ${field} is no text`;
   }
   return undefined;
 }
-

@@ -16,7 +16,9 @@ export function toPipeUri(server: ServerSlug, uri: string): string {
 }
 
 export function toNativeUri(server: ServerSlug, uri: string): string {
-  return uri.startsWith("ui://") ? `ui://${server}/${uri.slice("ui://".length)}` : `toolyard://${server}/${encode(uri)}`;
+  return uri.startsWith("ui://")
+    ? `ui://${server}/${uri.slice("ui://".length)}`
+    : `toolyard://${server}/${encode(uri)}`;
 }
 
 /** Templates keep their `{expressions}` in view, so that a client can fill them in: only what stands between is encoded. */

@@ -11,7 +11,11 @@ const alice: Principal = { ...localPrincipal, id: "alice" as PrincipalId };
 test("a view is built once for a principal, a catalog and a set of statuses", () => {
   let catalog: Catalog = withInstance(emptyCatalog, sampleInstance("a", [{ name: "t" }]));
   const source = { statusVersion: 0, standings: () => [sampleStanding("a")] };
-  const viewOf = createViews(() => catalog, source satisfies ViewSource, () => true);
+  const viewOf = createViews(
+    () => catalog,
+    source satisfies ViewSource,
+    () => true,
+  );
   const first = viewOf(localPrincipal);
   expect(viewOf(localPrincipal)).toBe(first);
   expect(viewOf(alice)).not.toBe(first);
@@ -27,7 +31,11 @@ test("a view is built once for a principal, a catalog and a set of statuses", ()
 
 test("what a principal may not see is in no list and has no name", () => {
   const catalog = withInstance(emptyCatalog, sampleInstance("a", [{ name: "open" }, { name: "secret" }]));
-  const viewOf = createViews(() => catalog, { statusVersion: 0, standings: () => [sampleStanding("a")] }, (principal, _server, tool) => principal.id !== "alice" || tool.upstreamName !== "secret");
+  const viewOf = createViews(
+    () => catalog,
+    { statusVersion: 0, standings: () => [sampleStanding("a")] },
+    (principal, _server, tool) => principal.id !== "alice" || tool.upstreamName !== "secret",
+  );
   expect(viewOf(alice).servers[0]?.tools.map((tool) => tool.upstreamName)).toEqual(["open"]);
   expect(viewOf(alice).names.find("a:secret")).toEqual({ kind: "none" });
   expect(viewOf(localPrincipal).names.find("a:secret").kind).toBe("one");

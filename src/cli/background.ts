@@ -30,7 +30,8 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Ga
     const holder = await find();
     if (holder?.url != null) return holder;
     // One that was beaten to the lock by another's is no failure: that one is waited for.
-    if (holder === undefined && started?.failed() !== undefined) throw unreachable(dataDir, `it ended with code ${started.failed()}`);
+    if (holder === undefined && started?.failed() !== undefined)
+      throw unreachable(dataDir, `it ended with code ${started.failed()}`);
     if (holder === undefined) started ??= startGateway(options);
     await sleep(lookMs, deadline).catch(() => {
       throw unreachable(dataDir, `it did not answer within ${startTimeoutMs / 1_000} s`);
@@ -43,8 +44,26 @@ function startGateway({ context, config, dataDir }: BackgroundOptions): { readon
   const log = openSync(join(dataDir, logName), "w", 0o600);
   const [, main = ""] = process.argv;
   const idle = String(context.env["TOOLYARD_IDLE_EXIT"] || idleExitS);
-  const args = [main, "serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", dataDir, "--idle-exit", idle, ...(config.file === undefined ? [] : ["--config", config.file])];
-  const child = spawn(process.execPath, args, { cwd: context.cwd, detached: true, stdio: ["ignore", log, log], env: context.env as NodeJS.ProcessEnv, windowsHide: true });
+  const args = [
+    main,
+    "serve",
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--data-dir",
+    dataDir,
+    "--idle-exit",
+    idle,
+    ...(config.file === undefined ? [] : ["--config", config.file]),
+  ];
+  const child = spawn(process.execPath, args, {
+    cwd: context.cwd,
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: context.env,
+    windowsHide: true,
+  });
   closeSync(log);
   let code: number | undefined;
   child.on("exit", (status) => (code = status ?? 1));
@@ -56,7 +75,11 @@ function startGateway({ context, config, dataDir }: BackgroundOptions): { readon
 function unreachable(dataDir: string, why: string): GatewayError {
   const file = join(dataDir, logName);
   const said = lastLines(file);
-  return new GatewayError("GATEWAY_UNREACHABLE", `the gateway could not be started in the background: ${why}${said === "" ? "" : `\n${said}`}`, { hint: `Look at ${file}, or give --in-process.` });
+  return new GatewayError(
+    "GATEWAY_UNREACHABLE",
+    `the gateway could not be started in the background: ${why}${said === "" ? "" : `\n${said}`}`,
+    { hint: `Look at ${file}, or give --in-process.` },
+  );
 }
 
 function lastLines(file: string): string {

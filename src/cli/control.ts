@@ -39,13 +39,18 @@ export async function stop(context: CommandContext): Promise<number> {
 async function findHolder(context: CommandContext): Promise<GatewayHolder> {
   const dataDir = dataDirectoryOf(await readConfig(context), context);
   const holder = await readGatewayHolder({ dataDir, startTimeOf: readStartTime });
-  if (holder === undefined) throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
+  if (holder === undefined)
+    throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
   return holder;
 }
 
 function toText({ id, status: state, dormant, tools, pid, reason }: InstanceLine): string {
   const shown = dormant ? "dormant" : state;
-  const facts = [`${tools} tools`, ...(pid === null ? [] : [`process ${pid}`]), ...(reason === "" || dormant ? [] : [plain(reason)])];
+  const facts = [
+    `${tools} tools`,
+    ...(pid === null ? [] : [`process ${pid}`]),
+    ...(reason === "" || dormant ? [] : [plain(reason)]),
+  ];
   return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}\n`;
 }
 

@@ -15,9 +15,14 @@ export interface OwnerSocket {
 const connectTimeoutMs = 10_000;
 
 /** Knocks at the owner's door of a running gateway. Rejects with GATEWAY_UNREACHABLE. */
-export async function openOwnerSocket(holder: GatewayHolder, purpose: OwnerPurpose, endpoint: string): Promise<OwnerSocket> {
+export async function openOwnerSocket(
+  holder: GatewayHolder,
+  purpose: OwnerPurpose,
+  endpoint: string,
+): Promise<OwnerSocket> {
   return await new Promise((resolve, reject) => {
-    const fail = (why: string) => reject(new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ${why}`));
+    const fail = (why: string) =>
+      reject(new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ${why}`));
     if (holder.url === null) {
       fail("does not answer yet");
       return;
@@ -55,7 +60,10 @@ function reachable(hostname: string): string {
 }
 
 /** One command for the running gateway, and its answer. Rejects with GATEWAY_UNREACHABLE. */
-export async function control(holder: GatewayHolder, command: { readonly command: string; readonly name?: string }): Promise<ControlAnswer> {
+export async function control(
+  holder: GatewayHolder,
+  command: { readonly command: string; readonly name?: string },
+): Promise<ControlAnswer> {
   const { socket } = await openOwnerSocket(holder, "control", "/mcp");
   try {
     socket.write(`${JSON.stringify(command)}\n`);

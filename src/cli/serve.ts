@@ -20,9 +20,20 @@ export async function serve(context: CommandContext): Promise<number> {
   const dataDir = openDataDirectory(config, context);
   await using lock = await claim(dataDir, config, context.version);
   let gateway: Gateway | undefined;
-  const log = openLog(() => gateway?.config() ?? config, undefined, () => gateway?.secrets());
+  const log = openLog(
+    () => gateway?.config() ?? config,
+    undefined,
+    () => gateway?.secrets(),
+  );
   for (const warning of config.warnings) log.warn({ component: "config" }, warning);
-  gateway = createGateway(config, { log, clock: systemClock, version: context.version, environment: context.env, dataDir, vaultKey: vaultKeyOf(context) });
+  gateway = createGateway(config, {
+    log,
+    clock: systemClock,
+    version: context.version,
+    environment: context.env,
+    dataDir,
+    vaultKey: vaultKeyOf(context),
+  });
   const stopping = createStopping(log);
   const owner = createOwner({ secret: lock.secret, gateway, stop: () => stopping.ask("asked by the owner") });
   const front = createHttpFront(gateway, log, owner.onConnect);
@@ -64,7 +75,17 @@ async function run({ context, config, gateway, owner, lock, url, log, stopping, 
     return next;
   };
   await followConfigFile({ gateway, load, log, signal: stopping.asked });
-  if (idleExitMs !== undefined) whenUnused({ isUsed: () => owner.clients > 0 || gateway.mcp.parts.running.size > 0, uses: () => gateway.mcp.parts.running.total, afterMs: idleExitMs, clock: systemClock, signal: stopping.asked }, () => stopping.ask("nobody uses it"));
+  if (idleExitMs !== undefined)
+    whenUnused(
+      {
+        isUsed: () => owner.clients > 0 || gateway.mcp.parts.running.size > 0,
+        uses: () => gateway.mcp.parts.running.total,
+        afterMs: idleExitMs,
+        clock: systemClock,
+        signal: stopping.asked,
+      },
+      () => stopping.ask("nobody uses it"),
+    );
   if (process.stderr.isTTY || config.settings.logLevel !== "error") {
     process.stderr.write(clientHelp(url, config));
     void reportServers(gateway.fleet, (line) => process.stderr.write(line));
@@ -90,13 +111,18 @@ function refuseOpenBind(config: Config, host: string): void {
   const { auth } = config.settings;
   const loopback = host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
   const authenticated = auth.tokenHashes.length > 0 || config.people.principals.size > 0;
-  if (!loopback && !authenticated && !auth.insecure) throw new GatewayError("BIND_REFUSED", `${host} can be reached from other machines, and nobody has to authenticate`);
+  if (!loopback && !authenticated && !auth.insecure)
+    throw new GatewayError(
+      "BIND_REFUSED",
+      `${host} can be reached from other machines, and nobody has to authenticate`,
+    );
 }
 
 function readIdleExit(context: CommandContext): number | undefined {
   const given = context.flags["idle-exit"] ?? context.env["TOOLYARD_IDLE_EXIT"];
   if (given === undefined || given === "") return undefined;
   const seconds = Number(given);
-  if (!Number.isFinite(seconds) || seconds <= 0) throw new GatewayError("CONFIG_INVALID", "--idle-exit needs a number of seconds");
+  if (!Number.isFinite(seconds) || seconds <= 0)
+    throw new GatewayError("CONFIG_INVALID", "--idle-exit needs a number of seconds");
   return seconds * 1_000;
 }

@@ -23,7 +23,9 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
   const endpoint = typeof context.flags["exposure"] === "string" ? `/mcp/${context.flags["exposure"]}` : "/mcp";
   const { socket, configFile } = await openOwnerSocket(holder, "bridge", endpoint);
   if (config.file !== undefined && configFile !== config.file) {
-    process.stderr.write(`toolyard: the running gateway (process ${holder.pid}) uses ${configFile === "" ? "no configuration file" : configFile}, not ${config.file}; another --data-dir keeps them apart\n`);
+    process.stderr.write(
+      `toolyard: the running gateway (process ${holder.pid}) uses ${configFile === "" ? "no configuration file" : configFile}, not ${config.file}; another --data-dir keeps them apart\n`,
+    );
   }
   return await new Promise((resolve) => {
     let clientLeft = false;
@@ -51,8 +53,19 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   const dataDir = openDataDirectory(config, context);
   let current = config;
   let secrets: (() => ReadonlySet<string>) | undefined;
-  const log = openLog(() => current, typeof context.flags["log-level"] === "string" ? context.flags["log-level"] : "warn", () => secrets?.());
-  const gateway = createGateway(config, { log, clock: systemClock, version: context.version, environment: context.env, dataDir, vaultKey: vaultKeyOf(context) });
+  const log = openLog(
+    () => current,
+    typeof context.flags["log-level"] === "string" ? context.flags["log-level"] : "warn",
+    () => secrets?.(),
+  );
+  const gateway = createGateway(config, {
+    log,
+    clock: systemClock,
+    version: context.version,
+    environment: context.env,
+    dataDir,
+    vaultKey: vaultKeyOf(context),
+  });
   secrets = gateway.secrets;
   const endpoint = gateway.mcp.endpointOf("/mcp");
   if (endpoint === undefined) return 1;
@@ -61,7 +74,14 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   try {
     await gateway.apply(config);
     const load = async (): Promise<Config> => (current = await readConfig(context));
-    const serving = serveStdio({ input: process.stdin, output: process.stdout, endpoint, principal: gateway.owner, parts: gateway.mcp.parts, limits: config.settings.limits });
+    const serving = serveStdio({
+      input: process.stdin,
+      output: process.stdout,
+      endpoint,
+      principal: gateway.owner,
+      parts: gateway.mcp.parts,
+      limits: config.settings.limits,
+    });
     await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
   } finally {
     ended.abort(new Error("the client has gone"));

@@ -53,7 +53,8 @@ export function createStopping(log: Log): Stopping {
     waitUntil() {
       const leftMs = Math.max(0, Math.ceil(wholeStopMs - (performance.now() - (askedAtMs ?? performance.now()))));
       const end = new AbortController();
-      const hurry = (): void => void setTimeout(() => end.abort(new Error("asked twice")), Math.min(leftMs, hurriedStopMs)).unref();
+      const hurry = (): void =>
+        void setTimeout(() => end.abort(new Error("asked twice")), Math.min(leftMs, hurriedStopMs)).unref();
       if (hurried.signal.aborted) hurry();
       else hurried.signal.addEventListener("abort", hurry, { once: true });
       return abortAfter(leftMs, end.signal);

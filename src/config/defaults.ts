@@ -23,8 +23,7 @@ export const serverTimes = {
     value: 45_000,
     min: 100,
     max: longestMs,
-    reason:
-      "servers with thousands of tools need a dozen pages; a hung one is given up before a person does",
+    reason: "servers with thousands of tools need a dozen pages; a hung one is given up before a person does",
   },
   callTimeoutMs: {
     value: 300_000,
@@ -42,8 +41,7 @@ export const serverTimes = {
     value: 180_000,
     min: 0,
     max: longestMs,
-    reason:
-      "a pause in a conversation is shorter; a forgotten process costs 50-100 MB. 0 means never",
+    reason: "a pause in a conversation is shorter; a forgotten process costs 50-100 MB. 0 means never",
   },
 } as const satisfies Rows<string>;
 
@@ -58,8 +56,7 @@ export const instanceNumbers = {
     value: 30_000,
     min: 100,
     max: longestMs,
-    reason:
-      "an idle process may live half a minute longer; checking more often would show as idle CPU",
+    reason: "an idle process may live half a minute longer; checking more often would show as idle CPU",
   },
   startQueue: {
     value: 1_000,
@@ -77,8 +74,7 @@ export const instanceNumbers = {
     value: 180_000,
     min: 1_000,
     max: longestMs,
-    reason:
-      "a remote server that was down is found again within three minutes without being pestered",
+    reason: "a remote server that was down is found again within three minutes without being pestered",
   },
   refreshIntervalMs: {
     value: 600_000,
@@ -242,9 +238,7 @@ export const callLimits = {
       reason: "faster than any agent works, slower than a loop gone wild",
     },
   },
-} as const satisfies Readonly<
-  Record<"alone" | "shared", Rows<"concurrentCalls" | "callsPerSecond">>
->;
+} as const satisfies Readonly<Record<"alone" | "shared", Rows<"concurrentCalls" | "callsPerSecond">>>;
 
 export const settingNumbers = {
   port: {

@@ -93,16 +93,16 @@ export const settingsSchema = v.object({
       ),
     }),
   ),
-  results: v.optional(
-    v.object({ discoverTokens: v.optional(numberOf(settingNumbers.discoverTokens)) }),
-  ),
+  results: v.optional(v.object({ discoverTokens: v.optional(numberOf(settingNumbers.discoverTokens)) })),
   instances: v.optional(
     v.object({
       ...numbersOf(instanceNumbers),
       ...numbersOf(serverTimes),
       startTimeoutMs: v.optional(numberOf({ min: 100, max: longestMs })),
       parallelStarts: v.optional(numberOf(parallelStartsRange)),
-      restartDelaysMs: v.optional(v.pipe(v.array(numberOf({ min: 0, max: longestMs })), v.maxLength(20, "expected at most 20 delays"))),
+      restartDelaysMs: v.optional(
+        v.pipe(v.array(numberOf({ min: 0, max: longestMs })), v.maxLength(20, "expected at most 20 delays")),
+      ),
     }),
   ),
   limits: v.optional(v.object({ ...numbersOf(limitNumbers), ...numbersOf(callLimits.alone) })),
@@ -114,10 +114,7 @@ export const settingsSchema = v.object({
       preload: texts,
       parallelLoading: flag,
       helpTool: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^[A-Za-z0-9_-]{1,64}$/, "expected 1 to 64 letters, digits, `_` or `-`"),
-        ),
+        v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, "expected 1 to 64 letters, digits, `_` or `-`")),
       ),
       legacySupport: flag,
       deprecationWarnings: flag,

@@ -24,12 +24,7 @@ import {
 import type { Document } from "./document.ts";
 import type { Given } from "./given.ts";
 import type { ServerDefaults } from "./servers.ts";
-import {
-  namespaceSupportSchema,
-  performanceSchema,
-  settingsSchema,
-  type WrittenSettings,
-} from "./settings-schema.ts";
+import { namespaceSupportSchema, performanceSchema, settingsSchema, type WrittenSettings } from "./settings-schema.ts";
 import { substitute, type MissingVariable, type Variables } from "./substitution.ts";
 
 /** The settings of a file as they stand there, checked, variables filled in. */
@@ -46,8 +41,7 @@ export function readSettings(document: Document, variables: Variables): ReadSett
   const origin: Origin = { document, path: ["toolyard"] };
   const filled = substitute(document.value(origin.path) ?? {}, variables);
   for (const { path, name } of filled.missing) {
-    if (!isOverride(path))
-      refuse({ document, path: [...origin.path, ...path] }, `the variable ${name} is not set`);
+    if (!isOverride(path)) refuse({ document, path: [...origin.path, ...path] }, `the variable ${name} is not set`);
   }
   const written = check(settingsSchema, filled.value, origin);
   const warnings = unknownFields(settingsSchema, filled.value, origin);
@@ -83,8 +77,7 @@ function readBeside(
   const origin: Origin = { document, path: [name] };
   const filled = substitute(document.value(origin.path) ?? {}, variables);
   const first = filled.missing[0];
-  if (first)
-    refuse({ document, path: [name, ...first.path] }, `the variable ${first.name} is not set`);
+  if (first) refuse({ document, path: [name, ...first.path] }, `the variable ${first.name} is not set`);
   return { value: filled.value, origin };
 }
 
@@ -118,8 +111,7 @@ export interface SettingsSource {
 export function buildSettings(source: SettingsSource): Settings {
   const { given } = source;
   const { written } = source.read;
-  const perPrincipal =
-    Object.keys(written.principals ?? {}).length > 0 ? callLimits.shared : callLimits.alone;
+  const perPrincipal = Object.keys(written.principals ?? {}).length > 0 ? callLimits.shared : callLimits.alone;
   return {
     host: given.host ?? written.host ?? defaults.host,
     port: given.port ?? written.port ?? settingNumbers.port.value,
@@ -153,15 +145,9 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
   transparent: string | undefined;
 } {
   const named = read.written.transparent;
-  const target =
-    named === undefined
-      ? undefined
-      : servers.find(({ key, slug }) => key === named || slug === named);
+  const target = named === undefined ? undefined : servers.find(({ key, slug }) => key === named || slug === named);
   if (named !== undefined && !target) {
-    refuse(
-      { document, path: ["toolyard", "transparent"] },
-      "expected the name of one of the servers in this file",
-    );
+    refuse({ document, path: ["toolyard", "transparent"] }, "expected the name of one of the servers in this file");
   }
   if (target && read.written.exposure !== undefined && read.written.exposure !== "server") {
     refuse(
@@ -169,8 +155,7 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
       'expected "server", because `transparent` names one; or leave one of them out',
     );
   }
-  const exposure =
-    given.exposure ?? (target ? "server" : (read.written.exposure ?? defaults.exposure));
+  const exposure = given.exposure ?? (target ? "server" : (read.written.exposure ?? defaults.exposure));
   if (exposure !== "server") return { exposure, transparent: undefined };
   const only = servers.length === 1 ? servers[0] : undefined;
   const transparent = (target ?? only)?.slug;
@@ -186,10 +171,7 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
 function toAuth({ read: { written }, given }: SettingsSource): AuthSettings {
   const auth = written.auth ?? {};
   return {
-    tokenHashes: [
-      ...(auth.tokenHash === undefined ? [] : [auth.tokenHash]),
-      ...(auth.tokenHashes ?? []),
-    ],
+    tokenHashes: [...(auth.tokenHash === undefined ? [] : [auth.tokenHash]), ...(auth.tokenHashes ?? [])],
     insecure: given.insecure ?? auth.insecure ?? false,
     allowTokenInUrl: auth.allowTokenInUrl ?? false,
   };
@@ -224,8 +206,7 @@ function toNamespaces(written: WrittenSettings, given: Given): NamespaceSettings
   const { maxNamespaces, cacheTimeout, preloadNamespaces } = written.performance ?? {};
   return {
     enabled: own.enabled ?? support.enabled ?? true,
-    maxLoaded:
-      given.maxNamespaces ?? own.maxLoaded ?? maxNamespaces ?? settingNumbers.maxNamespaces.value,
+    maxLoaded: given.maxNamespaces ?? own.maxLoaded ?? maxNamespaces ?? settingNumbers.maxNamespaces.value,
     cacheTtlMs:
       given.cacheTtlMs ??
       own.cacheTtlMs ??
@@ -242,9 +223,7 @@ function toNamespaces(written: WrittenSettings, given: Given): NamespaceSettings
 /** A path that was typed starts at the working directory, one in the file at the file. */
 function toDataDir({ given, read, cwd, directory, defaultDataDir }: SettingsSource): string {
   if (given.dataDir !== undefined) return resolve(cwd, given.dataDir);
-  return read.written.dataDir === undefined
-    ? defaultDataDir
-    : resolve(directory, read.written.dataDir);
+  return read.written.dataDir === undefined ? defaultDataDir : resolve(directory, read.written.dataDir);
 }
 
 /** The written number of each row, or the row's default. */

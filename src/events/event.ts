@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "../shared/definitions.ts";
 import type { InstanceId, PrincipalId, ServerSlug } from "../shared/ids.ts";
+import type { JsonObject } from "../shared/json-bytes.ts";
 import type { InstanceStatus } from "../shared/status.ts";
 
 /** Everything that is recorded, one closed union. Names with `mcp.` are fixed by DESIGN.md section 8. No event holds a secret. */
@@ -42,7 +43,11 @@ export type GatewayEvent =
     })
   | (AboutInstance & { readonly type: "catalog.item_skipped"; readonly kind: string; readonly name: string; readonly reason: string })
   | (AboutInstance & { readonly type: "catalog.changed"; readonly kinds: readonly ("tools" | "resources" | "prompts")[] })
+  /** The server said that these changed, and they were found as they had been. */
+  | (AboutInstance & { readonly type: "catalog.announced"; readonly kinds: readonly ("tools" | "resources" | "prompts")[] })
   | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
+  /** A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never written down. */
+  | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
   | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
   | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
   | (AboutNamespace & { readonly type: "namespace.loaded"; readonly tools: number; readonly durationMs: number; readonly why: "asked" | "preload" })

@@ -45,7 +45,10 @@ function rowOf(status: ServerCondition): ConditionRow {
     case "dormant":
       return dormantRow;
     case "search_failed":
-      return { reason: "Its tools could not be searched.", action: "Search again with fewer words, or list its tools: empty query and this server." };
+      return {
+        reason: "Its tools could not be searched.",
+        action: "Search again with fewer words, or list its tools: empty query and this server.",
+      };
     case "not_found":
       return { reason: "There is no server of this name.", action: "An empty query lists the servers." };
     default:

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { isForModel, renderFailure } from "./failure.ts";
 
-const textOf = (error: GatewayError): Record<string, unknown> => JSON.parse((renderFailure(error, undefined) as { content: [{ text: string }] }).content[0].text);
+const textOf = (error: GatewayError): Record<string, unknown> =>
+  JSON.parse((renderFailure(error, undefined) as { content: [{ text: string }] }).content[0].text);
 
 test("a failure is a tool's error with code, message and hint first, and its facts beside them", () => {
   const error = new GatewayError("TOOL_UNKNOWN", "there is none", { data: { closest: ["a:b"] } });
@@ -11,11 +12,22 @@ test("a failure is a tool's error with code, message and hint first, and its fac
 });
 
 test("facts never take the place of what is ours", () => {
-  const error = new GatewayError("CONNECT_FAILED", "no connection", { data: { code: "ECONNREFUSED", message: "x", hint: "y", port: 9 } });
+  const error = new GatewayError("CONNECT_FAILED", "no connection", {
+    data: { code: "ECONNREFUSED", message: "x", hint: "y", port: 9 },
+  });
   expect(textOf(error)).toEqual({ code: "CONNECT_FAILED", message: "no connection", hint: error.hint, port: 9 });
 });
 
 test("what no model can mend is no tool's error", () => {
-  for (const code of ["PARSE_ERROR", "METHOD_UNKNOWN", "UPSTREAM_PROTOCOL", "INTERNAL"] as const) expect(isForModel(new GatewayError(code, ""))).toBe(false);
-  for (const code of ["TOOL_UNKNOWN", "ARGUMENTS_INVALID", "UPSTREAM_TIMEOUT", "RESULT_TOO_LARGE", "POLICY_DENIED", "RATE_LIMITED"] as const) expect(isForModel(new GatewayError(code, ""))).toBe(true);
+  for (const code of ["PARSE_ERROR", "METHOD_UNKNOWN", "UPSTREAM_PROTOCOL", "INTERNAL"] as const)
+    expect(isForModel(new GatewayError(code, ""))).toBe(false);
+  for (const code of [
+    "TOOL_UNKNOWN",
+    "ARGUMENTS_INVALID",
+    "UPSTREAM_TIMEOUT",
+    "RESULT_TOO_LARGE",
+    "POLICY_DENIED",
+    "RATE_LIMITED",
+  ] as const)
+    expect(isForModel(new GatewayError(code, ""))).toBe(true);
 });

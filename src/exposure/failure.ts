@@ -27,7 +27,10 @@ export function isForModel(error: GatewayError): boolean {
 export function renderFailure(error: GatewayError, view: View | undefined): JsonObject {
   const path = error.data?.["tool_path"];
   const tool = error.code === "ARGUMENTS_INVALID" && typeof path === "string" ? view?.names.find(path) : undefined;
-  const signature = tool?.kind === "one" ? { signature: toSignature(tool.tool.definition.inputSchema, { maxTokens: signatureTokens }).text } : {};
+  const signature =
+    tool?.kind === "one"
+      ? { signature: toSignature(tool.tool.definition.inputSchema, { maxTokens: signatureTokens }).text }
+      : {};
   const own = { code: error.code, message: error.message, hint: error.hint };
   // Facts stand beside what is ours, never in its place: some have a `code` of the system's.
   const text = { ...own, ...error.data, ...signature, ...own };

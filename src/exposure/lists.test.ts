@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { GatewayError } from "../shared/gateway-error.ts";
 import { sampleInstance } from "../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../test/sample-view.ts";
 import type { InstanceCatalog } from "../catalog/snapshot.ts";
@@ -12,11 +13,16 @@ import { createServerExposure } from "./server.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 function withOffers(slug: string, resources: number, more: Partial<InstanceCatalog> = {}): InstanceCatalog {
-  const part = sampleInstance(slug, [{ name: "tool", _meta: { ui: { resourceUri: "ui://main", x: 1 }, "ui/resourceUri": "ui://main" } }]);
+  const part = sampleInstance(slug, [
+    { name: "tool", _meta: { ui: { resourceUri: "ui://main", x: 1 }, "ui/resourceUri": "ui://main" } },
+  ]);
   const owner = { instance: part.instance, server: part.server };
   return {
     ...part,
-    resources: Array.from({ length: resources }, (_, index) => ({ ...owner, definition: { uri: `db://${index}`, name: `number ${index}`, _meta: { kept: index } } })),
+    resources: Array.from({ length: resources }, (_, index) => ({
+      ...owner,
+      definition: { uri: `db://${index}`, name: `number ${index}`, _meta: { kept: index } },
+    })),
     templates: [{ ...owner, definition: { uriTemplate: "db://{id}", name: "row" } }],
     prompts: [{ ...owner, definition: { name: "ask" } }],
     ...more,
@@ -39,24 +45,54 @@ describe("lists of several servers", () => {
   });
 
   test("resources, templates and prompts have names that lead back", () => {
-    expect(parsed(metaExposure.list(view, "resources").items).map((item) => item["uri"])).toEqual(["toolyard://one/db%3A%2F%2F0", "toolyard://one/db%3A%2F%2F1", "toolyard://two/db%3A%2F%2F0"]);
-    expect(parsed(metaExposure.list(view, "resourceTemplates").items)[0]).toMatchObject({ uriTemplate: "toolyard://one/db%3A%2F%2F{id}" });
-    expect(parsed(metaExposure.list(view, "prompts").items).map((item) => item["name"])).toEqual(["one-ask", "two-ask"]);
+    expect(parsed(metaExposure.list(view, "resources").items).map((item) => item["uri"])).toEqual([
+      "toolyard://one/db%3A%2F%2F0",
+      "toolyard://one/db%3A%2F%2F1",
+      "toolyard://two/db%3A%2F%2F0",
+    ]);
+    expect(parsed(metaExposure.list(view, "resourceTemplates").items)[0]).toMatchObject({
+      uriTemplate: "toolyard://one/db%3A%2F%2F{id}",
+    });
+    expect(parsed(metaExposure.list(view, "prompts").items).map((item) => item["name"])).toEqual([
+      "one-ask",
+      "two-ask",
+    ]);
     expect(resolvePrompt(view, "two-ask", undefined)).toMatchObject({ kind: "prompt", prompt: { server: "two" } });
-    expect(resolveCompletion(view, { type: "ref/prompt", name: "one-ask" })).toMatchObject({ kind: "complete", server: { slug: "one" }, ref: { name: "ask" } });
-    expect(resolveCompletion(view, { type: "ref/resource", uri: "toolyard://two/db%3A%2F%2F{id}" })).toMatchObject({ server: { slug: "two" }, ref: { uri: "db://{id}" } });
+    expect(resolveCompletion(view, { type: "ref/prompt", name: "one-ask" })).toMatchObject({
+      kind: "complete",
+      server: { slug: "one" },
+      ref: { name: "ask" },
+    });
+    expect(resolveCompletion(view, { type: "ref/resource", uri: "toolyard://two/db%3A%2F%2F{id}" })).toMatchObject({
+      server: { slug: "two" },
+      ref: { uri: "db://{id}" },
+    });
   });
 
   test("a resource is read by any URI that was given out; one of several servers is refused with all of them", () => {
-    for (const uri of ["one|db://1", "toolyard://one/db%3A%2F%2F1", "db://1"]) expect(resolveRead(view, uri, "native")).toMatchObject({ kind: "read", server: { slug: "one" }, uri: "db://1" });
-    expect(() => resolveRead(view, "db://0", "native")).toThrow(expect.objectContaining({ code: "RESOURCE_UNKNOWN", data: { uris: ["one|db://0", "two|db://0"] } }));
-    for (const uri of ["", "nobody|db://1", "toolyard://nobody/x", "db://nowhere"]) expect(() => resolveRead(view, uri, "native"), uri).toThrow(expect.objectContaining({ code: "RESOURCE_UNKNOWN" }));
+    for (const uri of ["one|db://1", "toolyard://one/db%3A%2F%2F1", "db://1"])
+      expect(resolveRead(view, uri, "native")).toMatchObject({ kind: "read", server: { slug: "one" }, uri: "db://1" });
+    expect(() => resolveRead(view, "db://0", "native")).toThrow(
+      expect.objectContaining({ code: "RESOURCE_UNKNOWN", data: { uris: ["one|db://0", "two|db://0"] } }),
+    );
+    for (const uri of ["", "nobody|db://1", "toolyard://nobody/x", "db://nowhere"])
+      expect(() => resolveRead(view, uri, "native"), uri).toThrow(
+        expect.objectContaining({ code: "RESOURCE_UNKNOWN" }),
+      );
     expect(() => resolvePrompt(view, "ask", undefined)).toThrow(expect.objectContaining({ code: "PROMPT_UNKNOWN" }));
-    for (const ref of [{}, { type: "ref/prompt", name: "nobody" }, { type: "ref/resource" }]) expect(() => resolveCompletion(view, ref)).toThrow();
+    for (const ref of [{}, { type: "ref/prompt", name: "nobody" }, { type: "ref/resource" }])
+      expect(() => resolveCompletion(view, ref)).toThrow(GatewayError);
   });
 
   test("the smallest ttl counts, and one private part or one personal server makes the list private", () => {
-    const servers = (more: Partial<InstanceCatalog>, instance = "two") => sampleView([withOffers("one", 0, { ttlMs: 5_000, cacheScope: "public" }), withOffers("two", 0, { cacheScope: "public", instance: instance as InstanceId, ...more })], [sampleStanding("one"), sampleStanding("two", { instance: instance as InstanceId })]).servers;
+    const servers = (more: Partial<InstanceCatalog>, instance = "two") =>
+      sampleView(
+        [
+          withOffers("one", 0, { ttlMs: 5_000, cacheScope: "public" }),
+          withOffers("two", 0, { cacheScope: "public", instance: instance as InstanceId, ...more }),
+        ],
+        [sampleStanding("one"), sampleStanding("two", { instance: instance as InstanceId })],
+      ).servers;
     expect(toListing(servers({ ttlMs: 100 }), [])).toMatchObject({ ttlMs: 100, cacheScope: "public" });
     expect(toListing(servers({ cacheScope: "private" }), [])).toMatchObject({ ttlMs: 5_000, cacheScope: "private" });
     expect(toListing(servers({}, "two-acme-bob-1"), []).cacheScope).toBe("private");
@@ -64,7 +100,8 @@ describe("lists of several servers", () => {
 
   test("servers that are not shown are in no list", () => {
     const hidden = sampleView([withOffers("one", 2)], [sampleStanding("one", { shown: false, status: "offline" })]);
-    for (const kind of ["resources", "resourceTemplates", "prompts"] as const) expect(metaExposure.list(hidden, kind).items).toEqual([]);
+    for (const kind of ["resources", "resourceTemplates", "prompts"] as const)
+      expect(metaExposure.list(hidden, kind).items).toEqual([]);
     expect(flatExposure.list(hidden, "tools").items).toEqual([]);
   });
 });
@@ -72,18 +109,40 @@ describe("lists of several servers", () => {
 describe("one server as it is", () => {
   test("names, URIs and results stay; unknown servers are an error", () => {
     const own = createServerExposure("one");
-    expect(parsed(own.list(view, "tools").items)).toMatchObject([{ name: "tool", _meta: { ui: { resourceUri: "ui://main" } } }]);
+    expect(parsed(own.list(view, "tools").items)).toMatchObject([
+      { name: "tool", _meta: { ui: { resourceUri: "ui://main" } } },
+    ]);
     expect(own.toUri("one", "db://1")).toBe("db://1");
     expect(own.transparent(view)?.slug).toBe("one");
-    expect(() => createServerExposure("nobody").list(view, "tools")).toThrow(expect.objectContaining({ code: "SERVER_UNKNOWN" }));
+    expect(() => createServerExposure("nobody").list(view, "tools")).toThrow(
+      expect.objectContaining({ code: "SERVER_UNKNOWN" }),
+    );
   });
 });
 
 describe("list_mcp_resources", () => {
-  const list = (more: object = {}, of = view) => renderResourceList(of, { kind: "list-resources", server: undefined, query: undefined, cursor: undefined, ...more }) as { resources: { uri: string; _meta?: object }[]; resource_templates: unknown[]; total_resources: number; total_templates: number; nextCursor?: string; unavailable?: object[] };
+  const list = (more: object = {}, of = view) =>
+    renderResourceList(of, {
+      kind: "list-resources",
+      server: undefined,
+      query: undefined,
+      cursor: undefined,
+      ...more,
+    }) as {
+      resources: { uri: string; _meta?: object }[];
+      resource_templates: unknown[];
+      total_resources: number;
+      total_templates: number;
+      nextCursor?: string;
+      unavailable?: object[];
+    };
 
   test("gives URIs as server|originalUri, _meta, and totals", () => {
-    expect(list()).toMatchObject({ total_resources: 3, total_templates: 2, resources: [{ uri: "one|db://0", _meta: { kept: 0 } }, {}, { uri: "two|db://0" }] });
+    expect(list()).toMatchObject({
+      total_resources: 3,
+      total_templates: 2,
+      resources: [{ uri: "one|db://0", _meta: { kept: 0 } }, {}, { uri: "two|db://0" }],
+    });
     expect(list({ server: "two" }).resources.map((item) => item.uri)).toEqual(["two|db://0"]);
     expect(list({ query: "NUMBER 1" }).resources.map((item) => item.uri)).toEqual(["one|db://1"]);
     expect(() => list({ server: "thre" })).toThrow(expect.objectContaining({ code: "SERVER_UNKNOWN" }));
@@ -100,13 +159,16 @@ describe("list_mcp_resources", () => {
       cursor = page.nextCursor;
     } while (cursor !== undefined);
     expect(new Set(seen).size).toBe(1_000);
-    for (const wrong of ["-1", "1.5", "x", "99999999999"]) expect(() => list({ cursor: wrong }, many)).toThrow(expect.objectContaining({ code: "CURSOR_INVALID" }));
+    for (const wrong of ["-1", "1.5", "x", "99999999999"])
+      expect(() => list({ cursor: wrong }, many)).toThrow(expect.objectContaining({ code: "CURSOR_INVALID" }));
   });
 });
 
 describe("instructions", () => {
   test("name the servers within 300 tokens, without hidden text, and count the rest", () => {
-    const parts = Array.from({ length: 200 }, (_, index) => sampleInstance(`server-${index}`, [], `Does \u202Ething ${index}. And more.`));
+    const parts = Array.from({ length: 200 }, (_, index) =>
+      sampleInstance(`server-${index}`, [], `Does \u202Ething ${index}. And more.`),
+    );
     const text = describeServers(sampleView(parts), "These exist.");
     expect(estimateTokens(text)).toBeLessThanOrEqual(300);
     expect(text).toContain("- server-0: Does thing 0");

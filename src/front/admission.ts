@@ -57,8 +57,16 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
       const { callsPerSecond, concurrentCalls } = limits();
       const account = accounts.get(id) ?? openAccount(id);
       if (account.tokens < 1 || account.tokens < callsPerSecond / 2) refill(account, callsPerSecond);
-      if (account.tokens < 1) throw refusal(`more than ${callsPerSecond} requests a second (limits.callsPerSecond)`, Math.ceil((1 - account.tokens) / callsPerSecond));
-      if (account.running >= concurrentCalls) throw refusal(`${account.running} requests of this principal are being worked on already (limits.concurrentCalls)`, busyRetryS);
+      if (account.tokens < 1)
+        throw refusal(
+          `more than ${callsPerSecond} requests a second (limits.callsPerSecond)`,
+          Math.ceil((1 - account.tokens) / callsPerSecond),
+        );
+      if (account.running >= concurrentCalls)
+        throw refusal(
+          `${account.running} requests of this principal are being worked on already (limits.concurrentCalls)`,
+          busyRetryS,
+        );
       account.tokens -= 1;
       account.running += 1;
       return account.leave;
@@ -66,7 +74,11 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
     openStream({ id }) {
       const { openStreams } = limits();
       const account = accounts.get(id) ?? openAccount(id);
-      if (account.streams >= openStreams) throw refusal(`${account.streams} streams are open for this principal already (limits.openStreams)`, streamRetryS);
+      if (account.streams >= openStreams)
+        throw refusal(
+          `${account.streams} streams are open for this principal already (limits.openStreams)`,
+          streamRetryS,
+        );
       account.streams += 1;
       return account.closeStream;
     },

@@ -23,11 +23,17 @@ export interface OwnerDoorOptions {
  * The door for the owner of the data directory: `CONNECT bridge:1` or `CONNECT control:1` with the lock's secret as bearer token. CONNECT,
  * because no browser can send it, no proxy passes it on by accident, and after the answer the socket carries bytes and nothing else.
  */
-export function createOwnerDoor({ secret, headers, onConnection }: OwnerDoorOptions): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
+export function createOwnerDoor({
+  secret,
+  headers,
+  onConnection,
+}: OwnerDoorOptions): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const expected = createHash("sha256").update(`Bearer ${secret}`).digest();
   return (request, socket, head) => {
     socket.on("error", () => socket.destroy());
-    const given = createHash("sha256").update(request.headers.authorization ?? "").digest();
+    const given = createHash("sha256")
+      .update(request.headers.authorization ?? "")
+      .digest();
     const purpose = /^(bridge|control):1$/.exec(request.url ?? "")?.[1];
     if (purpose === undefined || !timingSafeEqual(given, expected)) {
       socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -37,6 +43,10 @@ export function createOwnerDoor({ secret, headers, onConnection }: OwnerDoorOpti
     socket.write(`HTTP/1.1 200 OK\r\n${lines.join("")}\r\n`);
     if (head.length > 0) socket.unshift(head);
     const endpoint = request.headers["toolyard-endpoint"];
-    onConnection({ purpose: purpose as OwnerPurpose, endpoint: typeof endpoint === "string" ? endpoint : "/mcp", socket });
+    onConnection({
+      purpose: purpose as OwnerPurpose,
+      endpoint: typeof endpoint === "string" ? endpoint : "/mcp",
+      socket,
+    });
   };
 }

@@ -45,13 +45,18 @@ export function createAuthenticator(config: Config, before?: Authenticator): Aut
   const enter = (tokenHashes: readonly string[], wanted: Principal): void => {
     const hashes = tokenHashes.map((hash) => hash.replace(/^sha256:/, "").toLowerCase());
     const known = before?.holders.get(wanted.id);
-    const stays = known !== undefined && isDeepStrictEqual({ ...known.principal }, wanted) && known.hashes.every((hash) => hashes.includes(hash));
+    const stays =
+      known !== undefined &&
+      isDeepStrictEqual({ ...known.principal }, wanted) &&
+      known.hashes.every((hash) => hashes.includes(hash));
     holders.set(wanted.id, { hashes, principal: stays ? known.principal : Object.freeze({ ...wanted }) });
   };
   if (config.settings.auth.tokenHashes.length > 0) enter(config.settings.auth.tokenHashes, { ...localPrincipal });
-  for (const { id, team, roles, tokenHashes } of config.people.principals.values()) enter(tokenHashes, { id, team, roles, scopes: [] });
+  for (const { id, team, roles, tokenHashes } of config.people.principals.values())
+    enter(tokenHashes, { id, team, roles, scopes: [] });
   const credentials = new Map<string, Credential>();
-  for (const { principal, hashes } of holders.values()) for (const hex of hashes) credentials.set(hex, { hash: Buffer.from(hex, "hex"), principal });
+  for (const { principal, hashes } of holders.values())
+    for (const hex of hashes) credentials.set(hex, { hash: Buffer.from(hex, "hex"), principal });
   const open = holders.size === 0;
 
   return {
@@ -67,19 +72,26 @@ export function createAuthenticator(config: Config, before?: Authenticator): Aut
       }
       return credential.principal;
     },
-    isCurrent: (principal) => (principal === localPrincipal ? open : holders.get(principal.id)?.principal === principal),
+    isCurrent: (principal) =>
+      principal === localPrincipal ? open : holders.get(principal.id)?.principal === principal,
   };
 }
 
 /** Exactly one Authorization header (two are an attempt to be read differently by somebody else), never a query parameter. */
 export function readBearer(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers;
-  if (authorization === undefined || authorization.length > longestToken || countAuthorizations(request.rawHeaders) !== 1) return undefined;
+  if (
+    authorization === undefined ||
+    authorization.length > longestToken ||
+    countAuthorizations(request.rawHeaders) !== 1
+  )
+    return undefined;
   return bearer.exec(authorization)?.[1];
 }
 
 function countAuthorizations(rawHeaders: readonly string[]): number {
   let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === "authorization") count += 1;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === "authorization") count += 1;
   return count;
 }

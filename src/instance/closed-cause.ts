@@ -2,16 +2,37 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import type { Closed } from "../upstream/connection.ts";
 
 /** Why a connection ended, as the error that follows from it. */
-export function toClosedCause(server: string, isStdio: boolean, closed: Closed, stderr: readonly string[]): GatewayError {
+export function toClosedCause(
+  server: string,
+  isStdio: boolean,
+  closed: Closed,
+  stderr: readonly string[],
+): GatewayError {
   if (closed.kind === "exited") {
     const how = closed.signal === null ? `exited with code ${closed.code}` : `was ended by ${closed.signal}`;
-    return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, { data: { exitCode: closed.code, signal: closed.signal, stderr: closed.stderr } });
+    return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, {
+      data: { exitCode: closed.code, signal: closed.signal, stderr: closed.stderr },
+    });
   }
   const message = closed.kind === "lost" ? closed.reason : `${server} was stopped`;
-  return isStdio ? new GatewayError("UPSTREAM_CLOSED", message, { data: { stderr } }) : new GatewayError("CONNECT_FAILED", message);
+  return isStdio
+    ? new GatewayError("UPSTREAM_CLOSED", message, { data: { stderr } })
+    : new GatewayError("CONNECT_FAILED", message);
 }
 
 /** A new error object for every caller: each has its own stack and may be decorated on its way. */
 export function copyOf(cause: GatewayError): GatewayError {
-  return new GatewayError(cause.code, cause.message, { hint: cause.hint, ...(cause.data === undefined ? {} : { data: cause.data }) });
+  return new GatewayError(cause.code, cause.message, {
+    hint: cause.hint,
+    ...(cause.data === undefined ? {} : { data: cause.data }),
+  });
+}
+
+/** Exit code and signal of the process behind it, where there was one. */
+export function exitOf(cause: GatewayError): { readonly exitCode: number | null; readonly signal: string | null } {
+  const { exitCode, signal } = cause.data ?? {};
+  return {
+    exitCode: typeof exitCode === "number" ? exitCode : null,
+    signal: typeof signal === "string" ? signal : null,
+  };
 }

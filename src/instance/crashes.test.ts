@@ -5,7 +5,12 @@ const policy: CrashPolicy = { restartDelaysMs: [1_000, 5_000, 15_000], steadyUpt
 
 test("FAULT 76: restarts after 1, 5 and 15 s; the fourth crash within five minutes is the last", () => {
   const verdicts = [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]].map((crashes) => judgeCrash(crashes, 0, policy));
-  expect(verdicts).toEqual([{ kind: "restart", afterMs: 1_000 }, { kind: "restart", afterMs: 5_000 }, { kind: "restart", afterMs: 15_000 }, { kind: "give-up" }]);
+  expect(verdicts).toEqual([
+    { kind: "restart", afterMs: 1_000 },
+    { kind: "restart", afterMs: 5_000 },
+    { kind: "restart", afterMs: 15_000 },
+    { kind: "give-up" },
+  ]);
 });
 
 test("what ran for a minute is restarted at once, but its crash counts", () => {

@@ -20,3 +20,33 @@ export function judgeCrash(crashesMs: readonly number[], uptimeMs: number, polic
   if (delayMs === undefined) return { kind: "give-up" };
   return { kind: "restart", afterMs: uptimeMs >= policy.steadyUptimeMs ? 0 : delayMs };
 }
+
+/** The crashes of one instance. */
+export interface CrashCount {
+  /** Notes one more, and says what follows from it. */
+  judge(nowMs: number, uptimeMs: number): CrashVerdict;
+  /** Those that still count. */
+  readonly count: number;
+  /** Given up once and tried again by a call: one more crash is enough. */
+  isLastTry: boolean;
+  forget(): void;
+}
+
+export function createCrashCount(policy: () => CrashPolicy): CrashCount {
+  let crashesMs: readonly number[] = [];
+  const crashes: CrashCount = {
+    isLastTry: false,
+    judge(nowMs, uptimeMs) {
+      const current = policy();
+      crashesMs = [...recentCrashes(crashesMs, nowMs, current), nowMs];
+      return crashes.isLastTry ? { kind: "give-up" } : judgeCrash(crashesMs, uptimeMs, current);
+    },
+    get count() {
+      return crashesMs.length;
+    },
+    forget() {
+      crashesMs = [];
+    },
+  };
+  return crashes;
+}

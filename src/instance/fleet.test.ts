@@ -9,13 +9,35 @@ import { createFleet, type Fleet } from "./fleet.ts";
 const never = new AbortController().signal;
 
 function configOf(servers: readonly ServerConfig[], people: Readonly<Record<string, Partial<Person>>> = {}): Config {
-  const principals = Object.entries(people).map(([id, person]) => [id, { id: id as PrincipalId, team: "acme", tokenHashes: [`sha256:${id}`], roles: ["member"], servers: new Map(), ...person }] as const);
-  return { file: undefined, servers, settings: {} as Settings, people: { principals: new Map(principals), teams: new Map() }, warnings: [] };
+  const principals = Object.entries(people).map(
+    ([id, person]) =>
+      [
+        id,
+        {
+          id: id as PrincipalId,
+          team: "acme",
+          tokenHashes: [`sha256:${id}`],
+          roles: ["member"],
+          servers: new Map(),
+          ...person,
+        },
+      ] as const,
+  );
+  return {
+    file: undefined,
+    servers,
+    settings: {} as Settings,
+    people: { principals: new Map(principals), teams: new Map() },
+    warnings: [],
+  };
 }
 
-const server = (slug: string, over: Partial<ServerConfig> = {}): ServerConfig => fakeServer({ slug: slug as ServerSlug, key: slug, hash: `hash-${slug}`, ...over });
+const server = (slug: string, over: Partial<ServerConfig> = {}): ServerConfig =>
+  fakeServer({ slug: slug as ServerSlug, key: slug, hash: `hash-${slug}`, ...over });
 const principal = (id: string): Principal => ({ id: id as PrincipalId, team: "acme", roles: ["member"], scopes: [] });
-const withToken = (token: string): Partial<Person> => ({ servers: new Map<string, ServerOverrides>([["own", { env: { TOKEN: token } }]]) });
+const withToken = (token: string): Partial<Person> => ({
+  servers: new Map<string, ServerOverrides>([["own", { env: { TOKEN: token } }]]),
+});
 
 async function fleetIn(world: FakeWorld, config: Config): Promise<Fleet> {
   const fleet = createFleet(world.deps);
@@ -66,7 +88,8 @@ test("a successor waits until its predecessor is gone", async () => {
   const fleet = await fleetIn(world, configOf([server("a")]));
   let gone: () => void = () => undefined;
   const [first] = world.connections;
-  if (first !== undefined) first[Symbol.asyncDispose] = async () => await new Promise<void>((resolve) => (gone = resolve));
+  if (first !== undefined)
+    first[Symbol.asyncDispose] = async () => await new Promise<void>((resolve) => (gone = resolve));
   await fleet.reconcile(configOf([server("a", { hash: "other" })]));
   await settle();
   expect(world.connections).toHaveLength(1);
@@ -82,7 +105,10 @@ test("FAULT 96: each principal has an instance of its own, made at the first req
   expect(world.connections.map(({ instance }) => instance)).toEqual(["all"]);
   const alices = fleet.of(principal("alice"));
   await settle();
-  expect(alices.map((instance) => instance.id)).toEqual([expect.stringMatching(/^own-acme-alice-[0-9a-f]{12}$/), "all"]);
+  expect(alices.map((instance) => instance.id)).toEqual([
+    expect.stringMatching(/^own-acme-alice-[0-9a-f]{12}$/),
+    "all",
+  ]);
   expect(world.connections).toHaveLength(2);
   const bobs = fleet.of(principal("bob"));
   await settle();
@@ -110,7 +136,9 @@ test("FAULT 86: two hundred principals at once: one start each, never more at a 
       return await open(...given);
     },
   });
-  const all = Object.keys(people).flatMap((id) => [1, 2, 3].map(async () => await fleet.of(principal(id))[0]?.acquire(never)));
+  const all = Object.keys(people).flatMap((id) =>
+    [1, 2, 3].map(async () => await fleet.of(principal(id))[0]?.acquire(never)),
+  );
   await Promise.all(all);
   expect(world.connections).toHaveLength(200);
   expect(most).toBeLessThanOrEqual(4);
@@ -139,7 +167,10 @@ test("a value that is missing, and then filled in", async () => {
   const world = createFakeWorld();
   const own = server("own", { scope: "user", required: { user: ["env.TOKEN"], team: [] } });
   const fleet = await fleetIn(world, configOf([own], { alice: {} }));
-  expect(fleet.of(principal("alice"))[0]?.standing()).toMatchObject({ status: "awaiting_user_config", reason: "missing: env.TOKEN" });
+  expect(fleet.of(principal("alice"))[0]?.standing()).toMatchObject({
+    status: "awaiting_user_config",
+    reason: "missing: env.TOKEN",
+  });
   await fleet.reconcile(configOf([own], { alice: withToken("A") }));
   expect(fleet.of(principal("alice"))[0]?.status).not.toBe("awaiting_user_config");
   await settle();

@@ -48,7 +48,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     config = next;
     perPrincipal.clear();
     const work: Promise<void>[] = [];
-    for (const instance of [...instances.values()]) {
+    for (const instance of instances.values()) {
       const wanted = wantedFor(instance, next);
       if (wanted === undefined || differs(instance, wanted) || hasLostToken(instance, before, next)) {
         // A file of what is no longer configured would be kept for nobody.
@@ -87,7 +87,9 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   function of(principal: Principal): readonly Instance[] {
     const known = perPrincipal.get(principal.id);
     if (known !== undefined) return known;
-    const own = (config?.servers ?? []).flatMap((server) => (server.scope === "shared" ? (instances.get(sharedId(server)) ?? []) : ownInstance(principal, server)));
+    const own = (config?.servers ?? []).flatMap((server) =>
+      server.scope === "shared" ? (instances.get(sharedId(server)) ?? []) : ownInstance(principal, server),
+    );
     perPrincipal.set(principal.id, own);
     return own;
   }
@@ -118,14 +120,16 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     all: () => [...instances.values()],
     toolCount: (id) => deps.catalog.get(id)?.tools.length ?? 0,
     async settled(principal, signal) {
-      const unseen = of(principal).filter((instance) => deps.catalog.get(instance.id) === undefined && !isLongSinceStarting(instance));
+      const unseen = of(principal).filter(
+        (instance) => deps.catalog.get(instance.id) === undefined && !isLongSinceStarting(instance),
+      );
       await Promise.all(unseen.map(async (instance) => await instance.settled(signal)));
     },
     tick() {
       for (const instance of instances.values()) instance.tick();
     },
     async [Symbol.asyncDispose]() {
-      for (const instance of [...instances.values()]) dismiss(instance);
+      for (const instance of instances.values()) dismiss(instance);
       perPrincipal.clear();
       await Promise.all(leaving.values());
     },
@@ -142,7 +146,8 @@ function report(before: Config | undefined, after: Config): ReconcileReport {
   const kept = new Set(after.servers.map((server) => server.slug as string));
   return {
     added: after.servers.filter((server) => !old.has(server.slug)).length,
-    changed: after.servers.filter((server) => old.has(server.slug) && !isDeepStrictEqual(old.get(server.slug), server)).length,
+    changed: after.servers.filter((server) => old.has(server.slug) && !isDeepStrictEqual(old.get(server.slug), server))
+      .length,
     removed: [...old.keys()].filter((slug) => !kept.has(slug)).length,
   };
 }

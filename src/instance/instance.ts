@@ -3,19 +3,20 @@ import type { ServerConfig } from "../config/config.ts";
 import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { InstanceId, PrincipalId } from "../shared/ids.ts";
-import type { JsonObject } from "../shared/json-bytes.ts";
 import type { InstanceStatus } from "../shared/status.ts";
-import type { Closed, Connection, ConnectionEvents } from "../upstream/connection.ts";
-import { judgeCrash, recentCrashes } from "./crashes.ts";
-import { copyOf, toClosedCause } from "./closed-cause.ts";
-import { createCoalescer } from "./coalescer.ts";
+import type { Closed, Connection } from "../upstream/connection.ts";
+import { createCrashCount } from "./crashes.ts";
+import { copyOf, exitOf, toClosedCause } from "./closed-cause.ts";
 import { createLoginNotice } from "./login-notice.ts";
-import { declaresListChanged, listenForChanges, type Listening } from "./listening.ts";
+import { createHearing } from "./hearing.ts";
+import { listenForChanges, type Listening } from "./listening.ts";
 import type { InstanceDeps, KeptCatalog } from "./parts.ts";
 import { createRefresher } from "./refresh.ts";
 import { startLimitMs, withStartDeadline } from "./start-deadline.ts";
-import { admit, transition, type InstanceEvent, type InstanceState, type StartReason } from "./state.ts";
-import { statusTable, toReason, toRefusal, toStatus } from "./status.ts";
+import { admit, firstState, transition, type InstanceEvent, type InstanceState, type StartReason } from "./state.ts";
+import { toStanding } from "./standing.ts";
+import { toReason, toRefusal, toStatus } from "./status.ts";
+import { createUpkeep } from "./upkeep.ts";
 import { createWaiters } from "./waiters.ts";
 
 /** One server as run for one principal, or shared by all: its configuration, its connection or process, its status. */
@@ -57,11 +58,8 @@ export interface Instance {
   remove(): Promise<void>;
 }
 
-const keptStderrLines = 20;
 /** Starts take turns because they keep the machine busy; one that takes longer than this waits for something else. */
 const longestTurnMs = 1_000;
-/** Announced changes are followed at most this often (FAULTS.md 50). */
-const listChangedMs = 1_000;
 
 export interface InstanceOptions {
   readonly id: InstanceId;
@@ -82,23 +80,30 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   const settling = createWaiters<undefined>();
   const login = createLoginNotice(id, deps.loginOf);
   const lifetime = new AbortController();
-  let state: InstanceState = firstState(server, options.missing);
+  let state: InstanceState = firstState(server.disabledReason, options.missing);
   let connection: (Connection & { readonly pid?: number }) | undefined;
   let listening: Listening | undefined;
   let attempt: AbortController | undefined;
   let stopping: Promise<void> = options.after ?? Promise.resolve();
   let eras: readonly Era[] | undefined = undefined;
-  let crashesMs: readonly number[] = [];
-  /** Given up once and tried again by a call: one more crash is enough. */
-  let onProbation = false;
   let lastTryMs: number | undefined;
   let everOnline = false;
-  let stderr: readonly string[] = [];
   let holds = 0;
   let lastUseMs = deps.clock.monotonic();
   let cancelRetry: (() => void) | undefined;
-  let refreshing: Promise<void> | undefined;
-  const refreshSoon = createCoalescer(deps.clock, listChangedMs, () => refreshQuietly("list_changed"));
+  const crashes = createCrashCount(deps.settings);
+  const upkeep = createUpkeep(
+    {
+      instance: id,
+      server: server.slug,
+      refresher,
+      acquire: (signal) => connection ?? acquire(signal),
+      isHeard,
+      lifetime: lifetime.signal,
+    },
+    deps,
+  );
+  const hearing = createHearing({ instance: id, server: server.slug, onListChanged: upkeep.noteAnnouncement }, deps);
 
   function adopt(kept: KeptCatalog | undefined): void {
     if (state.kind === "disabled" || state.kind === "unconfigured" || state.kind === "removed") return;
@@ -119,7 +124,10 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     const to = toStatus(state);
     if (from !== to) {
       const reason = toReason(state) || event.kind;
-      deps.log.info({ component: "instance", server: server.slug, instance: id, operation: event.kind }, `${id}: ${from} -> ${to}${reason === "" ? "" : `: ${reason}`}`);
+      deps.log.info(
+        { component: "instance", server: server.slug, instance: id, operation: event.kind },
+        `${id}: ${from} -> ${to}${reason === "" ? "" : `: ${reason}`}`,
+      );
       deps.events.emit({ type: "mcp.server.status_changed", ...about(), from, to, reason });
     }
     if (state.kind !== "starting") settling.resolveAll(undefined);
@@ -166,7 +174,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     if (state === before || state.kind !== "starting") return;
     cancelRetry?.();
     cancelRetry = undefined;
-    onProbation = before.kind === "failed" && why === "demand";
+    crashes.isLastTry = before.kind === "failed" && why === "demand";
     lastTryMs = deps.clock.monotonic();
     const controller = new AbortController();
     attempt = controller;
@@ -176,7 +184,11 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
 
   async function runStart(controller: AbortController, wakes: boolean): Promise<void> {
     const startedMs = deps.clock.monotonic();
-    if (deps.starts.waiting >= deps.settings().startQueue) throw new GatewayError("START_QUEUE_FULL", `${server.slug} is not started: ${deps.starts.waiting} starts are waiting already`);
+    if (deps.starts.waiting >= deps.settings().startQueue)
+      throw new GatewayError(
+        "START_QUEUE_FULL",
+        `${server.slug} is not started: ${deps.starts.waiting} starts are waiting already`,
+      );
     const opened = await openInTurn(controller);
     if (controller.signal.aborted) {
       await opened[Symbol.asyncDispose]();
@@ -194,11 +206,15 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     attempt = undefined;
     apply({ kind: "started" });
     everOnline = true;
-    onProbation = false;
+    crashes.isLastTry = false;
     const durationMs = Math.round(deps.clock.monotonic() - startedMs);
-    deps.events.emit(wakes ? { type: "mcp.server.respawned", ...about(), durationMs } : { type: "mcp.server.started", ...about(), pid: opened.pid, durationMs });
+    deps.events.emit(
+      wakes
+        ? { type: "mcp.server.respawned", ...about(), durationMs }
+        : { type: "mcp.server.started", ...about(), pid: opened.pid, durationMs },
+    );
     // After a failure it may be another server than before; one that only slept is the same.
-    if (!isUnknown && (!wakes || isDueForRefresh())) refreshQuietly("revalidate");
+    if (!isUnknown && (!wakes || upkeep.isDue())) upkeep.refreshQuietly("revalidate");
   }
 
   /** Waits for its turn among all that start, and for the process before it to be gone. */
@@ -210,8 +226,17 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       await stopping;
       apply({ kind: "phase", phase: "connecting" });
       if (!isStdio) await login.noteUsed();
-      const deadline = { server: server.slug, limitMs: startLimitMs(server, everOnline), clock: deps.clock, stderr: () => stderr };
-      return await withStartDeadline(deadline, controller.signal, async (signal) => await deps.open(server, id, { knownEras: eras, events: connectionEvents() }, signal));
+      const deadline = {
+        server: server.slug,
+        limitMs: startLimitMs(server, everOnline),
+        clock: deps.clock,
+        stderr: () => hearing.stderr,
+      };
+      return await withStartDeadline(
+        deadline,
+        controller.signal,
+        async (signal) => await deps.open(server, id, { knownEras: eras, events: hearing.events }, signal),
+      );
     } finally {
       cancelTurn();
       release();
@@ -231,7 +256,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     dropConnection();
     if (cause.code === "UPSTREAM_CLOSED" && isStdio) crashed(cause, 0);
     else if (cause.code === "SERVER_NEEDS_LOGIN") apply({ kind: "refused-login", cause });
-    else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED") apply({ kind: "unreachable", cause });
+    else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
+      apply({ kind: "unreachable", cause });
     else apply({ kind: "start-failed", cause });
     waiters.rejectAll(() => (state.kind === "backoff" ? copyOf(cause) : toRefusal(server.slug, state)));
   }
@@ -242,7 +268,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     listening?.stop();
     if (closed.kind === "asked") return;
     const starting = attempt;
-    const cause = toClosedCause(server.slug, isStdio, closed, stderr);
+    const cause = toClosedCause(server.slug, isStdio, closed, hearing.stderr);
     // The server is gone; its descendants and sockets may not be.
     stopping = joined(stopping, closedOne[Symbol.asyncDispose]());
     if (starting !== undefined) {
@@ -258,11 +284,14 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   }
 
   function crashed(cause: GatewayError, uptimeMs: number): void {
-    const nowMs = deps.clock.monotonic();
-    const policy = deps.settings();
-    crashesMs = [...recentCrashes(crashesMs, nowMs, policy), nowMs];
-    const verdict = onProbation ? ({ kind: "give-up" } as const) : judgeCrash(crashesMs, uptimeMs, policy);
-    deps.events.emit({ type: "mcp.server.crashed", ...about(), exitCode: numberIn(cause, "exitCode"), signal: textIn(cause, "signal"), crashes: crashesMs.length, stderr });
+    const verdict = crashes.judge(deps.clock.monotonic(), uptimeMs);
+    deps.events.emit({
+      type: "mcp.server.crashed",
+      ...about(),
+      ...exitOf(cause),
+      crashes: crashes.count,
+      stderr: hearing.stderr,
+    });
     apply({ kind: "crashed", cause, verdict });
     if (state.kind === "failed") {
       deps.events.emit({ type: "mcp.server.permanently_failed", ...about(), reason: cause.message });
@@ -291,62 +320,17 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     dropConnection();
   }
 
-  function isDueForRefresh(): boolean {
-    if (refresher.refreshedAtMs === undefined) return true;
-    const part = deps.catalog.get(id);
-    const ageMs = deps.clock.monotonic() - refresher.refreshedAtMs;
-    if (part?.ttlMs !== undefined && part.ttlMs > 0) return ageMs >= Math.max(part.ttlMs, deps.settings().idleCheckMs);
-    return !tellsOfChanges(part?.capabilities) && ageMs >= deps.settings().refreshIntervalMs;
-  }
-
-  function tellsOfChanges(capabilities: JsonObject | undefined): boolean {
-    // A legacy server over HTTP may declare it and have no stream to say it on: it is asked from time to time all the same.
-    return declaresListChanged(capabilities, "tools") && (connection?.peer.era === "modern" ? listening?.works === true : isStdio);
-  }
-
-  function refreshQuietly(operation: string): void {
-    void refresh(lifetime.signal).catch((error: unknown) => {
-      deps.log.warn({ component: "instance", server: server.slug, operation }, `${id}: its lists could not be fetched again, the old ones stay: ${toGatewayError(error).message}`);
-    });
-  }
-
-  async function refresh(signal: AbortSignal): Promise<void> {
-    if (refreshing !== undefined) return await refreshing;
-    const whileAlive = AbortSignal.any([signal, lifetime.signal]);
-    refreshing = (async () => await refresher.refresh(connection ?? (await acquire(whileAlive)), whileAlive))();
-    try {
-      await refreshing;
-    } finally {
-      refreshing = undefined;
-    }
-  }
-
-  function connectionEvents(): ConnectionEvents {
-    return {
-      onNotification: (method, params) => receive(method, params),
-      onStderr(line) {
-        stderr = [...stderr.slice(1 - keptStderrLines), line];
-        deps.log.debug({ component: "server", server: server.slug, operation: "stderr" }, line);
-        deps.events.emit({ type: "mcp.server.logs", ...about(), level: "stderr", line });
-      },
-      onOddity(kind, detail) {
-        deps.log.debug({ component: "upstream", server: server.slug, operation: kind }, detail);
-        deps.events.emit({ type: "upstream.oddity", ...about(), kind, detail });
-      },
-    };
-  }
-
-  function receive(method: string, params: JsonObject): void {
-    if (method.endsWith("/list_changed")) refreshSoon();
-    else if (method === "notifications/resources/updated" && typeof params["uri"] === "string") deps.events.emit({ type: "resource.updated", ...about(), uri: params["uri"] });
-    else if (method === "notifications/message") deps.events.emit({ type: "mcp.server.logs", ...about(), level: String(params["level"]), line: JSON.stringify(params["data"] ?? "").slice(0, 4_096) });
+  /** A legacy server over HTTP may have no stream to announce anything on: it is asked from time to time all the same. */
+  function isHeard(): boolean {
+    return connection?.peer.era === "modern" ? listening?.works === true : isStdio;
   }
 
   function checkIdle(nowMs: number): void {
     if (state.kind !== "online" || !isStdio || connection === undefined || server.idleTimeoutMs === 0) return;
     if (connection.inFlight - (listening?.open ?? 0) > 0 || holds > 0) lastUseMs = nowMs;
     const idleMs = nowMs - lastUseMs;
-    if (refreshing !== undefined || idleMs < server.idleTimeoutMs || nowMs - state.sinceMs < deps.settings().idleGraceMs) return;
+    if (upkeep.isRunning || idleMs < server.idleTimeoutMs || nowMs - state.sinceMs < deps.settings().idleGraceMs)
+      return;
     apply({ kind: "idle" });
     dropConnection();
     deps.events.emit({ type: "mcp.server.dormant", ...about(), idleMs: Math.round(idleMs) });
@@ -371,25 +355,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       return connection?.pid;
     },
     get stderr() {
-      return stderr;
+      return hearing.stderr;
     },
-    standing() {
-      const status = toStatus(state);
-      return {
-        slug: server.slug,
-        title: server.displayName,
-        namespace: server.namespace,
-        category: server.category,
-        icon: server.icon,
-        priority: server.priority,
-        transport: server.transport.kind,
-        instance: id,
-        status,
-        dormant: state.kind === "dormant",
-        reason: toReason(state),
-        shown: statusTable[status].shown,
-      };
-    },
+    standing: () => toStanding(id, server, state),
     acquire,
     async settled(signal) {
       if (state.kind === "new") start("first");
@@ -400,9 +368,10 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     start,
     async restart(signal) {
       abandonStart(new GatewayError("SERVER_STARTING", `${server.slug} is being restarted`));
-      crashesMs = [];
+      crashes.forget();
       start("restart");
-      if (state.kind === "starting") deps.events.emit({ type: "mcp.server.restarted", ...about(), reason: "asked for" });
+      if (state.kind === "starting")
+        deps.events.emit({ type: "mcp.server.restarted", ...about(), reason: "asked for" });
       await acquire(signal);
     },
     async stop() {
@@ -411,7 +380,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       waiters.rejectAll(() => toRefusal(server.slug, state));
       await stopping;
     },
-    refresh,
+    async refresh(signal) {
+      await upkeep.refresh(signal);
+    },
     async reconfigure(next) {
       server = next;
       deps.onChange();
@@ -439,8 +410,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       const nowMs = deps.clock.monotonic();
       checkIdle(nowMs);
       const sinceTryMs = nowMs - (lastTryMs ?? 0);
-      if ((state.kind === "offline" || state.kind === "error") && sinceTryMs >= deps.settings().probeIntervalMs) start("recovery");
-      else if (state.kind === "online" && refreshing === undefined && isDueForRefresh()) refreshQuietly("due");
+      if ((state.kind === "offline" || state.kind === "error") && sinceTryMs >= deps.settings().probeIntervalMs)
+        start("recovery");
+      else if (state.kind === "online" && !upkeep.isRunning && upkeep.isDue()) upkeep.refreshQuietly("due");
       else if (state.kind === "needs-login") void startAfterLogin();
     },
     async remove() {
@@ -454,22 +426,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   };
 }
 
-function firstState(server: ServerConfig, missing: readonly string[]): InstanceState {
-  if (server.disabledReason !== undefined) return { kind: "disabled", reason: server.disabledReason };
-  return missing.length > 0 ? { kind: "unconfigured", missing } : { kind: "new" };
-}
-
 /** Settles when both have, however they end. */
 function joined(first: Promise<void>, second: PromiseLike<void>): Promise<void> {
   return Promise.allSettled([first, second]).then(() => undefined);
-}
-
-function numberIn(cause: GatewayError, key: string): number | null {
-  const value = cause.data?.[key];
-  return typeof value === "number" ? value : null;
-}
-
-function textIn(cause: GatewayError, key: string): string | null {
-  const value = cause.data?.[key];
-  return typeof value === "string" ? value : null;
 }

@@ -34,7 +34,12 @@ export function listenForChanges(connection: Connection, clock: Clock): Listenin
     open = 1;
     try {
       const forEver = { timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY };
-      const reply = await connection.request({ method: "subscriptions/listen", params, signal: ended.signal, ...forEver });
+      const reply = await connection.request({
+        method: "subscriptions/listen",
+        params,
+        signal: ended.signal,
+        ...forEver,
+      });
       // An error is a refusal: the server has no such thing, whatever it declared.
       if (reply.kind === "error") works = false;
     } catch {
@@ -70,7 +75,10 @@ function filterFor(capabilities: JsonObject): JsonObject | undefined {
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
-export function declaresListChanged(capabilities: JsonObject | undefined, kind: "tools" | "prompts" | "resources"): boolean {
+export function declaresListChanged(
+  capabilities: JsonObject | undefined,
+  kind: "tools" | "prompts" | "resources",
+): boolean {
   const declared = capabilities?.[kind];
   return typeof declared === "object" && declared !== null && (declared as JsonObject)["listChanged"] === true;
 }

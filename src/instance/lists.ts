@@ -22,7 +22,13 @@ const methodNotFound = -32601;
  * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method not found"
  * for, are silently none. Throws what the connection throws, and UPSTREAM_PROTOCOL when tools/list itself fails.
  */
-export async function fetchLists(connection: Connection, transport: RawLists["transport"], limits: ListLimits, onCut: OnCut, signal: AbortSignal): Promise<RawLists> {
+export async function fetchLists(
+  connection: Connection,
+  transport: RawLists["transport"],
+  limits: ListLimits,
+  onCut: OnCut,
+  signal: AbortSignal,
+): Promise<RawLists> {
   const { peer } = connection;
   const hints: CacheHints = { ttlMs: undefined, cacheScope: "public" };
   const fetch = async (declared: string, method: string, key: string): Promise<readonly unknown[]> => {
@@ -98,14 +104,22 @@ async function fetchPages(connection: Connection, list: ListRequest, signal: Abo
   return items;
 }
 
-async function fetchPage(connection: Connection, list: ListRequest, cursor: string | undefined, signal: AbortSignal): Promise<JsonObject | undefined> {
+async function fetchPage(
+  connection: Connection,
+  list: ListRequest,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
   const params: ParamMember[] = cursor === undefined ? [] : [["cursor", toJsonBytes(cursor)]];
   const { timeoutMs } = list.limits;
   const reply = await connection.request({ method: list.method, params, signal, timeoutMs, maxTimeoutMs: timeoutMs });
   if (reply.kind === "error") {
     const error = parseErrorObject(reply.error);
     if (error.code === methodNotFound) return undefined;
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} failed: ${error.message.slice(0, 200)} (${error.code})`);
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${list.method} failed: ${error.message.slice(0, 200)} (${error.code})`,
+    );
   }
   let parsed: unknown;
   try {
@@ -113,7 +127,8 @@ async function fetchPage(connection: Connection, list: ListRequest, cursor: stri
   } catch {
     parsed = undefined;
   }
-  if (!isJsonObject(parsed)) throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is no object`);
+  if (!isJsonObject(parsed))
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is no object`);
   return isTooDeep(reply.result) ? withoutDeepItems(parsed, list) : parsed;
 }
 
@@ -136,7 +151,10 @@ function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
   const kept = (items as readonly unknown[]).filter((item) => {
     if (!nestsDeeper(item, greatestDepth)) return true;
     const name = isJsonObject(item) ? (item["name"] ?? item["uri"]) : undefined;
-    list.onCut(list.method, `${JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name")} is left out, because it nests deeper than ${greatestDepth} levels`);
+    list.onCut(
+      list.method,
+      `${JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name")} is left out, because it nests deeper than ${greatestDepth} levels`,
+    );
     return false;
   });
   const { nextCursor, ttlMs, cacheScope } = result;

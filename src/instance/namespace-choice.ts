@@ -18,17 +18,30 @@ export function chooseVictim(
   useOf: (instance: InstanceId) => NamespaceUse | undefined,
 ): InstanceId | undefined {
   const candidates = [...loaded].filter(([, entry]) => !isPinned(entry.server, settings));
-  const [first] = candidates.sort(([leftId, left], [rightId, right]) => usesOf(useOf(leftId)) - usesOf(useOf(rightId)) || left.lastUseMs - right.lastUseMs);
+  const [first] = candidates.sort(
+    ([leftId, left], [rightId, right]) =>
+      usesOf(useOf(leftId)) - usesOf(useOf(rightId)) || left.lastUseMs - right.lastUseMs,
+  );
   return first?.[0];
 }
 
 /** What a principal finds loaded at first: what is pinned, and beside it what was loaded most often before and is still known. */
-export function toPreload(servers: readonly ViewServer[], settings: NamespaceSettings, uses: ReadonlyMap<InstanceId, NamespaceUse>): { readonly kept: readonly ViewServer[]; readonly used: readonly ViewServer[]; readonly unknown: readonly string[] } {
+export function toPreload(
+  servers: readonly ViewServer[],
+  settings: NamespaceSettings,
+  uses: ReadonlyMap<InstanceId, NamespaceUse>,
+): { readonly kept: readonly ViewServer[]; readonly used: readonly ViewServer[]; readonly unknown: readonly string[] } {
   const usable = servers.filter((server) => server.status !== "disabled");
   const kept = usable.filter((server) => isPinned(server, settings)).slice(0, settings.maxLoaded);
   const room = Math.min(mostRemembered, settings.maxLoaded - kept.length);
   const used = usable
-    .filter((server) => !kept.includes(server) && server.part !== undefined && server.shown && (uses.get(server.instance)?.loads ?? 0) > 0)
+    .filter(
+      (server) =>
+        !kept.includes(server) &&
+        server.part !== undefined &&
+        server.shown &&
+        (uses.get(server.instance)?.loads ?? 0) > 0,
+    )
     .sort((left, right) => usesOf(uses.get(right.instance)) - usesOf(uses.get(left.instance)))
     .slice(0, room);
   return { kept, used, unknown: settings.preload.filter((name) => !servers.some((server) => isCalled(server, name))) };

@@ -88,7 +88,14 @@ interface PrincipalSet {
   principal: Principal;
   readonly loaded: Map<InstanceId, Loaded>;
   snapshot: LoadedNamespaces;
-  readonly counts: { loads: number; hits: number; evictions: number; errors: number; loadTimeMs: number; migrations: number };
+  readonly counts: {
+    loads: number;
+    hits: number;
+    evictions: number;
+    errors: number;
+    loadTimeMs: number;
+    migrations: number;
+  };
 }
 
 export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
@@ -97,7 +104,10 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const sets = new Map<PrincipalId, PrincipalSet>();
   const pending = new Map<string, Promise<NamespaceLoad>>();
   const lifetime = new AbortController();
-  const turns: Readonly<Record<"one" | "several", Semaphore>> = { one: createSemaphore(1), several: createSemaphore(parallelLoads) };
+  const turns: Readonly<Record<"one" | "several", Semaphore>> = {
+    one: createSemaphore(1),
+    several: createSemaphore(parallelLoads),
+  };
   const restoring = deps.store.load().then((uses) => usage.adopt(uses ?? []));
   let cancelSweep: (() => void) | undefined;
   let cancelSave: (() => void) | undefined;
@@ -112,7 +122,12 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
       known.principal = principal;
       return known;
     }
-    const made: PrincipalSet = { principal, loaded: new Map(), snapshot: noneLoaded, counts: { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 } };
+    const made: PrincipalSet = {
+      principal,
+      loaded: new Map(),
+      snapshot: noneLoaded,
+      counts: { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 },
+    };
     sets.set(principal.id, made);
     if (sets.size > mostPrincipals) forgetIdlest();
     // Not now: whoever asks is in the middle of building a view.
@@ -152,7 +167,13 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   }
 
   function about(principal: Principal, server: ViewServer) {
-    return { atMs: clock.now(), principal: principal.id, instance: server.instance, server: server.slug, namespace: server.namespace };
+    return {
+      atMs: clock.now(),
+      principal: principal.id,
+      instance: server.instance,
+      server: server.slug,
+      namespace: server.namespace,
+    };
   }
 
   async function load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad> {
@@ -185,7 +206,9 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     try {
       const stale = await refreshed(server, maxAgeMs, signal, () => serverNow(set.principal, server));
       const current = serverNow(set.principal, server) ?? server;
-      await untilAborted(deps.prepare(current.tools, signal), AbortSignal.timeout(prepareWaitMs)).catch(() => undefined);
+      await untilAborted(deps.prepare(current.tools, signal), AbortSignal.timeout(prepareWaitMs)).catch(
+        () => undefined,
+      );
       lifetime.signal.throwIfAborted();
       const loadedAtMs = why === "unlisted" ? undefined : enter(set, current, why, clock.monotonic() - startedMs);
       return { loadedAtMs, stale };
@@ -203,19 +226,32 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   }
 
   /** Tools that are known are listed even when they could not be fetched again, unless the server stands so that nobody sees them. */
-  async function refreshed(server: ViewServer, maxAgeMs: number, signal: AbortSignal, now: () => ViewServer | undefined): Promise<string | undefined> {
+  async function refreshed(
+    server: ViewServer,
+    maxAgeMs: number,
+    signal: AbortSignal,
+    now: () => ViewServer | undefined,
+  ): Promise<string | undefined> {
     try {
       await deps.refresh(server.instance, maxAgeMs, signal);
       return undefined;
     } catch (error) {
-      const failure = signal.aborted && !lifetime.signal.aborted ? new GatewayError("START_TIMEOUT", `${server.slug} was not listed within ${loadTimeoutMs / 1_000} s`) : toGatewayError(error);
+      const failure =
+        signal.aborted && !lifetime.signal.aborted
+          ? new GatewayError("START_TIMEOUT", `${server.slug} was not listed within ${loadTimeoutMs / 1_000} s`)
+          : toGatewayError(error);
       const known = now();
       if (known?.part === undefined || !known.shown) throw failure;
       return failure.message;
     }
   }
 
-  function enter(set: PrincipalSet, server: ViewServer, why: "asked" | "preload", durationMs: number): number | undefined {
+  function enter(
+    set: PrincipalSet,
+    server: ViewServer,
+    why: "asked" | "preload",
+    durationMs: number,
+  ): number | undefined {
     const known = set.loaded.get(server.instance);
     const loadedAtMs = clock.now();
     if (known !== undefined && known.tools === server.tools) return known.loadedAtMs;
@@ -225,7 +261,13 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     set.counts.loads += 1;
     set.counts.loadTimeMs += durationMs;
     publish(set);
-    events.emit({ type: "namespace.loaded", ...about(set.principal, server), tools: server.tools.length, durationMs, why });
+    events.emit({
+      type: "namespace.loaded",
+      ...about(set.principal, server),
+      tools: server.tools.length,
+      durationMs,
+      why,
+    });
     sweepLater();
     return loadedAtMs;
   }
@@ -236,7 +278,10 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     while (set.loaded.size >= settings.maxLoaded) {
       const victim = chooseVictim(set.loaded, settings, (instance) => usage.get(set.principal.id, instance));
       if (victim === undefined) {
-        deps.log.warn({ component: "namespaces", server: coming.slug }, `${coming.namespace} is not kept loaded: ${set.loaded.size} namespaces are (namespaces.maxLoaded), all of them to be kept`);
+        deps.log.warn(
+          { component: "namespaces", server: coming.slug },
+          `${coming.namespace} is not kept loaded: ${set.loaded.size} namespaces are (namespaces.maxLoaded), all of them to be kept`,
+        );
         return false;
       }
       evict(set, victim, "room");
@@ -269,7 +314,9 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   function sweepLater(): void {
     if (cancelSweep !== undefined || lifetime.signal.aborted) return;
     const settings = deps.settings();
-    const lastUses = [...sets.values()].flatMap((set) => [...set.loaded.values()].flatMap((entry) => (isPinned(entry.server, settings) ? [] : [entry.lastUseMs])));
+    const lastUses = [...sets.values()].flatMap((set) =>
+      [...set.loaded.values()].flatMap((entry) => (isPinned(entry.server, settings) ? [] : [entry.lastUseMs])),
+    );
     if (lastUses.length === 0) return;
     const waitMs = Math.max(minSweepMs, Math.min(...lastUses) + settings.cacheTtlMs - clock.monotonic());
     cancelSweep = clock.after(waitMs, () => {
@@ -285,7 +332,8 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     for (const set of sets.values()) {
       for (const [instance, entry] of [...set.loaded]) {
         if (serverNow(set.principal, entry.server) === undefined) evict(set, instance, "gone");
-        else if (!isPinned(entry.server, settings) && nowMs - entry.lastUseMs >= settings.cacheTtlMs) evict(set, instance, "idle");
+        else if (!isPinned(entry.server, settings) && nowMs - entry.lastUseMs >= settings.cacheTtlMs)
+          evict(set, instance, "idle");
       }
     }
   }
@@ -296,15 +344,27 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const set = setOf(principal);
     const { kept, used, unknown } = toPreload(deps.viewOf(principal).servers, deps.settings(), usage.of(principal.id));
     const isConfigured = deps.viewOf(principal).servers.length > 0;
-    for (const name of isConfigured ? unknown : []) deps.log.warn({ component: "namespaces", operation: "preload" }, `namespaces.preload names ${JSON.stringify(name)}, which no server has`);
+    for (const name of isConfigured ? unknown : [])
+      deps.log.warn(
+        { component: "namespaces", operation: "preload" },
+        `namespaces.preload names ${JSON.stringify(name)}, which no server has`,
+      );
     const { cacheTtlMs } = deps.settings();
     const results = await Promise.allSettled([
-      ...kept.map((server) => (set.loaded.has(server.instance) ? undefined : share(set, server, cacheTtlMs, "preload"))),
+      ...kept.map((server) =>
+        set.loaded.has(server.instance) ? undefined : share(set, server, cacheTtlMs, "preload"),
+      ),
       // What was only used before must not start a process that nobody asked for.
-      ...used.map((server) => (set.loaded.has(server.instance) ? undefined : share(set, server, Number.POSITIVE_INFINITY, "preload"))),
+      ...used.map((server) =>
+        set.loaded.has(server.instance) ? undefined : share(set, server, Number.POSITIVE_INFINITY, "preload"),
+      ),
     ]);
     for (const result of results) {
-      if (result.status === "rejected" && !lifetime.signal.aborted) deps.log.warn({ component: "namespaces", operation: "preload" }, `a namespace could not be loaded: ${toGatewayError(result.reason).message}`);
+      if (result.status === "rejected" && !lifetime.signal.aborted)
+        deps.log.warn(
+          { component: "namespaces", operation: "preload" },
+          `a namespace could not be loaded: ${toGatewayError(result.reason).message}`,
+        );
     }
   }
 

@@ -55,7 +55,13 @@ export function createNamespaceUsage(): NamespaceUsage {
 
   function countsOf(principal: PrincipalId, instance: InstanceId): Counts {
     const namespaces = entryOf(principals, principal, mostPrincipals, lastUseOf, () => new Map<InstanceId, Counts>());
-    return entryOf(namespaces, instance, mostNamespaces, (counts) => counts.lastUsedAtMs, () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }));
+    return entryOf(
+      namespaces,
+      instance,
+      mostNamespaces,
+      (counts) => counts.lastUsedAtMs,
+      () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }),
+    );
   }
 
   function grow(principal: PrincipalId, counts: Counts, atMs: number): void {
@@ -77,7 +83,8 @@ export function createNamespaceUsage(): NamespaceUsage {
       const counts = countsOf(principal, instance);
       counts.calls += 1;
       const before = counts.tools.get(tool);
-      if (before === undefined && counts.tools.size >= mostTools) counts.tools.delete(leastOf(counts.tools, (count) => count));
+      if (before === undefined && counts.tools.size >= mostTools)
+        counts.tools.delete(leastOf(counts.tools, (count) => count));
       counts.tools.set(tool, (before ?? 0) + 1);
       grow(principal, counts, atMs);
     },
@@ -89,18 +96,32 @@ export function createNamespaceUsage(): NamespaceUsage {
         counts.loads += use.loads;
         counts.calls += use.calls;
         counts.lastUsedAtMs = Math.max(counts.lastUsedAtMs, use.lastUsedAtMs);
-        for (const [tool, count] of Object.entries(use.tools).slice(0, mostTools)) counts.tools.set(tool, (counts.tools.get(tool) ?? 0) + count);
+        for (const [tool, count] of Object.entries(use.tools).slice(0, mostTools))
+          counts.tools.set(tool, (counts.tools.get(tool) ?? 0) + count);
       }
     },
     snapshot: () =>
       [...principals].flatMap(([principal, namespaces]) =>
-        [...namespaces].map(([instance, { loads, calls, lastUsedAtMs, tools }]) => ({ principal, instance, loads, calls, lastUsedAtMs, tools: Object.fromEntries(tools) })),
+        [...namespaces].map(([instance, { loads, calls, lastUsedAtMs, tools }]) => ({
+          principal,
+          instance,
+          loads,
+          calls,
+          lastUsedAtMs,
+          tools: Object.fromEntries(tools),
+        })),
       ),
   };
 }
 
 /** The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay as they are. */
-function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, most: number, rank: (value: Value) => number, make: () => Value): Value {
+function entryOf<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
+  most: number,
+  rank: (value: Value) => number,
+  make: () => Value,
+): Value {
   const known = map.get(key);
   if (known !== undefined) return known;
   if (map.size >= most) map.delete(leastOf(map, rank));

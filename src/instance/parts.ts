@@ -11,7 +11,12 @@ import type { Connection, ConnectionEvents } from "../upstream/connection.ts";
 import type { StartQueue } from "./start-queue.ts";
 
 /** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
-export type OpenConnection = (server: ServerConfig, instance: InstanceId, options: OpenOptions, signal: AbortSignal) => Promise<Connection & { readonly pid?: number }>;
+export type OpenConnection = (
+  server: ServerConfig,
+  instance: InstanceId,
+  options: OpenOptions,
+  signal: AbortSignal,
+) => Promise<Connection & { readonly pid?: number }>;
 
 export interface OpenOptions {
   readonly knownEras: readonly Era[] | undefined;
@@ -36,7 +41,11 @@ export interface CatalogKeeper {
 export interface InstanceDeps {
   readonly open: OpenConnection;
   readonly keeper: CatalogKeeper;
-  readonly catalog: { get(instance: InstanceId): InstanceCatalog | undefined; put(part: InstanceCatalog): void; remove(instance: InstanceId): void };
+  readonly catalog: {
+    get(instance: InstanceId): InstanceCatalog | undefined;
+    put(part: InstanceCatalog): void;
+    remove(instance: InstanceId): void;
+  };
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;

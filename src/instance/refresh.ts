@@ -10,11 +10,13 @@ import type { InstanceDeps } from "./parts.ts";
 export interface Refresher {
   /** Puts what was kept on disk in force. */
   adopt(lists: RawLists): void;
-  /** Fetches all lists and puts them in force when complete; until then, and when that fails, the old ones stay. */
-  refresh(connection: Connection, signal: AbortSignal): Promise<void>;
+  /** Fetches all lists and puts them in force when complete, and says which changed; until then, and when that fails, the old ones stay. */
+  refresh(connection: Connection, signal: AbortSignal): Promise<readonly ListKind[]>;
   /** Monotonic ms of the last complete refresh. */
   readonly refreshedAtMs: number | undefined;
 }
+
+export type ListKind = "tools" | "resources" | "prompts";
 
 type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;
 
@@ -22,7 +24,7 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
 export function createRefresher(current: () => ServerConfig, instance: InstanceId, deps: Deps): Refresher {
   let refreshedAtMs: number | undefined;
 
-  function putInForce(lists: RawLists): InstanceCatalog {
+  function putInForce(lists: RawLists): { readonly part: InstanceCatalog; readonly kinds: readonly ListKind[] } {
     const server = current();
     const { part, skipped } = buildPart(server, instance, lists);
     for (const item of skipped) reportSkipped(item);
@@ -32,13 +34,24 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
       deps.catalog.put(part);
       deps.events.emit({ type: "catalog.changed", atMs: deps.clock.now(), instance, server: server.slug, kinds });
     }
-    return part;
+    return { part, kinds };
   }
 
   function reportSkipped(item: SkippedItem): void {
     const server = current();
-    deps.log.warn({ component: "catalog", server: server.slug, operation: "discover" }, `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`);
-    deps.events.emit({ type: "catalog.item_skipped", atMs: deps.clock.now(), instance, server: server.slug, kind: item.kind, name: item.name, reason: item.reason });
+    deps.log.warn(
+      { component: "catalog", server: server.slug, operation: "discover" },
+      `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
+    );
+    deps.events.emit({
+      type: "catalog.item_skipped",
+      atMs: deps.clock.now(),
+      instance,
+      server: server.slug,
+      kind: item.kind,
+      name: item.name,
+      reason: item.reason,
+    });
   }
 
   return {
@@ -52,14 +65,21 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
       const startedMs = deps.clock.monotonic();
       const server = current();
       const transport = server.transport.kind;
-      const limits = { pages: deps.limits().listPages, items: deps.limits().listItems, timeoutMs: server.discoveryTimeoutMs };
+      const limits = {
+        pages: deps.limits().listPages,
+        items: deps.limits().listItems,
+        timeoutMs: server.discoveryTimeoutMs,
+      };
       const lists = await fetchLists(connection, transport, limits, reportCut, signal);
       // Removed meanwhile: nothing of it may come back.
       signal.throwIfAborted();
-      const part = putInForce(lists);
+      const { part, kinds } = putInForce(lists);
       refreshedAtMs = deps.clock.monotonic();
       const durationMs = Math.round(refreshedAtMs - startedMs);
-      deps.log.debug({ component: "catalog", server: server.slug, operation: "discover", durationMs }, `${server.slug}: ${part.tools.length} tools`);
+      deps.log.debug(
+        { component: "catalog", server: server.slug, operation: "discover", durationMs },
+        `${server.slug}: ${part.tools.length} tools`,
+      );
       deps.events.emit({
         type: "mcp.tools.discovered",
         atMs: deps.clock.now(),
@@ -71,6 +91,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
         durationMs,
       });
       await deps.keeper.save(instance, { hash: server.hash, savedAtMs: deps.clock.now(), lists });
+      return kinds;
     },
   };
 
@@ -81,14 +102,21 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
 }
 
 /** Compared by content hash: a refresh that brings the same lists changes nothing for anybody. */
-function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ("tools" | "resources" | "prompts")[] {
-  const kinds: ("tools" | "resources" | "prompts")[] = [];
+function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
+  const kinds: ListKind[] = [];
   if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
   const text = (entry: { readonly definition: unknown }): string => JSON.stringify(entry.definition);
-  if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text)) kinds.push("resources");
+  if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text))
+    kinds.push("resources");
   if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");
   // What a server says of itself is part of its entry too: instructions are searched, eras decide how it is reached.
-  if (kinds.length === 0 && (before.instructions !== after.instructions || before.serverTitle !== after.serverTitle || before.eras.length !== after.eras.length)) kinds.push("tools");
+  if (
+    kinds.length === 0 &&
+    (before.instructions !== after.instructions ||
+      before.serverTitle !== after.serverTitle ||
+      before.eras.length !== after.eras.length)
+  )
+    kinds.push("tools");
   return kinds;
 }
 

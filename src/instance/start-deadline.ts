@@ -9,7 +9,9 @@ const slowStartTimeoutMs = 120_000;
 
 export function startLimitMs(server: ServerConfig, everOnline: boolean): number {
   if (server.startTimeoutMs !== undefined) return server.startTimeoutMs;
-  return !everOnline && server.transport.kind === "stdio" && slowLaunchers.test(server.transport.command) ? slowStartTimeoutMs : startTimeoutMs;
+  return !everOnline && server.transport.kind === "stdio" && slowLaunchers.test(server.transport.command)
+    ? slowStartTimeoutMs
+    : startTimeoutMs;
 }
 
 export interface DeadlineOptions {
@@ -21,11 +23,19 @@ export interface DeadlineOptions {
 }
 
 /** Runs `open` with a signal that aborts with START_TIMEOUT at the deadline, or with `signal`. */
-export async function withStartDeadline<T>(options: DeadlineOptions, signal: AbortSignal, open: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withStartDeadline<T>(
+  options: DeadlineOptions,
+  signal: AbortSignal,
+  open: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { server, limitMs } = options;
   const deadline = new AbortController();
   const cancel = options.clock.after(limitMs, () =>
-    deadline.abort(new GatewayError("START_TIMEOUT", `${server} did not come up within ${limitMs / 1_000} s`, { data: { stderr: options.stderr() } })),
+    deadline.abort(
+      new GatewayError("START_TIMEOUT", `${server} did not come up within ${limitMs / 1_000} s`, {
+        data: { stderr: options.stderr() },
+      }),
+    ),
   );
   const forward = () => deadline.abort(signal.reason);
   signal.addEventListener("abort", forward, { once: true });

@@ -38,7 +38,18 @@ const events: { readonly [name: string]: InstanceEvent } = {
 
 /** Every event, and the state that each state goes to; `=` is the very same object. */
 const same = "=";
-const live = ["new", "starting", "online", "dormant", "backoff", "offline", "error", "needs-login", "failed", "stopped"] as const;
+const live = [
+  "new",
+  "starting",
+  "online",
+  "dormant",
+  "backoff",
+  "offline",
+  "error",
+  "needs-login",
+  "failed",
+  "stopped",
+] as const;
 const expected: Readonly<Record<string, (from: (typeof live)[number]) => string>> = {
   start: (from) => (from === "online" || from === "starting" ? same : "starting"),
   restart: () => "starting",
@@ -74,12 +85,22 @@ describe("transition", () => {
   }
 
   test("a crash is retried when its verdict says so", () => {
-    expect(transition(states.online, events["crash"] as InstanceEvent, nowMs)).toEqual({ kind: "backoff", retryAtMs: 2_000, cause });
+    expect(transition(states.online, events["crash"] as InstanceEvent, nowMs)).toEqual({
+      kind: "backoff",
+      retryAtMs: 2_000,
+      cause,
+    });
   });
 });
 
 describe("admit", () => {
-  const facts: AdmissionFacts = { nowMs: 10_000, lastTryMs: 9_500, hasConnection: false, callRetryMs: 1_000, failedRetryMs: 600_000 };
+  const facts: AdmissionFacts = {
+    nowMs: 10_000,
+    lastTryMs: 9_500,
+    hasConnection: false,
+    callRetryMs: 1_000,
+    failedRetryMs: 600_000,
+  };
 
   test.each([
     ["disabled", "refuse"],
@@ -100,7 +121,8 @@ describe("admit", () => {
   });
 
   test("a connection is used as soon as it is there, also while the tools are still listed", () => {
-    for (const kind of ["online", "starting"] as const) expect(admit(states[kind], { ...facts, hasConnection: true })).toBe("call");
+    for (const kind of ["online", "starting"] as const)
+      expect(admit(states[kind], { ...facts, hasConnection: true })).toBe("call");
   });
 
   test("a server that is down is tried at most once a second", () => {

@@ -26,6 +26,12 @@ export type InstanceState =
   /** Gone for good: removed from the configuration, or the gateway ends. */
   | { readonly kind: "removed" };
 
+/** How an instance begins: as its configuration and its person allow. */
+export function firstState(disabledReason: string | undefined, missing: readonly string[]): InstanceState {
+  if (disabledReason !== undefined) return { kind: "disabled", reason: disabledReason };
+  return missing.length > 0 ? { kind: "unconfigured", missing } : { kind: "new" };
+}
+
 export type StartPhase = "commanded" | "queued" | "connecting" | "discovering" | "syncing";
 export type StartReason = "first" | "demand" | "restart" | "recovery";
 
@@ -54,7 +60,12 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
     case "start":
       // A restart by hand is one from any state; the one before it has been abandoned.
       if (event.why !== "restart" && (state.kind === "online" || state.kind === "starting")) return state;
-      return { kind: "starting", phase: event.why === "restart" ? "commanded" : "queued", sinceMs: nowMs, why: event.why };
+      return {
+        kind: "starting",
+        phase: event.why === "restart" ? "commanded" : "queued",
+        sinceMs: nowMs,
+        why: event.why,
+      };
     case "phase":
       return state.kind === "starting" ? { ...state, phase: event.phase } : state;
     case "started":
@@ -63,7 +74,9 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
       return { kind: "error", cause: event.cause, sinceMs: nowMs };
     case "crashed":
       if (state.kind === "stopped" || state.kind === "dormant") return state;
-      return event.verdict.kind === "give-up" ? { kind: "failed", cause: event.cause, sinceMs: nowMs } : { kind: "backoff", retryAtMs: nowMs + event.verdict.afterMs, cause: event.cause };
+      return event.verdict.kind === "give-up"
+        ? { kind: "failed", cause: event.cause, sinceMs: nowMs }
+        : { kind: "backoff", retryAtMs: nowMs + event.verdict.afterMs, cause: event.cause };
     case "unreachable":
       return state.kind === "stopped" ? state : { kind: "offline", cause: event.cause, sinceMs: nowMs };
     case "refused-login":

@@ -34,15 +34,35 @@ test("every status comes from some state, and every state has one of the table's
 
 test.each(states)("what the table says that execute does is what admit does: $kind $phase", (state) => {
   const row = state.kind === "dormant" ? dormantRow : statusTable[toStatus(state)];
-  const hasConnection = state.kind === "online" || (state.kind === "starting" && (state.phase === "discovering" || state.phase === "syncing"));
-  const later = admit(state, { nowMs: 10_000_000, lastTryMs: 0, hasConnection, callRetryMs: 1_000, failedRetryMs: 600_000 });
-  const wanted = { call: "calls", wait: "waits", start: row.execute === "tries" ? "tries" : "waits", refuse: "refuses" } as const;
+  const hasConnection =
+    state.kind === "online" ||
+    (state.kind === "starting" && (state.phase === "discovering" || state.phase === "syncing"));
+  const later = admit(state, {
+    nowMs: 10_000_000,
+    lastTryMs: 0,
+    hasConnection,
+    callRetryMs: 1_000,
+    failedRetryMs: 600_000,
+  });
+  const wanted = {
+    call: "calls",
+    wait: "waits",
+    start: row.execute === "tries" ? "tries" : "waits",
+    refuse: "refuses",
+  } as const;
   expect(row.execute).toBe(wanted[later]);
 });
 
 test("tools are hidden exactly where a call would not be answered by them", () => {
   const hidden = instanceStatuses.filter((status) => !statusTable[status].shown);
-  expect(hidden).toEqual(["awaiting_user_config", "offline", "error", "requires_reauth", "permanently_failed", "disabled"]);
+  expect(hidden).toEqual([
+    "awaiting_user_config",
+    "offline",
+    "error",
+    "requires_reauth",
+    "permanently_failed",
+    "disabled",
+  ]);
 });
 
 test("discover says what the table says", () => {
@@ -51,7 +71,10 @@ test("discover says what the table says", () => {
     expect(line.reason).toBe(statusTable[status].reason);
     expect(line.action).toBe(statusTable[status].action.replaceAll("{server}", "github"));
   }
-  expect(unavailableLine({ server: "github", status: "dormant" })).toMatchObject({ reason: dormantRow.reason, action: dormantRow.action });
+  expect(unavailableLine({ server: "github", status: "dormant" })).toMatchObject({
+    reason: dormantRow.reason,
+    action: dormantRow.action,
+  });
 });
 
 test.each(states)("a refused call is told which server and why: $kind $phase", (state) => {

@@ -150,17 +150,25 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "removed":
       return new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured`);
     case "unconfigured":
-      return new GatewayError("SERVER_NEEDS_CONFIG", `${server} needs values from you: ${state.missing.join(", ")}`, { data: { missing: state.missing } });
+      return new GatewayError("SERVER_NEEDS_CONFIG", `${server} needs values from you: ${state.missing.join(", ")}`, {
+        data: { missing: state.missing },
+      });
     case "stopped":
       return new GatewayError("SERVER_STOPPED", `${server} was stopped by hand`);
     case "needs-login":
-      return new GatewayError("SERVER_NEEDS_LOGIN", `${server} needs you to log in: ${state.cause.message}`, { hint: `Run \`toolyard login ${server}\`.` });
+      return new GatewayError("SERVER_NEEDS_LOGIN", `${server} needs you to log in: ${state.cause.message}`, {
+        hint: `Run \`toolyard login ${server}\`.`,
+      });
     case "offline":
       return new GatewayError("SERVER_OFFLINE", `${server} does not answer: ${state.cause.message}`);
     case "error":
       return copyOf(state.cause);
     case "failed":
-      return new GatewayError("SERVER_FAILED", `${server} was given up after too many crashes: ${state.cause.message}`, dataOf(state.cause));
+      return new GatewayError(
+        "SERVER_FAILED",
+        `${server} was given up after too many crashes: ${state.cause.message}`,
+        dataOf(state.cause),
+      );
     case "new":
     case "starting":
     case "online":

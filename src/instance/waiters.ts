@@ -44,10 +44,10 @@ export function createWaiters<T>(): Waiters<T> {
       });
     },
     resolveAll(value) {
-      for (const entry of [...waiting]) entry.resolve(value);
+      for (const entry of waiting) entry.resolve(value);
     },
     rejectAll(error) {
-      for (const entry of [...waiting]) entry.reject(error());
+      for (const entry of waiting) entry.reject(error());
     },
     get size() {
       return waiting.size;

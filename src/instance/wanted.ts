@@ -35,7 +35,10 @@ export function wantedFor({ id, owner, server }: Running, config: Config): Wante
 }
 
 /** Whether what reaches the server is another, or whether it may start is: then it is replaced, otherwise it only learns the rest. */
-export function differs(instance: { readonly server: ServerConfig; readonly state: InstanceState }, wanted: Wanted): boolean {
+export function differs(
+  instance: { readonly server: ServerConfig; readonly state: InstanceState },
+  wanted: Wanted,
+): boolean {
   const { server, state } = instance;
   const missing = state.kind === "unconfigured" ? state.missing : [];
   return (
@@ -47,7 +50,11 @@ export function differs(instance: { readonly server: ServerConfig; readonly stat
 }
 
 /** A token that was taken away must not leave anything running that its holder started. */
-export function hasLostToken(instance: { readonly owner: PrincipalId | null }, before: Config | undefined, after: Config): boolean {
+export function hasLostToken(
+  instance: { readonly owner: PrincipalId | null },
+  before: Config | undefined,
+  after: Config,
+): boolean {
   if (instance.owner === null) return false;
   const now = after.people.principals.get(instance.owner)?.tokenHashes ?? [];
   return (before?.people.principals.get(instance.owner)?.tokenHashes ?? []).some((hash) => !now.includes(hash));
@@ -55,6 +62,9 @@ export function hasLostToken(instance: { readonly owner: PrincipalId | null }, b
 
 /** `{server}-{team}-{user}-{id}` (DESIGN.md section 7): the id keeps apart what the readable parts might blend. */
 function personalId(server: ServerConfig, owner: PrincipalId, team: string | null): InstanceId {
-  const id = createHash("sha256").update(JSON.stringify([server.slug, team, owner])).digest("hex").slice(0, 12);
+  const id = createHash("sha256")
+    .update(JSON.stringify([server.slug, team, owner]))
+    .digest("hex")
+    .slice(0, 12);
   return `${server.slug}-${team ?? "none"}-${owner}-${id}` as InstanceId;
 }

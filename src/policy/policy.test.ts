@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { localPrincipal } from "../shared/principal.ts";
 import { mayUse } from "./policy.ts";
 
-const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean => mayUse(localPrincipal, { rules: { allow, deny, rename: {}, describe: {} }, tool });
+const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean =>
+  mayUse(localPrincipal, { rules: { allow, deny, rename: {}, describe: {} }, tool });
 
 test("without rules every tool may be used; with an allow list only those on it; deny wins", () => {
   expect(may("a", undefined)).toBe(true);

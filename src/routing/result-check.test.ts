@@ -11,32 +11,60 @@ describe.each([
   ["large", (members: string) => `{${members}${members === "" ? "" : ","}${padding}}`],
 ])("a %s result", (size, write) => {
   test("of the right shape passes as the bytes that it is", () => {
-    const text = write('"content":[{"type":"text","text":"a"},{"type":"hologram"}],"structuredContent":{"n":9007199254740993},"isError":true,"x":1');
+    const text = write(
+      '"content":[{"type":"text","text":"a"},{"type":"hologram"}],"structuredContent":{"n":9007199254740993},"isError":true,"x":1',
+    );
     expect(check(text).result.toString()).toBe(text);
     expect(check(text).parsed === undefined).toBe(size === "large");
   });
 
-  test.each(["", '"content":{}', '"content":"x"', '"content":null', '"content":[null]', '"content":["x"]', '"content":[],"isError":"no"', '"content":[],"isError":null'])("FAULT 41: with %s is refused", (members) => {
+  test.each([
+    "",
+    '"content":{}',
+    '"content":"x"',
+    '"content":null',
+    '"content":[null]',
+    '"content":["x"]',
+    '"content":[],"isError":"no"',
+    '"content":[],"isError":null',
+  ])("FAULT 41: with %s is refused", (members) => {
     expect(() => check(write(members))).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
   test("FAULT 43: with too many blocks is refused, and the limit is named", () => {
-    expect(() => check(write(`"content":[${Array(6).fill('{"type":"text","text":""}').join(",")}]`))).toThrow(expect.objectContaining({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("contentBlocks") }));
+    expect(() => check(write(`"content":[${Array(6).fill('{"type":"text","text":""}').join(",")}]`))).toThrow(
+      expect.objectContaining({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("contentBlocks") }),
+    );
   });
 
   test("that asks for input, or is a task, needs no content", () => {
-    for (const members of ['"resultType":"input_required","inputRequests":{}', '"task":{"taskId":"1"}']) expect(() => check(write(members))).not.toThrow();
+    for (const members of ['"resultType":"input_required","inputRequests":{}', '"task":{"taskId":"1"}'])
+      expect(() => check(write(members))).not.toThrow();
   });
 });
 
 describe("a result", () => {
-  test.each(['{"content":[{"type":"text"}]}', '{"content":[{"type":"text","text":{}}]}', '{"content":[{"type":"image"}]}', '{"content":[{"type":"resource","resource":"x"}]}', '{"content":[{}]}', '{"content":[],"structuredContent":null}', "[]", '"x"', "null", "{broken"])("FAULT 41: %s is refused", (text) => {
+  test.each([
+    '{"content":[{"type":"text"}]}',
+    '{"content":[{"type":"text","text":{}}]}',
+    '{"content":[{"type":"image"}]}',
+    '{"content":[{"type":"resource","resource":"x"}]}',
+    '{"content":[{}]}',
+    '{"content":[],"structuredContent":null}',
+    "[]",
+    '"x"',
+    "null",
+    "{broken",
+  ])("FAULT 41: %s is refused", (text) => {
     expect(() => check(text)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
   test("FAULT 43: beyond the limit of bytes is refused before it is looked at", () => {
     const large = Buffer.alloc(limits.resultBytes + 1, 0x20);
-    for (const refuse of [() => checkToolResult("s:t", large, limits, true), () => checkResult("x", large, limits)]) expect(refuse).toThrow(expect.objectContaining({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("resultBytes") }));
+    for (const refuse of [() => checkToolResult("s:t", large, limits, true), () => checkResult("x", large, limits)])
+      expect(refuse).toThrow(
+        expect.objectContaining({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("resultBytes") }),
+      );
   });
 
   test("is parsed whatever its size when it must be", () => {
@@ -45,6 +73,8 @@ describe("a result", () => {
 
   test("of another method must be an object", () => {
     expect(checkResult("x", Buffer.from('{"contents":[]}'), limits).parsed).toEqual({ contents: [] });
-    expect(() => checkResult("x", Buffer.from("[]"), limits)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+    expect(() => checkResult("x", Buffer.from("[]"), limits)).toThrow(
+      expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }),
+    );
   });
 });

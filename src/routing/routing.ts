@@ -17,6 +17,7 @@ import type { ParamMember, UpstreamRequest } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/request-table.ts";
 import { checkArguments } from "./arguments.ts";
 import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
+import { createWaitingQuestions } from "./waiting-questions.ts";
 import { checkResult, checkToolResult, type CheckedResult } from "./result-check.ts";
 import type { Validators } from "./validation/validators.ts";
 
@@ -28,6 +29,8 @@ export interface Routing {
   complete(instance: InstanceId, params: readonly ParamMember[], context: CallContext): Promise<Outcome>;
   /** Any other request, passed to one server as it is. */
   forward(instance: InstanceId, method: string, params: readonly ParamMember[], context: CallContext): Promise<Outcome>;
+  /** Hands a notification of a client to a server that is up; to one that is not, there is nothing to say. */
+  notify(instance: InstanceId, method: string, params: JsonObject): void;
   /** Calls that have not been answered yet. */
   readonly inFlight: number;
 }
@@ -48,6 +51,7 @@ const headerMismatch = -32020;
 
 export function createRouting(deps: RoutingDeps): Routing {
   const turns = new Map<InstanceId, Semaphore>();
+  const waitingQuestions = createWaitingQuestions({ limitMs: deps.limits.parkedMs, clock: deps.clock });
   const mirrored = new WeakMap<ToolEntry, readonly HeaderParameter[]>();
   const limits = { resultBytes: deps.limits.resultBytes, contentBlocks: deps.limits.contentBlocks, depth: upstreamDepth };
   let inFlight = 0;
@@ -146,7 +150,7 @@ export function createRouting(deps: RoutingDeps): Routing {
   /** One request; sent once more when it never reached the server, or may be repeated (DESIGN.md section 4). */
   async function attempt(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
     let sent = false;
-    const request = toRequest(instance.server, target, params, context, () => {
+    const request = toRequest(instance, target, params, context, () => {
       sent = true;
     });
     for (let tries = 1; ; tries += 1) {
@@ -165,8 +169,9 @@ export function createRouting(deps: RoutingDeps): Routing {
     }
   }
 
-  function toRequest(server: ServerConfig, target: Target, params: readonly ParamMember[], context: CallContext, onSent: () => void): UpstreamRequest {
+  function toRequest(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext, onSent: () => void): UpstreamRequest {
     const { ask } = context;
+    const { server } = instance;
     return {
       method: target.method,
       params,
@@ -180,7 +185,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       onProgress: context.onProgress,
       onLog: context.onLog,
       replies: context.replies,
-      ask: ask === undefined || context.transparent === true ? ask : async (question, signal) => await ask({ ...question, params: namedParams(question, server.slug) }, signal),
+      ask: ask === undefined ? undefined : async (question, signal) => await waitingQuestions.ask(instance.id, context, context.transparent === true ? question : { ...question, params: namedParams(question, server.slug) }, signal),
       headers: target.headers.length === 0 ? undefined : target.headers,
       nameHeader: target.nameHeader,
       onSent,
@@ -275,6 +280,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       return await forwardPlain(prompt.instance, "prompts/get", name, params, context, name);
     },
     complete: async (instance, params, context) => await forwardPlain(instance, "completion/complete", undefined, params, context, "completion"),
+    notify: (instance, method, params) => void deps.instanceOf(instance)?.connection?.notify(method, params).catch(() => undefined),
     forward: async (instance, method, params, context) => await forwardPlain(instance, method, nameOf(method, params), params, context, method),
   };
 }

@@ -27,7 +27,10 @@ interface Share {
 }
 
 /** `events` tell when a server has come up again: what is subscribed to is then subscribed to anew. */
-export function createSubscriptions(instanceOf: (id: InstanceId) => Instance | undefined, events: EventBus): Subscriptions {
+export function createSubscriptions(
+  instanceOf: (id: InstanceId) => Instance | undefined,
+  events: EventBus,
+): Subscriptions {
   const shares = new Map<string, Share>();
 
   events.subscribe((event) => {
@@ -73,11 +76,13 @@ export function createSubscriptions(instanceOf: (id: InstanceId) => Instance | u
   return {
     async subscribe(id, uri, signal) {
       const instance = instanceOf(id);
-      if (instance === undefined) throw new GatewayError("SERVER_UNKNOWN", "the server of this resource is no longer configured");
+      if (instance === undefined)
+        throw new GatewayError("SERVER_UNKNOWN", "the server of this resource is no longer configured");
       const key = `${id}\n${uri}`;
       let share = shares.get(key);
       if (share === undefined) {
-        if (shares.size >= mostSubscriptions) throw new GatewayError("RATE_LIMITED", `${shares.size} resources are watched already`);
+        if (shares.size >= mostSubscriptions)
+          throw new GatewayError("RATE_LIMITED", `${shares.size} resources are watched already`);
         share = open(instance, uri);
         shares.set(key, share);
       }
@@ -112,18 +117,44 @@ async function subscribeOn(connection: Connection, server: string, uri: string, 
   if (connection.peer.era === "modern") {
     // The answer to this request is its end: it stays open as long as anybody listens.
     const params = [["notifications", latin1({ resourceSubscriptions: [uri] })]] as const;
-    void connection.request({ method: "subscriptions/listen", params, signal, timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY }).catch(() => undefined);
+    void connection
+      .request({
+        method: "subscriptions/listen",
+        params,
+        signal,
+        timeoutMs: Number.POSITIVE_INFINITY,
+        maxTimeoutMs: Number.POSITIVE_INFINITY,
+      })
+      .catch(() => undefined);
     return;
   }
-  const reply = await connection.request({ method: "resources/subscribe", params: [["uri", latin1(uri)]], signal, timeoutMs: subscribeTimeoutMs, maxTimeoutMs: subscribeTimeoutMs });
-  if (reply.kind === "error") throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused the subscription: ${parseErrorObject(reply.error).message.slice(0, 200)}`);
+  const reply = await connection.request({
+    method: "resources/subscribe",
+    params: [["uri", latin1(uri)]],
+    signal,
+    timeoutMs: subscribeTimeoutMs,
+    maxTimeoutMs: subscribeTimeoutMs,
+  });
+  if (reply.kind === "error")
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${server} refused the subscription: ${parseErrorObject(reply.error).message.slice(0, 200)}`,
+    );
 }
 
 /** Nobody waits for it. */
 function unsubscribeOn(connection: Connection, uri: string): void {
   if (connection.peer.era !== "legacy") return;
   const signal = AbortSignal.timeout(subscribeTimeoutMs);
-  void connection.request({ method: "resources/unsubscribe", params: [["uri", latin1(uri)]], signal, timeoutMs: subscribeTimeoutMs, maxTimeoutMs: subscribeTimeoutMs }).catch(() => undefined);
+  void connection
+    .request({
+      method: "resources/unsubscribe",
+      params: [["uri", latin1(uri)]],
+      signal,
+      timeoutMs: subscribeTimeoutMs,
+      maxTimeoutMs: subscribeTimeoutMs,
+    })
+    .catch(() => undefined);
 }
 
 function latin1(value: unknown): Buffer {

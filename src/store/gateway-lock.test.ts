@@ -12,17 +12,27 @@ afterEach(async () => await rm(dataDir, { recursive: true, force: true }));
 const startTimeOf = (pid: number): string | undefined => (pid === process.pid ? "77" : undefined);
 const options = (): LockOptions => ({ dataDir, configFile: "/c.json", version: "1", startTimeOf });
 
-test.runIf(process.platform === "linux")("of many that claim at once, also over a stale lock, exactly one holds it", async () => {
-  for (const stale of [undefined, "", "{}", JSON.stringify({ pid: 999_999_999, startTime: "1", secret: "x" }), JSON.stringify({ pid: process.pid, startTime: "76", secret: "x" })]) {
-    if (stale !== undefined) await writeFile(join(dataDir, "gateway.lock"), stale);
-    const claims = await Promise.all(Array.from({ length: 20 }, async () => await claimGatewayLock(options())));
-    const held = claims.filter((claim) => claim.kind === "held");
-    expect(held).toHaveLength(1);
-    for (const claim of claims) if (claim.kind === "taken") expect(claim.by).toMatchObject({ pid: process.pid, url: null });
-    for (const claim of held) await claim.lock[Symbol.asyncDispose]();
-    expect(await readdir(dataDir)).toEqual([]);
-  }
-});
+test.runIf(process.platform === "linux")(
+  "of many that claim at once, also over a stale lock, exactly one holds it",
+  async () => {
+    for (const stale of [
+      undefined,
+      "",
+      "{}",
+      JSON.stringify({ pid: 999_999_999, startTime: "1", secret: "x" }),
+      JSON.stringify({ pid: process.pid, startTime: "76", secret: "x" }),
+    ]) {
+      if (stale !== undefined) await writeFile(join(dataDir, "gateway.lock"), stale);
+      const claims = await Promise.all(Array.from({ length: 20 }, async () => await claimGatewayLock(options())));
+      const held = claims.filter((claim) => claim.kind === "held");
+      expect(held).toHaveLength(1);
+      for (const claim of claims)
+        if (claim.kind === "taken") expect(claim.by).toMatchObject({ pid: process.pid, url: null });
+      for (const claim of held) await claim.lock[Symbol.asyncDispose]();
+      expect(await readdir(dataDir)).toEqual([]);
+    }
+  },
+);
 
 test("tells where the gateway answers, to its owner only", async () => {
   const claim = await claimGatewayLock(options());

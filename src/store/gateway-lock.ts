@@ -25,7 +25,9 @@ export interface GatewayLock extends AsyncDisposable {
   announce(url: string): Promise<void>;
 }
 
-export type Claim = { readonly kind: "held"; readonly lock: GatewayLock } | { readonly kind: "taken"; readonly by: GatewayHolder };
+export type Claim =
+  | { readonly kind: "held"; readonly lock: GatewayLock }
+  | { readonly kind: "taken"; readonly by: GatewayHolder };
 
 export interface LockOptions {
   readonly dataDir: string;
@@ -61,7 +63,9 @@ export async function claimGatewayLock(options: LockOptions): Promise<Claim> {
 }
 
 /** Who holds the directory now; undefined when nobody does. */
-export async function readGatewayHolder(options: Pick<LockOptions, "dataDir" | "startTimeOf">): Promise<GatewayHolder | undefined> {
+export async function readGatewayHolder(
+  options: Pick<LockOptions, "dataDir" | "startTimeOf">,
+): Promise<GatewayHolder | undefined> {
   const text = await readText(join(options.dataDir, lockName));
   const holder = text === undefined ? undefined : parseHolder(text);
   return holder !== undefined && isAlive(holder, options.startTimeOf) ? holder : undefined;
@@ -129,7 +133,14 @@ function parseHolder(text: string): GatewayHolder | undefined {
   if (!isJsonObject(value)) return undefined;
   const { pid, startTime, secret, url, configFile, version } = value;
   if (typeof pid !== "number" || typeof secret !== "string") return undefined;
-  return { pid, startTime: orNull(startTime), secret, url: orNull(url), configFile: orNull(configFile), version: orNull(version) ?? "" };
+  return {
+    pid,
+    startTime: orNull(startTime),
+    secret,
+    url: orNull(url),
+    configFile: orNull(configFile),
+    version: orNull(version) ?? "",
+  };
 }
 
 function orNull(value: unknown): string | null {

@@ -1,4 +1,4 @@
-import type { HttpTransport, StdioTransport } from "../config/config.ts";
+import type { HttpTransport } from "../config/config.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
 import type { GatewayIdentity } from "./encode.ts";
@@ -25,7 +25,6 @@ export interface ConnectionLimits {
 }
 
 /** Resolves when the handshake is done. The signal's abort ends the attempt and everything that it started. */
-export type ConnectStdio = (options: ConnectOptions<StdioTransport>, signal: AbortSignal) => Promise<Connection>;
 export type ConnectHttp = (options: ConnectOptions<HttpTransport> & HttpCredentials, signal: AbortSignal) => Promise<Connection>;
 
 export interface HttpCredentials {

@@ -77,8 +77,8 @@ export type Closed =
 
 /** What a connection tells its instance on its own: never about a single request. */
 export interface ConnectionEvents {
-  /** A notification that belongs to no request: `notifications/tools/list_changed`, `notifications/resources/updated`, ... */
-  onNotification(method: string, params: JsonObject): void;
+  /** A notification that belongs to no request (`isOfCall`: to one whose client does not want it): `notifications/tools/list_changed`, `notifications/resources/updated`, ... */
+  onNotification(method: string, params: JsonObject, isOfCall?: boolean): void;
   /** One line that the server wrote to stderr, cut at 4 KB. */
   onStderr(line: string): void;
   /** Something odd that was dropped: a second answer, an unknown id, a line that is no JSON. Counted, and logged at debug. */

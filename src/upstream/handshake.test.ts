@@ -4,23 +4,60 @@ import { initializeParams, isModernError, peerFromDiscover, peerFromInitialize }
 
 describe("what a server says of itself", () => {
   test("initialize: every legacy revision is taken, anything else refused", () => {
-    for (const protocolVersion of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) expect(peerFromInitialize("s", toJsonBytes({ protocolVersion, capabilities: { tools: {} } }))).toMatchObject({ era: "legacy", revision: protocolVersion, capabilities: { tools: {} }, serverInfo: {} });
-    for (const result of [{}, [], null, "x", { protocolVersion: 1 }, { protocolVersion: "2026-07-28" }, { protocolVersion: "1999-01-01" }]) expect(() => peerFromInitialize("s", toJsonBytes(result)), JSON.stringify(result)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+    for (const protocolVersion of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+      expect(peerFromInitialize("s", toJsonBytes({ protocolVersion, capabilities: { tools: {} } }))).toMatchObject({
+        era: "legacy",
+        revision: protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: {},
+      });
+    for (const result of [
+      {},
+      [],
+      null,
+      "x",
+      { protocolVersion: 1 },
+      { protocolVersion: "2026-07-28" },
+      { protocolVersion: "1999-01-01" },
+    ])
+      expect(() => peerFromInitialize("s", toJsonBytes(result)), JSON.stringify(result)).toThrow(
+        expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }),
+      );
   });
 
   test("members of the wrong type are none", () => {
-    expect(peerFromInitialize("s", toJsonBytes({ protocolVersion: "2025-11-25", capabilities: [], serverInfo: "x", instructions: {} }))).toMatchObject({ capabilities: {}, serverInfo: {}, instructions: undefined });
+    expect(
+      peerFromInitialize(
+        "s",
+        toJsonBytes({ protocolVersion: "2025-11-25", capabilities: [], serverInfo: "x", instructions: {} }),
+      ),
+    ).toMatchObject({ capabilities: {}, serverInfo: {}, instructions: undefined });
   });
 
   test("server/discover: only a server that lists the modern revision is modern", () => {
-    expect(peerFromDiscover(toJsonBytes({ supportedVersions: ["2026-07-28"] }))).toMatchObject({ era: "modern", eras: ["modern"] });
-    expect(peerFromDiscover(toJsonBytes({ supportedVersions: ["2025-11-25", "2026-07-28"] }))).toMatchObject({ eras: ["modern", "legacy"] });
-    for (const result of [{}, [], "x", { supportedVersions: "2026-07-28" }, { supportedVersions: [1] }, { supportedVersions: ["2025-11-25"] }]) expect(peerFromDiscover(toJsonBytes(result))).toBeUndefined();
+    expect(peerFromDiscover(toJsonBytes({ supportedVersions: ["2026-07-28"] }))).toMatchObject({
+      era: "modern",
+      eras: ["modern"],
+    });
+    expect(peerFromDiscover(toJsonBytes({ supportedVersions: ["2025-11-25", "2026-07-28"] }))).toMatchObject({
+      eras: ["modern", "legacy"],
+    });
+    for (const result of [
+      {},
+      [],
+      "x",
+      { supportedVersions: "2026-07-28" },
+      { supportedVersions: [1] },
+      { supportedVersions: ["2025-11-25"] },
+    ])
+      expect(peerFromDiscover(toJsonBytes(result))).toBeUndefined();
     expect(peerFromDiscover(Buffer.from("{broken"))).toBeUndefined();
   });
 
   test("what nests so deeply that it could not be written again is no answer", () => {
-    const deep = Buffer.from(`{"protocolVersion":"2025-11-25","capabilities":{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}}`);
+    const deep = Buffer.from(
+      `{"protocolVersion":"2025-11-25","capabilities":{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}}`,
+    );
     expect(() => peerFromInitialize("s", deep)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
@@ -30,6 +67,9 @@ describe("what a server says of itself", () => {
   });
 
   test("everything that can be bridged is declared to a legacy server", () => {
-    expect(initializeParams({ name: "t", version: "1" })).toMatchObject({ protocolVersion: "2025-11-25", capabilities: { roots: {}, sampling: {}, elicitation: {} } });
+    expect(initializeParams({ name: "t", version: "1" })).toMatchObject({
+      protocolVersion: "2025-11-25",
+      capabilities: { roots: {}, sampling: {}, elicitation: {} },
+    });
   });
 });

@@ -2,7 +2,13 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import type { Era } from "../shared/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import { skipValue } from "../protocol/json-scan.ts";
-import { eraOfRevision, legacyRevisions, metaKeys, modernRevision, newestLegacyRevision } from "../protocol/revisions.ts";
+import {
+  eraOfRevision,
+  legacyRevisions,
+  metaKeys,
+  modernRevision,
+  newestLegacyRevision,
+} from "../protocol/revisions.ts";
 import type { GatewayIdentity } from "./encode.ts";
 import type { Peer } from "./connection.ts";
 
@@ -33,9 +39,13 @@ export function initializeParams(identity: GatewayIdentity): JsonObject {
 export function peerFromInitialize(server: string, result: JsonBytes): Peer {
   const parsed = parseResult(server, "initialize", result);
   const revision = parsed["protocolVersion"];
-  if (typeof revision !== "string") throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize without a protocolVersion`);
+  if (typeof revision !== "string")
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize without a protocolVersion`);
   if (!(legacyRevisions as readonly string[]).includes(revision)) {
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which nobody knows`);
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which nobody knows`,
+    );
   }
   return {
     era: "legacy",
@@ -69,7 +79,8 @@ export function peerFromDiscover(result: JsonBytes): Peer | undefined {
 
 function parseResult(server: string, method: string, result: JsonBytes): JsonObject {
   const parsed = parseShallow(result);
-  if (!isJsonObject(parsed)) throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is no object`);
+  if (!isJsonObject(parsed))
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is no object`);
   return parsed;
 }
 

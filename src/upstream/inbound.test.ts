@@ -13,7 +13,17 @@ describe("one message of a server", () => {
   });
 
   test("ids are told apart by their type", () => {
-    for (const [text, id] of [["1", 1], ["123456789", 123_456_789], ["12345678901", 12_345_678_901], ['"1"', "1"], ["null", null], ["1.5", 1.5], ["-1", -1], ["0", 0]] as const) expect(read(`{"id":${text},"result":{}}`)).toMatchObject({ kind: "result", id });
+    for (const [text, id] of [
+      ["1", 1],
+      ["123456789", 123_456_789],
+      ["12345678901", 12_345_678_901],
+      ['"1"', "1"],
+      ["null", null],
+      ["1.5", 1.5],
+      ["-1", -1],
+      ["0", 0],
+    ] as const)
+      expect(read(`{"id":${text},"result":{}}`)).toMatchObject({ kind: "result", id });
   });
 
   test("requests and notifications", () => {
@@ -26,13 +36,31 @@ describe("one message of a server", () => {
     expect(read('{"id":1,"id":2,"result":{}}')).toMatchObject({ id: 2 });
   });
 
-  test.each(["", "1", "null", '"x"', "[]", "{}", "{broken", '{"jsonrpc":"2.0"}', '{"method":1}', '{"method":"n","params":[1]}', '{"id":'])("FAULT 69: %s is no message", (text) => {
+  test.each([
+    "",
+    "1",
+    "null",
+    '"x"',
+    "[]",
+    "{}",
+    "{broken",
+    '{"jsonrpc":"2.0"}',
+    '{"method":1}',
+    '{"method":"n","params":[1]}',
+    '{"id":',
+  ])("FAULT 69: %s is no message", (text) => {
     expect(read(text)).toMatchObject({ kind: "invalid", reason: expect.any(String) });
   });
 
   test("FAULT 41: an answer that is none says which request it spoils", () => {
-    for (const text of ['{"id":3}', '{"id":3,"error":"failed"}', '{"id":3,"error":null}', '{"id":3,"nothing":true}']) expect(read(text), text).toMatchObject({ kind: "invalid", id: 3 });
-    expect(readInbound(Buffer.concat([Buffer.from('{"id":3,"result":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}')]), 20)).toMatchObject({ kind: "invalid", id: 3 });
+    for (const text of ['{"id":3}', '{"id":3,"error":"failed"}', '{"id":3,"error":null}', '{"id":3,"nothing":true}'])
+      expect(read(text), text).toMatchObject({ kind: "invalid", id: 3 });
+    expect(
+      readInbound(
+        Buffer.concat([Buffer.from('{"id":3,"result":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}')]),
+        20,
+      ),
+    ).toMatchObject({ kind: "invalid", id: 3 });
   });
 
   test("what nests too deeply is marked when it is a result, and refused when it is anything else", () => {

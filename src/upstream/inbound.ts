@@ -41,11 +41,16 @@ function readDeep(bytes: Buffer, maxDepth: number): Inbound {
 function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
   const method = findMember(members, "method");
   const id = findMember(members, "id");
-  if (!isUtf8(bytes)) return faultyAnswer("the message is not valid UTF-8", method === undefined && id !== undefined ? valueOf(bytes, id) : undefined);
+  if (!isUtf8(bytes))
+    return faultyAnswer(
+      "the message is not valid UTF-8",
+      method === undefined && id !== undefined ? valueOf(bytes, id) : undefined,
+    );
   if (method !== undefined) return readCall(bytes, members, method, id);
   if (id === undefined) return { kind: "invalid", reason: "neither a method nor an id" };
   const result = findMember(members, "result");
-  if (result !== undefined) return { kind: "result", id: valueOf(bytes, id), result: bytes.subarray(result.start, result.end) };
+  if (result !== undefined)
+    return { kind: "result", id: valueOf(bytes, id), result: bytes.subarray(result.start, result.end) };
   const error = findMember(members, "error");
   if (error === undefined) return faultyAnswer("an answer with neither result nor error", valueOf(bytes, id));
   if (bytes[error.start] !== openBrace) return faultyAnswer("an answer whose error is no object", valueOf(bytes, id));
@@ -63,7 +68,12 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
   if (typeof name !== "string") return { kind: "invalid", reason: "the method is no string" };
   const params = findMember(members, "params");
   if (id !== undefined) {
-    return { kind: "request", id: valueOf(bytes, id), method: name, params: params ? bytes.subarray(params.start, params.end) : emptyObject };
+    return {
+      kind: "request",
+      id: valueOf(bytes, id),
+      method: name,
+      params: params ? bytes.subarray(params.start, params.end) : emptyObject,
+    };
   }
   const parsed = params ? valueOf(bytes, params) : {};
   if (!isJsonObject(parsed)) return { kind: "invalid", reason: `the params of ${name} are no object` };

@@ -1,10 +1,14 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLineSplitter } from "./line-splitter.ts";
 
 function split(bytes: Buffer, cuts: readonly number[], limit = 1_000_000): { lines: string[]; tooLong: number } {
   const seen = { lines: [] as string[], tooLong: 0 };
-  const push = createLineSplitter(limit, (line) => seen.lines.push(line.toString("utf8")), () => (seen.tooLong += 1));
+  const push = createLineSplitter(
+    limit,
+    (line) => seen.lines.push(line.toString("utf8")),
+    () => (seen.tooLong += 1),
+  );
   let from = 0;
   for (const cut of [...cuts].map((at) => at % (bytes.length + 1)).sort((left, right) => left - right)) {
     push(bytes.subarray(from, cut));
@@ -16,10 +20,15 @@ function split(bytes: Buffer, cuts: readonly number[], limit = 1_000_000): { lin
 
 test("FAULT 71 and 72: the same lines come out however the bytes are cut", () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll(/[\r\n]/g, ""))), fc.array(fc.nat({ max: 5_000 })), fc.boolean(), (texts, cuts, crlf) => {
-      const bytes = Buffer.from(texts.map((text) => `${text}${crlf ? "\r\n" : "\n"}`).join(""));
-      expect(split(bytes, cuts).lines).toEqual(texts.filter((text) => text !== ""));
-    }),
+    fc.property(
+      fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll(/[\r\n]/g, ""))),
+      fc.array(fc.nat({ max: 5_000 })),
+      fc.boolean(),
+      (texts, cuts, crlf) => {
+        const bytes = Buffer.from(texts.map((text) => `${text}${crlf ? "\r\n" : "\n"}`).join(""));
+        expect(split(bytes, cuts).lines).toEqual(texts.filter((text) => text !== ""));
+      },
+    ),
   );
 });
 

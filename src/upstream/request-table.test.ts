@@ -9,7 +9,11 @@ function setUp(options: { questionsAllowed?: boolean } = {}) {
   const timedOut: string[] = [];
   const table = createRequestTable({
     server: "tested",
-    events: { onNotification: (method) => void sent.push(`notified ${method}`), onStderr: () => undefined, onOddity: (kind) => void oddities.push(kind) },
+    events: {
+      onNotification: (method) => void sent.push(`notified ${method}`),
+      onStderr: () => undefined,
+      onOddity: (kind) => void oddities.push(kind),
+    },
     send: (text) => void sent.push(text),
     questionsAllowed: () => options.questionsAllowed ?? true,
     onTimeout: (request) => {
@@ -19,7 +23,17 @@ function setUp(options: { questionsAllowed?: boolean } = {}) {
     },
   });
   const open = (request: Partial<UpstreamRequest> = {}): Promise<unknown> =>
-    table.open({ method: "tools/call", params: [], signal: new AbortController().signal, timeoutMs: 60_000, maxTimeoutMs: 60_000, ...request }, () => undefined);
+    table.open(
+      {
+        method: "tools/call",
+        params: [],
+        signal: new AbortController().signal,
+        timeoutMs: 60_000,
+        maxTimeoutMs: 60_000,
+        ...request,
+      },
+      () => undefined,
+    );
   const receive = (text: string, stream?: number): void => table.receive(readInbound(Buffer.from(text), 50), stream);
   return { table, open, receive, oddities, sent, timedOut };
 }
@@ -86,14 +100,16 @@ describe("requests that wait", () => {
     const { open, receive, oddities } = setUp();
     const steps: unknown[] = [];
     void open({ onProgress: (params) => steps.push(params) });
-    for (const token of ["1", '"1"', "7", "null"]) receive(`{"method":"notifications/progress","params":{"progressToken":${token},"progress":1}}`);
+    for (const token of ["1", '"1"', "7", "null"])
+      receive(`{"method":"notifications/progress","params":{"progressToken":${token},"progress":1}}`);
     expect(steps).toEqual([{ progress: 1 }]);
     expect(oddities).toEqual(["unknown-progress", "unknown-progress", "unknown-progress"]);
   });
 
   test("a question belongs to the only call in flight; lists and pings of ours do not count", async () => {
     const { open, receive, sent } = setUp();
-    const ask = async (): Promise<never> => await Promise.resolve({ kind: "result", result: Buffer.from('{"action":"accept"}') } as never);
+    const ask = async (): Promise<never> =>
+      await Promise.resolve({ kind: "result", result: Buffer.from('{"action":"accept"}') } as never);
     void open({ ask });
     void open({ method: "tools/list" });
     void open({ method: "ping" });
@@ -124,7 +140,12 @@ describe("requests that wait", () => {
   });
 
   test("an error object is read whatever it is", () => {
-    expect(parseErrorObject(Buffer.from('{"code":-1,"message":"m","data":[1]}'))).toEqual({ code: -1, message: "m", data: [1] });
-    for (const text of ["{}", '"x"', "[]", "{broken", '{"code":"1","message":2}']) expect(parseErrorObject(Buffer.from(text))).toMatchObject({ code: -32603 });
+    expect(parseErrorObject(Buffer.from('{"code":-1,"message":"m","data":[1]}'))).toEqual({
+      code: -1,
+      message: "m",
+      data: [1],
+    });
+    for (const text of ["{}", '"x"', "[]", "{broken", '{"code":"1","message":2}'])
+      expect(parseErrorObject(Buffer.from(text))).toMatchObject({ code: -32603 });
   });
 });

@@ -199,7 +199,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     if (method === "notifications/message") {
       const owner = ownerOf(stream);
       if (owner?.request.onLog !== undefined) owner.request.onLog(params);
-      else options.events.onNotification(method, params);
+      else options.events.onNotification(method, params, owner !== undefined);
       return;
     }
     if (method === "notifications/cancelled") questions.takeBack(params["requestId"]);
@@ -302,8 +302,7 @@ function isForEverybody(method: string): boolean {
 /** The token that a question carries, when it carries one. */
 function progressTokenOf(params: JsonBytes): string | number | undefined {
   if (!params.includes('"progressToken"')) return undefined;
-  const parsed: unknown = JSON.parse(params.toString("utf8"));
-  const meta = isJsonObject(parsed) ? parsed["_meta"] : undefined;
+  const meta = parseObject(params)?.["_meta"];
   const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
   return typeof token === "string" || typeof token === "number" ? token : undefined;
 }
@@ -324,15 +323,19 @@ function encodeCancel(id: number, reason: string): string {
   return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason })}}`;
 }
 
+function parseObject(bytes: JsonBytes): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(bytes.toString("utf8"));
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The error object of a reply, parsed; what a server sends in its place that is none becomes one. */
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(error.toString("utf8"));
-  } catch {
-    parsed = undefined;
-  }
-  if (!isJsonObject(parsed)) return { code: -32603, message: "the server answered with an error that is no object" };
+  const parsed = parseObject(error);
+  if (parsed === undefined) return { code: -32603, message: "the server answered with an error that is no object" };
   const code = typeof parsed["code"] === "number" ? parsed["code"] : -32603;
   const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
   return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };

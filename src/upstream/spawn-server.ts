@@ -21,7 +21,12 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
     signal.throwIfAborted();
     const onStderr = (line: string): void => tell(deps.redact(line));
     const tree = await spawnTree(
-      { command: transport.command, args: transport.args, env: childEnvironment(deps.environment, transport.env), cwd: transport.cwd },
+      {
+        command: transport.command,
+        args: transport.args,
+        env: childEnvironment(deps.environment, transport.env),
+        cwd: transport.cwd,
+      },
       deps.guardian,
     );
     const stderr = readStderr(tree.stderr, {

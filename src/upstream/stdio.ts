@@ -9,7 +9,13 @@ import { toJsonBytes } from "../shared/json-bytes.ts";
 import type { Closed, Connection, Peer, Reply, UpstreamRequest } from "./connection.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { encodeNotification, encodeRequest, type Dialect } from "./encode.ts";
-import { bridgedCapabilities, initializeParams, isModernError, peerFromDiscover, peerFromInitialize } from "./handshake.ts";
+import {
+  bridgedCapabilities,
+  initializeParams,
+  isModernError,
+  peerFromDiscover,
+  peerFromInitialize,
+} from "./handshake.ts";
 import { readInbound } from "./inbound.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createRequestTable, parseErrorObject, type RequestTable } from "./request-table.ts";
@@ -27,7 +33,11 @@ export interface ServerProcess {
   stop(timeoutMs: number): Promise<void>;
 }
 
-export type SpawnServer = (transport: StdioTransport, onStderr: (line: string) => void, signal: AbortSignal) => Promise<ServerProcess>;
+export type SpawnServer = (
+  transport: StdioTransport,
+  onStderr: (line: string) => void,
+  signal: AbortSignal,
+) => Promise<ServerProcess>;
 
 /**
  * A probe that is not answered is no proof: servers take their time to start. `initialize` is sent after this long all the same;
@@ -36,10 +46,14 @@ export type SpawnServer = (transport: StdioTransport, onStderr: (line: string) =
 const probePatienceMs = 5_000;
 
 /** Starts the server and finds out what it speaks, in the same process (2026-07-28, stdio, backward compatibility). */
-export async function connectStdio(options: ConnectOptions<StdioTransport>, spawn: SpawnServer, signal: AbortSignal): Promise<Connection & { readonly pid: number }> {
+export async function connectStdio(
+  options: ConnectOptions<StdioTransport>,
+  spawn: SpawnServer,
+  signal: AbortSignal,
+): Promise<Connection & { readonly pid: number }> {
   const child = await spawn(options.transport, options.events.onStderr, signal);
   const link = createLink(options, child);
-  const giveUp = () => link.end({ kind: "asked" }, 0);
+  const giveUp = () => void link.end({ kind: "asked" }, 0);
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     const peer = await shakeHands(options, link, signal);
@@ -71,7 +85,7 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
   let ended: Closed | undefined;
   let settleClosed: (closed: Closed) => void;
   const closed = new Promise<Closed>((resolve) => (settleClosed = resolve));
-  const outbox = createOutbox(child.stdin, options.limits.sendQueueBytes, options.server);
+  const outbox = createOutbox(child.stdin, options.limits.sendQueueBytes, options.server, () => link.table.size > soloCalls);
 
   const link: Link = {
     dialect: { era: "modern", revision: modernRevision, identity: options.identity, capabilities: {} },
@@ -117,7 +131,15 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
     checkingLife = true;
     const sinceMs = performance.now();
     const method = link.dialect.era === "legacy" ? "ping" : "server/discover";
-    await link.request({ method, params: [], signal: new AbortController().signal, timeoutMs: patienceMs, maxTimeoutMs: patienceMs }).catch(() => undefined);
+    await link
+      .request({
+        method,
+        params: [],
+        signal: new AbortController().signal,
+        timeoutMs: patienceMs,
+        maxTimeoutMs: patienceMs,
+      })
+      .catch(() => undefined);
     checkingLife = false;
     if (lastHeardMs >= sinceMs || ended !== undefined) return;
     finish({ kind: "lost", reason: `${options.server} does not answer anything any more, not even ${method}` });
@@ -133,7 +155,10 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
       else link.table.receive(readInbound(line, options.limits.depth));
     },
     () => {
-      finish({ kind: "lost", reason: `${options.server} sent a line longer than ${options.limits.messageBytes} bytes` });
+      finish({
+        kind: "lost",
+        reason: `${options.server} sent a line longer than ${options.limits.messageBytes} bytes`,
+      });
       void child.stop(0);
     },
   );
@@ -141,7 +166,10 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
   /** Servers of revision 2025-03-26 may answer several requests in one array. */
   function receiveBatch(line: Buffer): void {
     try {
-      for (const { start, end } of scanElements(line, 0, line.length, options.limits.depth, mostBatched).slice(0, mostBatched)) {
+      for (const { start, end } of scanElements(line, 0, line.length, options.limits.depth, mostBatched).slice(
+        0,
+        mostBatched,
+      )) {
         link.table.receive(readInbound(line.subarray(start, end), options.limits.depth));
       }
     } catch {
@@ -170,11 +198,19 @@ const openBracket = 0x5b;
 /** Most messages taken from one array. */
 const mostBatched = 100;
 
+/** With more calls than this in flight, waiting a turn for others to join pays. */
+const soloCalls = 4;
+
 /**
- * Writes of one turn of the event loop leave in one write. A server that does not read fills the queue up to a limit; beyond
+ * Under load the writes of one turn of the event loop leave in one write; a call that is alone leaves at once. A server that does not read fills the queue up to a limit; beyond
  * it requests fail and memory stays flat (FAULTS.md 79).
  */
-function createOutbox(stdin: Writable, limitBytes: number, server: string): { push(text: string, must: boolean): void; close(): void } {
+function createOutbox(
+  stdin: Writable,
+  limitBytes: number,
+  server: string,
+  isBusy: () => boolean,
+): { push(text: string, must: boolean): void; close(): void } {
   let pending = "";
   let scheduled = false;
   let closed = false;
@@ -196,6 +232,10 @@ function createOutbox(stdin: Writable, limitBytes: number, server: string): { pu
       }
       pending += `${text}\n`;
       if (scheduled) return;
+      if (!isBusy()) {
+        flush();
+        return;
+      }
       scheduled = true;
       setImmediate(flush);
     },
@@ -214,7 +254,9 @@ function endedError(server: string, why: Closed): GatewayError {
       return new GatewayError("UPSTREAM_CLOSED", why.reason);
     case "exited": {
       const how = why.signal === null ? `exited with code ${why.code}` : `was ended by ${why.signal}`;
-      return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, { data: { exitCode: why.code, signal: why.signal, stderr: why.stderr } });
+      return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, {
+        data: { exitCode: why.code, signal: why.signal, stderr: why.stderr },
+      });
     }
   }
 }
@@ -257,19 +299,32 @@ async function discover(link: Link, signal: AbortSignal): Promise<Peer | "legacy
   if (reply.kind === "result") return peerFromDiscover(reply.result) ?? "legacy";
   const error = parseErrorObject(reply.error);
   if (!isModernError(error.code)) return "legacy";
-  throw new GatewayError("UPSTREAM_PROTOCOL", `the server speaks no revision that the gateway knows: ${error.message.slice(0, 200)}`);
+  throw new GatewayError(
+    "UPSTREAM_PROTOCOL",
+    `the server speaks no revision that the gateway knows: ${error.message.slice(0, 200)}`,
+  );
 }
 
 async function initialize(options: ConnectOptions<StdioTransport>, link: Link, signal: AbortSignal): Promise<Peer> {
   link.dialect = { ...link.dialect, era: "legacy" };
-  const params = Object.entries(initializeParams(options.identity)).map(([key, value]) => [key, toJsonBytes(value)] as const);
+  const params = Object.entries(initializeParams(options.identity)).map(
+    ([key, value]) => [key, toJsonBytes(value)] as const,
+  );
   const reply = await link.request({ ...handshakeRequest("initialize", signal), params });
   if (reply.kind === "error") {
     const error = parseErrorObject(reply.error);
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${options.server} refused initialize: ${error.message.slice(0, 200)} (${error.code})`);
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${options.server} refused initialize: ${error.message.slice(0, 200)} (${error.code})`,
+    );
   }
   const peer = peerFromInitialize(options.server, reply.result);
-  link.dialect = { era: "legacy", revision: peer.revision, identity: options.identity, capabilities: bridgedCapabilities };
+  link.dialect = {
+    era: "legacy",
+    revision: peer.revision,
+    identity: options.identity,
+    capabilities: bridgedCapabilities,
+  };
   link.write(encodeNotification("notifications/initialized", {}));
   return peer;
 }
@@ -281,7 +336,12 @@ function handshakeRequest(method: string, signal: AbortSignal): UpstreamRequest 
 
 const handshakeTimeoutMs = 600_000;
 
-function toConnection(options: ConnectOptions<StdioTransport>, child: ServerProcess, link: Link, peer: Peer): Connection & { readonly pid: number } {
+function toConnection(
+  options: ConnectOptions<StdioTransport>,
+  child: ServerProcess,
+  link: Link,
+  peer: Peer,
+): Connection & { readonly pid: number } {
   const eras: readonly Era[] = [peer.era];
   return {
     pid: child.pid,

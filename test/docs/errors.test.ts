@@ -18,7 +18,17 @@ describe("docs/errors.md", () => {
       .split("\n")
       .filter((line) => line.startsWith("| `"))
       .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
-    const told = Object.fromEntries(rows.map(([, code = "", http, rpc, retry, , hint = ""]) => [code.replaceAll("`", ""), { http: Number(http), rpc: Number(rpc), retry: retry === "yes", hint: hint.replaceAll("&lt;", "<").replaceAll("\\|", "|") }]));
+    const told = Object.fromEntries(
+      rows.map(([, code = "", http, rpc, retry, , hint = ""]) => [
+        code.replaceAll("`", ""),
+        {
+          http: Number(http),
+          rpc: Number(rpc),
+          retry: retry === "yes",
+          hint: hint.replaceAll("&lt;", "<").replaceAll("\\|", "|"),
+        },
+      ]),
+    );
     expect(told).toEqual(failures);
   });
 });
@@ -37,7 +47,8 @@ describe("the table of failures", () => {
       .map((file) => readFileSync(file, "utf8"))
       .join("\n");
     // Made into an error, or chosen as one; a comparison with it is no use of it.
-    const isThrown = (code: string): boolean => new RegExp(`(Error|fail|refuse)\\(\\s*[^)]{0,80}"${code}"|[?:] "${code}"|return "${code}"`).test(source);
+    const isThrown = (code: string): boolean =>
+      new RegExp(`(Error|fail|refuse)\\(\\s*[^)]{0,80}"${code}"|[?:] "${code}"|return "${code}"`).test(source);
     expect(Object.keys(failures).filter((code) => !isThrown(code) && !notYetThrown.has(code))).toEqual([]);
   });
 });

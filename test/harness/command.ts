@@ -8,8 +8,14 @@ export interface CommandResult {
 }
 
 /** Runs the built command to its end, as a user would in a shell. */
-export async function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
-  const child = spawn(process.execPath, [mainFile, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+export async function runCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [mainFile, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));

@@ -76,7 +76,10 @@ export function createFakeWorld(): FakeWorld {
     changes: 0,
     deps: {
       async open(_server, instance, options, signal) {
-        await Promise.race([world.gate, new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))]);
+        await Promise.race([
+          world.gate,
+          new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+        ]);
         if (world.failure !== undefined) throw world.failure;
         return openFake(world, instance, options);
       },
@@ -86,7 +89,11 @@ export function createFakeWorld(): FakeWorld {
         save: async (id, kept) => void world.kept.set(id, kept),
         remove: async (id) => void world.kept.delete(id),
       },
-      catalog: { get: (id) => current.get().instances.get(id), put: current.put, remove: current.remove },
+      catalog: {
+        get: (id) => current.get().instances.get(id),
+        put: (part) => current.put(part),
+        remove: (id) => current.remove(id),
+      },
       events: bus,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
       clock,
@@ -108,11 +115,21 @@ function openFake(world: FakeWorld, instance: InstanceId, options: OpenOptions):
     instance,
     options,
     requests,
-    peer: { era: "legacy", revision: "2025-11-25", serverInfo: {}, capabilities: { tools: { listChanged: true } }, instructions: undefined, eras: ["legacy"] },
+    peer: {
+      era: "legacy",
+      revision: "2025-11-25",
+      serverInfo: {},
+      capabilities: { tools: { listChanged: true } },
+      instructions: undefined,
+      eras: ["legacy"],
+    },
     async request(request) {
       requests.push(request);
       if (world.listFails) return { kind: "error", error: toJsonBytes({ code: -32603, message: "no list today" }) };
-      return { kind: "result", result: toJsonBytes({ tools: world.tools.map((name) => ({ name, inputSchema: { type: "object" } })) }) };
+      return {
+        kind: "result",
+        result: toJsonBytes({ tools: world.tools.map((name) => ({ name, inputSchema: { type: "object" } })) }),
+      };
     },
     notify: async () => undefined,
     closed,

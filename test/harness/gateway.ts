@@ -38,8 +38,21 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "toolyard-test-")));
   const configFile = join(directory, "toolyard.json");
   await writeFile(configFile, typeof options.config === "string" ? options.config : JSON.stringify(options.config));
-  const args = [mainFile, "serve", "--config", configFile, "--port", "0", "--data-dir", join(directory, "data"), ...(options.args ?? [])];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...options.env } });
+  const args = [
+    mainFile,
+    "serve",
+    "--config",
+    configFile,
+    "--port",
+    "0",
+    "--data-dir",
+    join(directory, "data"),
+    ...(options.args ?? []),
+  ];
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...options.env },
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 export interface ManyServer {
   /** The key in the gateway's configuration. */
@@ -24,7 +25,10 @@ export interface ManyServers extends AsyncDisposable {
 }
 
 /** Any number of MCP servers (2025-11-25) behind one port, one path each. Every tool answers with who it is. */
-export async function startManyServers(servers: readonly ManyServer[]): Promise<ManyServers> {
+export async function startManyServers(
+  servers: readonly ManyServer[],
+  options: { /** How long each tools/list takes, as over a network. */ readonly listDelayMs?: number } = {},
+): Promise<ManyServers> {
   const tools = servers.map((server) => server.tools);
   const lists = servers.map(() => 0);
   const statuses = new Map<number, number>();
@@ -32,20 +36,36 @@ export async function startManyServers(servers: readonly ManyServer[]): Promise<
   let open = 0;
   let mostOpen = 0;
 
-  async function answer(index: number, { method, params }: { method: string; params?: { name?: string; arguments?: unknown } }): Promise<unknown> {
+  async function answer(
+    index: number,
+    { method, params }: { method: string; params?: { name?: string; arguments?: unknown } },
+  ): Promise<unknown> {
     const server = servers[index] as ManyServer;
     switch (method) {
       case "initialize":
-        return { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: server.key, version: "1" }, ...(server.instructions === undefined ? {} : { instructions: server.instructions }) };
+        return {
+          protocolVersion: "2025-11-25",
+          capabilities: { tools: {} },
+          serverInfo: { name: server.key, version: "1" },
+          ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+        };
       case "tools/list":
         lists[index] = (lists[index] ?? 0) + 1;
         open += 1;
         mostOpen = Math.max(mostOpen, open);
         await gate;
+        if (options.listDelayMs !== undefined) await delay(options.listDelayMs);
         open -= 1;
         return { tools: tools[index]?.map((tool) => ({ inputSchema: { type: "object" }, ...tool })) };
       case "tools/call":
-        return { content: [{ type: "text", text: JSON.stringify({ server: server.key, tool: params?.name, arguments: params?.arguments }) }] };
+        return {
+          content: [
+            {
+              type: "text",
+              text: JSON.stringify({ server: server.key, tool: params?.name, arguments: params?.arguments }),
+            },
+          ],
+        };
       default:
         return undefined;
     }
@@ -68,7 +88,9 @@ export async function startManyServers(servers: readonly ManyServer[]): Promise<
       }
       void answer(index, message).then((result) => {
         const body = result === undefined ? { error: { code: -32601, message: "Method not found" } } : { result };
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
       });
     });
   });
@@ -77,7 +99,9 @@ export async function startManyServers(servers: readonly ManyServer[]): Promise<
   const { port } = http.address() as AddressInfo;
   const indexOf = (key: string): number => servers.findIndex((server) => server.key === key);
   return {
-    mcpServers: Object.fromEntries(servers.map(({ key }, index) => [key, { type: "http" as const, url: `http://127.0.0.1:${port}/${index}/mcp` }])),
+    mcpServers: Object.fromEntries(
+      servers.map(({ key }, index) => [key, { type: "http" as const, url: `http://127.0.0.1:${port}/${index}/mcp` }]),
+    ),
     lists: (key) => lists[indexOf(key)] ?? 0,
     setTools(key, next) {
       tools[indexOf(key)] = next;

@@ -9,11 +9,19 @@ export async function get(url: string, headers: Headers = {}): Promise<RawAnswer
 
 /** POST with JSON; the body may be given as text, to be sent as it is. */
 export async function post(url: string, body: unknown = {}, headers: Headers = {}): Promise<RawAnswer> {
-  return await send(url, { headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
+  return await send(url, {
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
 }
 
 /** `POST /execute/{name}`, the name encoded as one segment. */
-export async function run(gatewayUrl: string, name: string, body: unknown = {}, headers: Headers = {}): Promise<RawAnswer> {
+export async function run(
+  gatewayUrl: string,
+  name: string,
+  body: unknown = {},
+  headers: Headers = {},
+): Promise<RawAnswer> {
   return await post(`${gatewayUrl}/execute/${encodeURIComponent(name)}`, body, headers);
 }
 

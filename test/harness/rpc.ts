@@ -18,15 +18,19 @@ export interface RawRequest {
 /** One HTTP request, byte for byte as asked, with nothing added that was not asked for. */
 export async function send(url: string, options: RawRequest = {}): Promise<RawAnswer> {
   return await new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method: options.method ?? "POST", headers: { ...options.headers } as Record<string, string>, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () => {
-        const text = Buffer.concat(chunks).toString("utf8");
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) });
-      });
-    });
+    const request = httpRequest(
+      url,
+      { method: options.method ?? "POST", headers: { ...options.headers } as Record<string, string>, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) });
+        });
+      },
+    );
     request.on("error", reject);
     request.end(options.body);
   });
@@ -43,14 +47,25 @@ function parse(text: string): unknown {
 let lastId = 0;
 
 /** One legacy JSON-RPC request without a session. `params` may be given as text, to be sent as it is. */
-export async function rpc(url: string, method: string, params: unknown = {}, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
+export async function rpc(
+  url: string,
+  method: string,
+  params: unknown = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawAnswer> {
   lastId += 1;
   const body = `{"jsonrpc":"2.0","id":${lastId},"method":${JSON.stringify(method)},"params":${typeof params === "string" ? params : JSON.stringify(params)}}`;
   return await send(url, { headers: { "content-type": "application/json", ...headers }, body });
 }
 
 /** One request of revision 2026-07-28, with its envelope and headers. */
-export async function modernRpc(url: string, method: string, params: Record<string, unknown> = {}, capabilities: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
+export async function modernRpc(
+  url: string,
+  method: string,
+  params: Record<string, unknown> = {},
+  capabilities: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawAnswer> {
   lastId += 1;
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -75,6 +90,9 @@ export async function modernRpc(url: string, method: string, params: Record<stri
 /** execute_mcp_tool at `/mcp`; the tool's result. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
 export async function execute(gatewayUrl: string, toolPath: string, args: unknown = {}): Promise<any> {
-  const answer = await rpc(`${gatewayUrl}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: toolPath, arguments: args } });
+  const answer = await rpc(`${gatewayUrl}/mcp`, "tools/call", {
+    name: "execute_mcp_tool",
+    arguments: { tool_path: toolPath, arguments: args },
+  });
   return answer.json?.result ?? answer.json;
 }

@@ -9,7 +9,9 @@ export interface BadHttpServer extends AsyncDisposable {
 
 /** The bad server over HTTP, on a port that stays the same when it is started again with it. */
 export async function startBadHttpServer(port: number, ...flags: string[]): Promise<BadHttpServer> {
-  const child = spawn(process.execPath, [badServerFile, "--http", "--port", String(port), ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [badServerFile, "--http", "--port", String(port), ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const exited = new Promise((resolve) => child.once("exit", resolve));
   const url = await new Promise<string>((resolve, reject) => {
     let text = "";

@@ -22,7 +22,10 @@ const quick = { restartDelaysMs: [50, 100, 150], callRetryMs: 0 };
 
 function fragile(failedRetryMs: number): Promise<RunningGateway> {
   const bad = badServer("--write-pid", pids, "--crash-while-exists", broken, "--stderr-lines", "2");
-  return startGateway({ config: { mcpServers: { bad }, toolyard: { instances: { ...quick, failedRetryMs } } }, directory });
+  return startGateway({
+    config: { mcpServers: { bad }, toolyard: { instances: { ...quick, failedRetryMs } } },
+    directory,
+  });
 }
 
 const statusOf = async (gateway: RunningGateway): Promise<string> => (await standingOf(gateway.url, "bad")).status;
@@ -43,11 +46,23 @@ test("FAULT 76: a crash loop ends in permanently_failed, which says why; a resta
   expect(standing.reason).toContain("exited with code 1");
   expect(standing.action).toContain("toolyard restart bad");
   const refused = JSON.parse((await execute(gateway.url, "bad:echo")).content[0].text);
-  expect(refused).toMatchObject({ code: "SERVER_FAILED", exitCode: 1, signal: null, stderr: expect.arrayContaining([expect.any(String)]) as string[] });
+  expect(refused).toMatchObject({
+    code: "SERVER_FAILED",
+    exitCode: 1,
+    signal: null,
+    stderr: expect.arrayContaining([expect.any(String)]) as string[],
+  });
   expect(startsIn(pids)).toHaveLength(4);
 
   await rm(broken);
-  const restarted = await runCommand(["restart", "bad", "--config", gateway.configFile, "--data-dir", join(directory, "data")]);
+  const restarted = await runCommand([
+    "restart",
+    "bad",
+    "--config",
+    gateway.configFile,
+    "--data-dir",
+    join(directory, "data"),
+  ]);
   expect(restarted).toMatchObject({ code: 0, stdout: expect.stringContaining("online") as string });
   expect((await execute(gateway.url, "bad:echo", { a: 1 })).structuredContent).toEqual({ a: 1 });
 });
@@ -70,12 +85,20 @@ test("FAULT 76: a call tries again, once per failedRetryMs, and it recovers by i
 test("FAULT 76: a changed configuration tries again", async () => {
   await using gateway = await fragile(600_000);
   await giveUp(gateway);
-  await writeFile(gateway.configFile, JSON.stringify({ mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: { instances: quick } }));
+  await writeFile(
+    gateway.configFile,
+    JSON.stringify({ mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: { instances: quick } }),
+  );
   await until(async () => (await statusOf(gateway)) === "online");
 });
 
 test("a call that comes while it is started again is answered by the new process", async () => {
-  await using gateway = await startGateway({ config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: { instances: { ...quick, restartDelaysMs: [1_000] } } } });
+  await using gateway = await startGateway({
+    config: {
+      mcpServers: { bad: badServer("--write-pid", pids) },
+      toolyard: { instances: { ...quick, restartDelaysMs: [1_000] } },
+    },
+  });
   await until(async () => (await statusOf(gateway)) === "online");
   process.kill(startsIn(pids)[0] ?? 0, "SIGKILL");
   await until(async () => (await statusOf(gateway)) === "restarting");
@@ -84,7 +107,9 @@ test("a call that comes while it is started again is answered by the new process
 });
 
 test("what a crashed server leaves behind is gone before the next one starts", async () => {
-  await using gateway = await startGateway({ config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: { instances: quick } } });
+  await using gateway = await startGateway({
+    config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: { instances: quick } },
+  });
   await until(async () => (await statusOf(gateway)) === "online");
   for (const kind of ["fork", "setsid", "double-fork"]) await execute(gateway.url, `bad:${kind}`, { deaf: true });
   const [server = 0] = startsIn(pids);
@@ -97,7 +122,13 @@ test("what a crashed server leaves behind is gone before the next one starts", a
 test("restart of what does not exist, and without a gateway, say so", async () => {
   await using gateway = await startGateway({ config: { mcpServers: {} }, directory });
   const common = ["--config", gateway.configFile, "--data-dir"];
-  expect(await runCommand(["restart", "nobody", ...common, join(directory, "data")])).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody") as string });
-  expect(await runCommand(["restart", "nobody", ...common, join(directory, "elsewhere")])).toMatchObject({ code: 1, stderr: expect.stringContaining("no gateway runs") as string });
+  expect(await runCommand(["restart", "nobody", ...common, join(directory, "data")])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("nobody") as string,
+  });
+  expect(await runCommand(["restart", "nobody", ...common, join(directory, "elsewhere")])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no gateway runs") as string,
+  });
   expect(await runCommand(["restart", ...common, join(directory, "data")])).toMatchObject({ code: 2 });
 });

@@ -16,12 +16,20 @@ beforeEach(async () => {
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
 async function gatewayWith(drainTimeoutMs: number, ...flags: string[]): Promise<RunningGateway> {
-  const gateway = await startGateway({ config: { mcpServers: { bad: badServer("--write-pid", pids, ...flags) }, toolyard: { instances: { drainTimeoutMs, stopTimeoutMs: 3_000 } } }, directory });
+  const gateway = await startGateway({
+    config: {
+      mcpServers: { bad: badServer("--write-pid", pids, ...flags) },
+      toolyard: { instances: { drainTimeoutMs, stopTimeoutMs: 3_000 } },
+    },
+    directory,
+  });
   await until(async () => (await discover(gateway.url, { query: "" })).total_tools > 0);
   return gateway;
 }
 
-const inFlight = async (gateway: RunningGateway): Promise<number> => JSON.parse((await execute(gateway.url, "bad:in-flight")).content[0].text).inFlight ?? Number((await execute(gateway.url, "bad:in-flight")).content[0].text.replace(/\D/g, ""));
+const inFlight = async (gateway: RunningGateway): Promise<number> =>
+  JSON.parse((await execute(gateway.url, "bad:in-flight")).content[0].text).inFlight ??
+  Number((await execute(gateway.url, "bad:in-flight")).content[0].text.replace(/\D/g, ""));
 
 describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
   test("all that end in time are answered, nothing new is taken, the children are gone, exit code 0", async () => {
@@ -30,7 +38,13 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
     const calls = Array.from({ length: 200 }, async () => await execute(gateway.url, "bad:slow", { ms: 2_000 }));
     await until(async () => (await inFlight(gateway)) >= 200);
     const stopped = gateway.stop("SIGTERM");
-    await until(async () => await rpc(`${gateway.url}/mcp`, "tools/list").then((answer) => answer.status === 503, () => true));
+    await until(
+      async () =>
+        await rpc(`${gateway.url}/mcp`, "tools/list").then(
+          (answer) => answer.status === 503,
+          () => true,
+        ),
+    );
     const results = await Promise.all(calls);
     expect(results.filter((result) => result.isError === true || result.content === undefined)).toEqual([]);
     expect(await stopped).toBe(0);
@@ -39,17 +53,28 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
 
   test("those that do not end are told that the gateway stops", async () => {
     await using gateway = await gatewayWith(300);
-    const calls = Array.from({ length: 20 }, async () => await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "bad:hang", arguments: {} } }));
+    const calls = Array.from(
+      { length: 20 },
+      async () =>
+        await rpc(`${gateway.url}/mcp`, "tools/call", {
+          name: "execute_mcp_tool",
+          arguments: { tool_path: "bad:hang", arguments: {} },
+        }),
+    );
     await until(async () => (await inFlight(gateway)) >= 20);
     const stopped = gateway.stop("SIGTERM");
-    for (const answer of await Promise.all(calls)) expect(answer.json.error).toMatchObject({ message: "the gateway is stopping", data: { code: "DRAINING" } });
+    for (const answer of await Promise.all(calls))
+      expect(answer.json.error).toMatchObject({ message: "the gateway is stopping", data: { code: "DRAINING" } });
     expect(await stopped).toBe(0);
     expect(aliveIn(pids)).toEqual([]);
   });
 
   test("a second SIGTERM waits for no call, and servers that survive everything are killed", async () => {
     await using gateway = await gatewayWith(25_000, "--ignore-sigterm", "--ignore-eof");
-    const call = rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "bad:hang", arguments: {} } });
+    const call = rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: "bad:hang", arguments: {} },
+    });
     await until(async () => (await inFlight(gateway)) >= 1);
     const stopped = gateway.stop("SIGTERM");
     await until(() => gateway.stderr().includes("stopping: SIGTERM"));

@@ -35,20 +35,36 @@ done
 while :; do sleep 1; done`;
 
 describe.runIf(linux)("nothing survives the gateway", () => {
-  test(`FAULT 78, FAULT 109: kill -9 at random moments, ${cycles} times (TOOLYARD_TEST_SEED=${seed})`, { timeout: 60_000 + cycles * 10_000 }, async () => {
-    const directory = await mkdtemp(join(tmpdir(), "toolyard-kill-"));
-    const counts = await Promise.all(Array.from({ length: lanes }, async (_value, lane) => await killAgainAndAgain(lane, join(directory, String(lane)))));
-    expect(Math.max(...counts)).toBeGreaterThan(3);
-    console.info(`kill -9: seed ${seed}, ${cycles} cycles, at most ${Math.max(...counts)} server processes of one gateway before, ${findSurvivors(tokenStart).length} after`);
-    await rm(directory, { recursive: true, force: true });
-  });
+  test(
+    `FAULT 78, FAULT 109: kill -9 at random moments, ${cycles} times (TOOLYARD_TEST_SEED=${seed})`,
+    { timeout: 60_000 + cycles * 10_000 },
+    async () => {
+      const directory = await mkdtemp(join(tmpdir(), "toolyard-kill-"));
+      const counts = await Promise.all(
+        Array.from(
+          { length: lanes },
+          async (_value, lane) => await killAgainAndAgain(lane, join(directory, String(lane))),
+        ),
+      );
+      expect(Math.max(...counts)).toBeGreaterThan(3);
+      console.info(
+        `kill -9: seed ${seed}, ${cycles} cycles, at most ${Math.max(...counts)} server processes of one gateway before, ${findSurvivors(tokenStart).length} after`,
+      );
+      await rm(directory, { recursive: true, force: true });
+    },
+  );
 
   /** One gateway after another on the same data directory; resolves to the most processes that were seen before a kill. */
   async function killAgainAndAgain(lane: number, directory: string): Promise<number> {
     const random = createRandom(seed + lane);
     const token = `${tokenStart}-${lane}`;
     await mkdir(directory);
-    const config = { mcpServers: { one: { command: "/bin/sh", args: ["-c", forking, `${token}-one`] }, two: { command: "/bin/sh", args: ["-c", forking, `${token}-two`] } } };
+    const config = {
+      mcpServers: {
+        one: { command: "/bin/sh", args: ["-c", forking, `${token}-one`] },
+        two: { command: "/bin/sh", args: ["-c", forking, `${token}-two`] },
+      },
+    };
     let most = 0;
     for (let cycle = lane; cycle < cycles; cycle += lanes) {
       await using gateway = await startGateway({ config, directory });
@@ -63,49 +79,77 @@ describe.runIf(linux)("nothing survives the gateway", () => {
     // Whatever was being written: the next life reads it, and finds every server.
     await using last = await startGateway({ config, directory });
     await until(async () => (await discover(last.url, { query: "" })).total_tools === 2);
-    expect((await readdir(join(directory, "data", "catalog"))).filter((name) => name.endsWith(".json"))).toHaveLength(2);
+    expect((await readdir(join(directory, "data", "catalog"))).filter((name) => name.endsWith(".json"))).toHaveLength(
+      2,
+    );
     await last.stop();
     expect(findSurvivors(token)).toEqual([]);
     return most;
   }
 
-  test(`servers killed at random under calls and reloads: every call is answered, no process is left over (TOOLYARD_TEST_SEED=${seed})`, { timeout: 120_000 }, async () => {
-    const random = createRandom(seed + 1);
-    const directory = await mkdtemp(join(tmpdir(), "toolyard-random-"));
-    const pids = join(directory, "pids");
-    const names = ["a", "b", "c"];
-    const config = (generation: number): object => ({
-      mcpServers: Object.fromEntries(names.map((name, index) => [name, { ...badServer("--write-pid", pids, ...(generation % names.length === index ? ["--tool-name", `g${generation}`, "--behaviours", "all"] : [])) }])),
-      toolyard: { instances: { restartDelaysMs: [10, 10, 10, 10, 10, 10, 10, 10, 10, 10], callRetryMs: 0, failedRetryMs: 1_000 } },
-    });
-    await using gateway = await startGateway({ config: config(0), directory });
-    let answered = 0;
-    let done = false;
-    const callers = Array.from({ length: 10 }, async () => {
-      while (!done) {
-        const kind = ["echo", "fork", "setsid", "exit", "kill-self"][Math.floor(random() * 5)] ?? "echo";
-        const name = names[Math.floor(random() * 3)] ?? "a";
-        const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: `${name}:${kind}`, arguments: {} } });
-        expect(answer.status).toBe(200);
-        expect(answer.json.result ?? answer.json.error).toBeDefined();
-        answered += 1;
+  test(
+    `servers killed at random under calls and reloads: every call is answered, no process is left over (TOOLYARD_TEST_SEED=${seed})`,
+    { timeout: 120_000 },
+    async () => {
+      const random = createRandom(seed + 1);
+      const directory = await mkdtemp(join(tmpdir(), "toolyard-random-"));
+      const pids = join(directory, "pids");
+      const names = ["a", "b", "c"];
+      const config = (generation: number): object => ({
+        mcpServers: Object.fromEntries(
+          names.map((name, index) => [
+            name,
+            {
+              ...badServer(
+                "--write-pid",
+                pids,
+                ...(generation % names.length === index
+                  ? ["--tool-name", `g${generation}`, "--behaviours", "all"]
+                  : []),
+              ),
+            },
+          ]),
+        ),
+        toolyard: {
+          instances: {
+            restartDelaysMs: [10, 10, 10, 10, 10, 10, 10, 10, 10, 10],
+            callRetryMs: 0,
+            failedRetryMs: 1_000,
+          },
+        },
+      });
+      await using gateway = await startGateway({ config: config(0), directory });
+      let answered = 0;
+      const done = new AbortController();
+      const callers = Array.from({ length: 10 }, async () => {
+        while (!done.signal.aborted) {
+          const kind = ["echo", "fork", "setsid", "exit", "kill-self"][Math.floor(random() * 5)] ?? "echo";
+          const name = names[Math.floor(random() * 3)] ?? "a";
+          const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+            name: "execute_mcp_tool",
+            arguments: { tool_path: `${name}:${kind}`, arguments: {} },
+          });
+          expect(answer.status).toBe(200);
+          expect(answer.json.result ?? answer.json.error).toBeDefined();
+          answered += 1;
+        }
+      });
+      for (let round = 0; round < 40; round += 1) {
+        const alive = aliveIn(pids);
+        const victim = alive[Math.floor(random() * alive.length)];
+        if (victim !== undefined && random() < 0.7) kill(victim);
+        else await writeFile(gateway.configFile, JSON.stringify(config(round)));
+        await new Promise((resolve) => setTimeout(resolve, random() * 100));
       }
-    });
-    for (let round = 0; round < 40; round += 1) {
-      const alive = aliveIn(pids);
-      const victim = alive[Math.floor(random() * alive.length)];
-      if (victim !== undefined && random() < 0.7) kill(victim);
-      else await writeFile(gateway.configFile, JSON.stringify(config(round)));
-      await new Promise((resolve) => setTimeout(resolve, random() * 100));
-    }
-    done = true;
-    await Promise.all(callers);
-    expect(answered).toBeGreaterThan(100);
-    expect((await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools).toHaveLength(4);
-    expect(await gateway.stop()).toBe(0);
-    expect(aliveIn(pids)).toEqual([]);
-    await rm(directory, { recursive: true, force: true });
-  });
+      done.abort();
+      await Promise.all(callers);
+      expect(answered).toBeGreaterThan(100);
+      expect((await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools).toHaveLength(4);
+      expect(await gateway.stop()).toBe(0);
+      expect(aliveIn(pids)).toEqual([]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  );
 });
 
 /** It may have ended between the look and the kill. */

@@ -36,14 +36,24 @@ export function childrenOf(pid: number | undefined): readonly number[] {
 
 /** What discover_mcp_tools answers. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
-export async function discover(url: string, args: object, headers: Readonly<Record<string, string>> = {}): Promise<any> {
+export async function discover(
+  url: string,
+  args: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<any> {
   const answer = await rpc(`${url}/mcp`, "tools/call", { name: "discover_mcp_tools", arguments: args }, headers);
   return JSON.parse(answer.json.result.content[0].text);
 }
 
 /** How a server stands, as the empty query lists it. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
-export async function standingOf(url: string, server: string, headers: Readonly<Record<string, string>> = {}): Promise<any> {
+export async function standingOf(
+  url: string,
+  server: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<any> {
   const answer = await discover(url, { query: "" }, headers);
-  return answer.servers.find((entry: { server_name?: string; server?: string }) => (entry.server_name ?? entry.server) === server);
+  return answer.servers.find(
+    (entry: { server_name?: string; server?: string }) => (entry.server_name ?? entry.server) === server,
+  );
 }

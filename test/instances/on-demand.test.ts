@@ -20,7 +20,9 @@ afterEach(async () => await rm(directory, { recursive: true, force: true }));
 const sleepy = { instances: { idleGraceMs: 0, idleCheckMs: 100, idleTimeoutMs: 300 } };
 
 test("an idle server goes to sleep with its whole tree, keeps its tools, and wakes for a call", async () => {
-  await using gateway = await startGateway({ config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: sleepy } });
+  await using gateway = await startGateway({
+    config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: sleepy },
+  });
   await execute(gateway.url, "bad:setsid");
   await until(() => startsIn(pids).length === 1 && aliveIn(pids).length === 0);
   expect(await standingOf(gateway.url, "bad")).toMatchObject({ status: "dormant" });
@@ -31,7 +33,9 @@ test("an idle server goes to sleep with its whole tree, keeps its tools, and wak
 });
 
 test("FAULT 85: a call that is silent for longer than the idle limit is not stopped", async () => {
-  await using gateway = await startGateway({ config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: sleepy } });
+  await using gateway = await startGateway({
+    config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: sleepy },
+  });
   await until(() => aliveIn(pids).length === 0 && startsIn(pids).length === 1);
   const result = await execute(gateway.url, "bad:slow", { ms: 1_500 });
   expect(result.isError).not.toBe(true);
@@ -39,7 +43,9 @@ test("FAULT 85: a call that is silent for longer than the idle limit is not stop
 });
 
 test("two hundred calls at once share one start", async () => {
-  await using gateway = await startGateway({ config: { mcpServers: { bad: badServer("--write-pid", pids, "--start-delay", "200") }, toolyard: sleepy } });
+  await using gateway = await startGateway({
+    config: { mcpServers: { bad: badServer("--write-pid", pids, "--start-delay", "200") }, toolyard: sleepy },
+  });
   await until(() => aliveIn(pids).length === 0 && startsIn(pids).length === 1);
   const results = await Promise.all(Array.from({ length: 200 }, async () => await execute(gateway.url, "bad:pid")));
   expect(results.every((result) => result.isError !== true)).toBe(true);
@@ -48,7 +54,10 @@ test("two hundred calls at once share one start", async () => {
 });
 
 test("FAULT 65: a server that hangs at its start is given up at the deadline, with what it wrote last", async () => {
-  const hanging = { ...badServer("--hang-on-initialize", "--stderr-lines", "3", "--ignore-eof"), startTimeoutMs: 1_500 };
+  const hanging = {
+    ...badServer("--hang-on-initialize", "--stderr-lines", "3", "--ignore-eof"),
+    startTimeoutMs: 1_500,
+  };
   await using gateway = await startGateway({ config: { mcpServers: { hanging, good: badServer() } } });
   await until(async () => (await standingOf(gateway.url, "good")).status === "online");
   const standing = await until(async () => {
@@ -62,34 +71,53 @@ test("FAULT 65: a server that hangs at its start is given up at the deadline, wi
 
 test("a call that waits for a server which hangs gets the deadline's error, with the last stderr lines", async () => {
   // Known from an earlier life, so that its tools resolve; the file makes it hang from the second start on.
-  const hangsLater = 'if [ -e "$0" ]; then echo "waiting for the database" >&2; exec sleep 1000; else : > "$0"; exec "$1" "$2"; fi';
-  const bad = { command: "/bin/sh", args: ["-c", hangsLater, join(directory, "started"), process.execPath, badServerFile], startTimeoutMs: 1_500 };
+  const hangsLater =
+    'if [ -e "$0" ]; then echo "waiting for the database" >&2; exec sleep 1000; else : > "$0"; exec "$1" "$2"; fi';
+  const bad = {
+    command: "/bin/sh",
+    args: ["-c", hangsLater, join(directory, "started"), process.execPath, badServerFile],
+    startTimeoutMs: 1_500,
+  };
   await using gateway = await startGateway({ config: { mcpServers: { bad }, toolyard: sleepy } });
   await until(async () => (await standingOf(gateway.url, "bad")).status === "dormant");
   const failed = await execute(gateway.url, "bad:pid");
   expect(failed.isError).toBe(true);
-  expect(JSON.parse(failed.content[0].text)).toMatchObject({ code: "START_TIMEOUT", stderr: ["waiting for the database"] });
+  expect(JSON.parse(failed.content[0].text)).toMatchObject({
+    code: "START_TIMEOUT",
+    stderr: ["waiting for the database"],
+  });
 });
 
-test("FAULT 86: two hundred users at once: every one is served, by exactly one process each, few starting at a time", { timeout: 240_000 }, async () => {
-  const people = Array.from({ length: 200 }, (_value, index) => ({ id: `user-${index}`, ...createToken() }));
-  const principals = Object.fromEntries(people.map(({ id, hash }) => [id, { tokenHash: hash }]));
-  const tiny = { command: "/bin/sh", args: ["-c", tinyServer, pids], scope: "user" };
-  await using gateway = await startGateway({ config: { mcpServers: { tiny }, toolyard: { principals, instances: { parallelStarts: 4 } } } });
-  const answers = await Promise.all(
-    people.map(async ({ token }) => {
-      const headers = { authorization: `Bearer ${token}` };
-      return await until(async () => {
-        const answer = await rpc(`${gateway.url}/mcp/server/tiny`, "tools/call", { name: "who", arguments: {} }, headers);
-        return answer.json.result?.isError !== true && answer.json.result?.content?.[0].text;
-      }, 200_000);
-    }),
-  );
-  expect(new Set(answers).size).toBe(200);
-  expect(startsIn(pids)).toHaveLength(200);
-  const guardianAndServers = startsIn(pids).filter((pid) => isAlive(pid));
-  expect(guardianAndServers).toHaveLength(200);
-});
+test(
+  "FAULT 86: two hundred users at once: every one is served, by exactly one process each, few starting at a time",
+  { timeout: 240_000 },
+  async () => {
+    const people = Array.from({ length: 200 }, (_value, index) => ({ id: `user-${index}`, ...createToken() }));
+    const principals = Object.fromEntries(people.map(({ id, hash }) => [id, { tokenHash: hash }]));
+    const tiny = { command: "/bin/sh", args: ["-c", tinyServer, pids], scope: "user" };
+    await using gateway = await startGateway({
+      config: { mcpServers: { tiny }, toolyard: { principals, instances: { parallelStarts: 4 } } },
+    });
+    const answers = await Promise.all(
+      people.map(async ({ token }) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return await until(async () => {
+          const answer = await rpc(
+            `${gateway.url}/mcp/server/tiny`,
+            "tools/call",
+            { name: "who", arguments: {} },
+            headers,
+          );
+          return answer.json.result?.isError !== true && answer.json.result?.content?.[0].text;
+        }, 200_000);
+      }),
+    );
+    expect(new Set(answers).size).toBe(200);
+    expect(startsIn(pids)).toHaveLength(200);
+    const guardianAndServers = startsIn(pids).filter((pid) => isAlive(pid));
+    expect(guardianAndServers).toHaveLength(200);
+  },
+);
 
 /** A server in a few lines of shell: two hundred of them fit into the memory of a small machine. */
 const tinyServer = `

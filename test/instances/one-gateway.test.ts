@@ -37,25 +37,36 @@ afterEach(async () => {
 const dataDir = (): string => join(directory, "data");
 const lockFile = (): string => join(dataDir(), "gateway.lock");
 const flags = (): string[] => ["--config", configFile, "--data-dir", dataDir()];
-const holder = (): { pid: number; url: string; secret: string } => JSON.parse(readFileSync(lockFile(), "utf8")) as never;
+const holder = (): { pid: number; url: string; secret: string } =>
+  JSON.parse(readFileSync(lockFile(), "utf8")) as never;
 
 async function connect(): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [mainFile, "stdio", ...flags()] }) as never);
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [mainFile, "stdio", ...flags()] }));
   return client;
 }
 
 /** The pid of the server that answers. */
 async function serverPid(client: Client): Promise<string> {
   return await until(async () => {
-    const result = (await client.callTool({ name: "execute_mcp_tool", arguments: { tool_path: "bad:pid", arguments: {} } })) as { isError?: boolean; content: { text: string }[] };
+    const result = (await client.callTool({
+      name: "execute_mcp_tool",
+      arguments: { tool_path: "bad:pid", arguments: {} },
+    })) as { isError?: boolean; content: { text: string }[] };
     return result.isError !== true && result.content[0]?.text;
   });
 }
 
 /** A bridge whose lines are written and read as they are. */
-function rawBridge(...more: string[]): { readonly lines: string[]; readonly process: ChildProcess; write(line: string): void; answerTo(id: number): Promise<string> } {
-  const child = spawn(process.execPath, [mainFile, "stdio", ...flags(), ...more], { stdio: ["pipe", "pipe", "inherit"] });
+function rawBridge(...more: string[]): {
+  readonly lines: string[];
+  readonly process: ChildProcess;
+  write(line: string): void;
+  answerTo(id: number): Promise<string>;
+} {
+  const child = spawn(process.execPath, [mainFile, "stdio", ...flags(), ...more], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   bridges.push(child);
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
@@ -70,7 +81,7 @@ function rawBridge(...more: string[]): { readonly lines: string[]; readonly proc
 describe("toolyard stdio", () => {
   test("three clients that start together share one gateway and one set of servers; closing one disturbs none", async () => {
     const clients = await Promise.all([connect(), connect(), connect()]);
-    const [first, second, third] = clients as [Client, Client, Client];
+    const [first, second, third] = clients;
     const seen = await Promise.all(clients.map(serverPid));
     expect(new Set(seen).size).toBe(1);
     expect(startsIn(pids)).toHaveLength(1);
@@ -99,9 +110,13 @@ describe("toolyard stdio", () => {
 
   test("both eras pass byte for byte", async () => {
     const bridge = rawBridge("--exposure", "flat");
-    const call = (id: number, extra: string) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"bad-echo","arguments":{"n":9007199254740993,"z":-0,"b":1e400,"a":"ü\\u00fc"}${extra}}}`;
-    const modern = ',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}';
-    bridge.write(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`);
+    const call = (id: number, extra: string) =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"bad-echo","arguments":{"n":9007199254740993,"z":-0,"b":1e400,"a":"ü\\u00fc"}${extra}}}`;
+    const modern =
+      ',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}';
+    bridge.write(
+      `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+    );
     expect(await bridge.answerTo(1)).toContain('"protocolVersion":"2025-11-25"');
     await until(async () => {
       bridge.lines.length = 0;
@@ -111,7 +126,9 @@ describe("toolyard stdio", () => {
     bridge.write(call(3, ""));
     expect(await bridge.answerTo(3)).toContain('{"n":9007199254740993,"z":-0,"b":1e400,"a":"');
     bridge.write(call(4, modern));
-    expect(await bridge.answerTo(4)).toMatch(/"n":9007199254740993,"z":-0,"b":1e400.*"resultType":"complete"|"resultType":"complete".*"n":9007199254740993/);
+    expect(await bridge.answerTo(4)).toMatch(
+      /"n":9007199254740993,"z":-0,"b":1e400.*"resultType":"complete"|"resultType":"complete".*"n":9007199254740993/,
+    );
     bridge.write("this is no JSON");
     await until(() => bridge.lines.some((line) => line.includes("-32700")));
     bridge.process.stdin?.end();
@@ -133,7 +150,11 @@ describe("toolyard stdio", () => {
   });
 
   test("a lock that makes no sense, or names a process that is another one now, is taken over", async () => {
-    for (const text of ["", "{", JSON.stringify({ pid: process.pid, startTime: "1", secret: "x", url: "http://127.0.0.1:1" })]) {
+    for (const text of [
+      "",
+      "{",
+      JSON.stringify({ pid: process.pid, startTime: "1", secret: "x", url: "http://127.0.0.1:1" }),
+    ]) {
       await mkdir(dataDir(), { recursive: true });
       await writeFile(lockFile(), text);
       const client = await connect();
@@ -145,7 +166,10 @@ describe("toolyard stdio", () => {
   });
 
   test("the background gateway ends itself when it has had no clients for long enough", async () => {
-    const child = spawn(process.execPath, [mainFile, "stdio", ...flags()], { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, TOOLYARD_IDLE_EXIT: "1" } });
+    const child = spawn(process.execPath, [mainFile, "stdio", ...flags()], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { ...process.env, TOOLYARD_IDLE_EXIT: "1" },
+    });
     bridges.push(child);
     child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     await new Promise((resolve) => child.stdout.once("data", resolve));
@@ -157,7 +181,10 @@ describe("toolyard stdio", () => {
 
   test("a broken configuration is told at once, with exit code 2", async () => {
     await writeFile(configFile, "{");
-    expect(await runCommand(["stdio", ...flags()])).toMatchObject({ code: 2, stderr: expect.stringContaining("toolyard.json:1:") as string });
+    expect(await runCommand(["stdio", ...flags()])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("toolyard.json:1:") as string,
+    });
     await writeFile(configFile, "{}");
   });
 });
@@ -188,7 +215,9 @@ test("the owner's door opens for the secret only, and no browser can knock", asy
   expect(await knock("example.com:443", `Bearer ${secret}`)).toBe(403);
   expect(await knock("control:1", `Bearer ${secret}`)).toBe(200);
   // Other methods know nothing of it.
-  expect((await send(`${gateway.url}/bridge:1`, { headers: { authorization: `Bearer ${secret}` } })).status).not.toBe(200);
+  expect((await send(`${gateway.url}/bridge:1`, { headers: { authorization: `Bearer ${secret}` } })).status).not.toBe(
+    200,
+  );
 });
 
 test("toolyard status lists what runs", async () => {
@@ -197,5 +226,9 @@ test("toolyard status lists what runs", async () => {
     const result = await runCommand(["status", ...flags()]);
     return result.stdout.includes("online") && result;
   });
-  expect(shown.stdout).toMatch(new RegExp(`^gateway ${gateway.url} \\(process ${gateway.process.pid}\\)\\n  bad +online +\\d+ tools, process \\d+\\n$`));
+  expect(shown.stdout).toMatch(
+    new RegExp(
+      `^gateway ${gateway.url} \\(process ${gateway.process.pid}\\)\\n  bad +online +\\d+ tools, process \\d+\\n$`,
+    ),
+  );
 });

@@ -27,14 +27,21 @@ function config(over: { readonly alice?: object | undefined; readonly servers?: 
   const secret = (value: string): object => ({ servers: { own: { env: { SECRET: value } } } });
   return {
     mcpServers: {
-      own: { ...badServer("--write-pid", pids, "--resources", "--prompts"), scope: "user", env: { SECRET: "template", COLOUR: "template" }, required: { user: ["env.SECRET"] } },
+      own: {
+        ...badServer("--write-pid", pids, "--resources", "--prompts"),
+        scope: "user",
+        env: { SECRET: "template", COLOUR: "template" },
+        required: { user: ["env.SECRET"] },
+      },
       all: { ...badServer("--tools", "2"), scope: "shared" },
       ...over.servers,
     },
     toolyard: {
       teams: { acme: { servers: { own: { env: { COLOUR: "team" } } } } },
       principals: {
-        ...("alice" in over && over.alice === undefined ? {} : { alice: { team: "acme", tokenHash: alice.hash, ...secret("canary-of-alice"), ...over.alice } }),
+        ...("alice" in over && over.alice === undefined
+          ? {}
+          : { alice: { team: "acme", tokenHash: alice.hash, ...secret("canary-of-alice"), ...over.alice } }),
         bob: { team: "acme", tokenHash: bob.hash, ...secret("canary-of-bob") },
         carol: { tokenHash: carol.hash },
       },
@@ -42,13 +49,28 @@ function config(over: { readonly alice?: object | undefined; readonly servers?: 
   };
 }
 
-async function call(gateway: RunningGateway, who: { readonly token: string }, tool: string, args: object = {}): Promise<{ readonly isError?: boolean; readonly content: { readonly text: string }[] }> {
-  const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: tool, arguments: args } }, bearer(who));
+async function call(
+  gateway: RunningGateway,
+  who: { readonly token: string },
+  tool: string,
+  args: object = {},
+): Promise<{ readonly isError?: boolean; readonly content: { readonly text: string }[] }> {
+  const answer = await rpc(
+    `${gateway.url}/mcp`,
+    "tools/call",
+    { name: "execute_mcp_tool", arguments: { tool_path: tool, arguments: args } },
+    bearer(who),
+  );
   return answer.json.result;
 }
 
 /** The text of a call's first block, once the server has come up. */
-async function textOf(gateway: RunningGateway, who: { readonly token: string }, tool: string, args: object = {}): Promise<string> {
+async function textOf(
+  gateway: RunningGateway,
+  who: { readonly token: string },
+  tool: string,
+  args: object = {},
+): Promise<string> {
   return await until(async () => {
     const result = await call(gateway, who, tool, args);
     return result.isError !== true && result.content[0]?.text;
@@ -70,7 +92,12 @@ describe("each person's own servers", () => {
   test("a value that is missing is told, with what to do, and nothing is started", async () => {
     await using gateway = await startGateway({ config: config(), directory });
     const standing = await standingOf(gateway.url, "own", bearer(carol));
-    expect(standing).toMatchObject({ status: "awaiting_user_config", tools: 0, reason: "missing: env.SECRET", action: expect.stringContaining("fill them in") as string });
+    expect(standing).toMatchObject({
+      status: "awaiting_user_config",
+      tools: 0,
+      reason: "missing: env.SECRET",
+      action: expect.stringContaining("fill them in") as string,
+    });
     const answer = await rpc(`${gateway.url}/mcp/server/own`, "tools/list", {}, bearer(carol));
     expect(answer.text).not.toContain("canary-of");
     expect(startsIn(pids)).toEqual([]);
@@ -90,8 +117,14 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "toolyard-sees-"));
     pids = join(folder, "pids");
-    const only = { ...badServer("--tool-name", "zebra-canary", "--resources", "--prompts", "--behaviours", "all"), scope: "user", required: { user: ["env.ZEBRA"] } };
-    const given = config({ servers: { only } }) as { toolyard: { principals: { alice: { servers: Record<string, object> } } } };
+    const only = {
+      ...badServer("--tool-name", "zebra-canary", "--resources", "--prompts", "--behaviours", "all"),
+      scope: "user",
+      required: { user: ["env.ZEBRA"] },
+    };
+    const given = config({ servers: { only } }) as {
+      toolyard: { principals: { alice: { servers: Record<string, object> } } };
+    };
     given.toolyard.principals.alice.servers["only"] = { env: { ZEBRA: "1" } };
     gateway = await startGateway({ config: given, directory: folder });
     await until(async () => (await standingOf(gateway.url, "only", bearer(alice))).status === "online");
@@ -121,11 +154,16 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
     const found = await discover(gateway.url, { query: "zebra canary" }, bearer(bob));
     expect(JSON.stringify(found.tools)).not.toContain("zebra");
     const listed = await discover(gateway.url, { query: "" }, bearer(bob));
-    expect(listed.servers.find((entry: { server: string }) => entry.server === "only")).toMatchObject({ tools: 0, status: "awaiting_user_config" });
+    expect(listed.servers.find((entry: { server: string }) => entry.server === "only")).toMatchObject({
+      tools: 0,
+      status: "awaiting_user_config",
+    });
     const near = await call(gateway, bob, "only:zebra-canari");
     expect(near.isError).toBe(true);
     expect(near.content[0]?.text).not.toContain("zebra-canary");
-    expect((await discover(gateway.url, { query: "zebra canary" }, bearer(alice))).tools[0].tool_path).toBe("only:zebra-canary");
+    expect((await discover(gateway.url, { query: "zebra canary" }, bearer(alice))).tools[0].tool_path).toBe(
+      "only:zebra-canary",
+    );
   });
 
   test("calls, reads, prompts and completions by name are refused like what does not exist", async () => {
@@ -133,7 +171,10 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
       ["tools/call", { name: "only-zebra-canary", arguments: {} }],
       ["resources/read", { uri: "toolyard://only/bad%3A%2F%2Ftext" }],
       ["prompts/get", { name: "only-greet" }],
-      ["completion/complete", { ref: { type: "ref/prompt", name: "only-greet" }, argument: { name: "name", value: "a" } }],
+      [
+        "completion/complete",
+        { ref: { type: "ref/prompt", name: "only-greet" }, argument: { name: "name", value: "a" } },
+      ],
     ];
     for (const [method, params] of requests) {
       const answer = await rpc(`${gateway.url}/mcp`, method, params, bearer(bob));
@@ -145,51 +186,113 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
 describe("FAULT 94: what belongs to one person is nothing to another", () => {
   test("a session, its stream and its deletion", async () => {
     await using gateway = await startGateway({ config: config(), directory });
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } });
-    const made = await send(`${gateway.url}/mcp`, { headers: { "content-type": "application/json", ...bearer(alice) }, body });
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    });
+    const made = await send(`${gateway.url}/mcp`, {
+      headers: { "content-type": "application/json", ...bearer(alice) },
+      body,
+    });
     const id = String(made.headers["mcp-session-id"]);
     const random = crypto.randomUUID();
     for (const method of ["POST", "GET", "DELETE"]) {
       const ask = async (session: string) => {
-        const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-session-id": session, ...bearer(bob) };
-        return await send(`${gateway.url}/mcp`, { method, headers, ...(method === "POST" ? { body: '{"jsonrpc":"2.0","id":2,"method":"ping"}' } : {}) });
+        const headers = {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-session-id": session,
+          ...bearer(bob),
+        };
+        return await send(`${gateway.url}/mcp`, {
+          method,
+          headers,
+          ...(method === "POST" ? { body: '{"jsonrpc":"2.0","id":2,"method":"ping"}' } : {}),
+        });
       };
       const [theirs, nobodys] = [await ask(id), await ask(random)];
       expect(theirs.status).toBe(404);
       expect(theirs.text).toBe(nobodys.text);
     }
-    const own = await send(`${gateway.url}/mcp`, { headers: { "content-type": "application/json", "mcp-session-id": id, ...bearer(alice) }, body: '{"jsonrpc":"2.0","id":2,"method":"ping"}' });
+    const own = await send(`${gateway.url}/mcp`, {
+      headers: { "content-type": "application/json", "mcp-session-id": id, ...bearer(alice) },
+      body: '{"jsonrpc":"2.0","id":2,"method":"ping"}',
+    });
     expect(own.status).toBe(200);
   });
 
   test("FAULT 95: fields that claim to be somebody change nothing", async () => {
     await using gateway = await startGateway({ config: config(), directory });
     await textOf(gateway, alice, "own:pid");
-    const claim = { userId: "alice", teamId: "acme", role: "admin", isAdmin: true, owner: "alice", scopes: ["*"], principal: "alice" };
-    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "own:env", arguments: {}, ...claim }, ...claim, _meta: claim }, bearer(carol));
+    const claim = {
+      userId: "alice",
+      teamId: "acme",
+      role: "admin",
+      isAdmin: true,
+      owner: "alice",
+      scopes: ["*"],
+      principal: "alice",
+    };
+    const answer = await rpc(
+      `${gateway.url}/mcp`,
+      "tools/call",
+      {
+        name: "execute_mcp_tool",
+        arguments: { tool_path: "own:env", arguments: {}, ...claim },
+        ...claim,
+        _meta: claim,
+      },
+      bearer(carol),
+    );
     expect(answer.text).not.toContain("canary-of-alice");
   });
 });
 
 describe("FAULT 98: what is taken away ends within a second", () => {
   /** An event stream that says when it ends. */
-  function listen(gateway: RunningGateway, who: { readonly token: string }): { readonly opened: Promise<unknown>; readonly closed: Promise<void> } {
+  function listen(
+    gateway: RunningGateway,
+    who: { readonly token: string },
+  ): { readonly opened: Promise<unknown>; readonly closed: Promise<void> } {
     let open: (value: unknown) => void = () => undefined;
     let close: () => void = () => undefined;
     const opened = new Promise((resolve) => (open = resolve));
     const closed = new Promise<void>((resolve) => (close = resolve));
-    const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" }, "io.modelcontextprotocol/clientCapabilities": {} };
-    const stream = request(`${gateway.url}/mcp`, {
-      method: "POST",
-      agent: false,
-      headers: { "content-type": "application/json", accept: "text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen", ...bearer(who) },
-    }, (response) => {
-      response.once("data", open);
-      response.resume();
-      response.on("close", close);
-    });
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const stream = request(
+      `${gateway.url}/mcp`,
+      {
+        method: "POST",
+        agent: false,
+        headers: {
+          "content-type": "application/json",
+          accept: "text/event-stream",
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "subscriptions/listen",
+          ...bearer(who),
+        },
+      },
+      (response) => {
+        response.once("data", open);
+        response.resume();
+        response.on("close", close);
+      },
+    );
     stream.on("error", close);
-    stream.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params: { notifications: { resourcesListChanged: true }, _meta: meta } }));
+    stream.end(
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "subscriptions/listen",
+        params: { notifications: { resourcesListChanged: true }, _meta: meta },
+      }),
+    );
     return { opened, closed };
   }
 
@@ -206,7 +309,12 @@ describe("FAULT 98: what is taken away ends within a second", () => {
     await Promise.all(streams.map(({ opened }) => opened));
     let bobsClosed = false;
     void streams[1].closed.then(() => (bobsClosed = true));
-    const hanging = rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "own:hang", arguments: {} } }, bearer(alice));
+    const hanging = rpc(
+      `${gateway.url}/mcp`,
+      "tools/call",
+      { name: "execute_mcp_tool", arguments: { tool_path: "own:hang", arguments: {} } },
+      bearer(alice),
+    );
     await writeFile(gateway.configFile, JSON.stringify(next()));
     await streams[0].closed;
     expect((await hanging).json.error ?? (await hanging).json.result).toBeDefined();
@@ -223,7 +331,12 @@ describe("FAULT 98: what is taken away ends within a second", () => {
 
 describe("FAULT 100: only the exact token of a person is one", () => {
   let gateway: RunningGateway;
-  beforeAll(async () => void (gateway = await startGateway({ config: { mcpServers: {}, toolyard: { principals: { alice: { tokenHash: alice.hash } } } } })));
+  beforeAll(
+    async () =>
+      void (gateway = await startGateway({
+        config: { mcpServers: {}, toolyard: { principals: { alice: { tokenHash: alice.hash } } } },
+      })),
+  );
   afterAll(async () => await gateway[Symbol.asyncDispose]());
 
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}';
@@ -249,17 +362,28 @@ describe("FAULT 100: only the exact token of a person is one", () => {
     ["in the query", {}, `?token=${token}&access_token=${token}`],
     ["in a cookie", { cookie: `token=${token}; Authorization=Bearer ${token}` }],
     ["in another header", { "x-authorization": `Bearer ${token}`, "proxy-authorization": `Bearer ${token}` }],
-    ["an unsigned JWT", { authorization: `Bearer ${[{ alg: "none" }, { sub: "alice" }].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.` }],
+    [
+      "an unsigned JWT",
+      {
+        authorization: `Bearer ${[{ alg: "none" }, { sub: "alice" }].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.`,
+      },
+    ],
     ["10 KB", { authorization: `Bearer ${"a".repeat(10_000)}` }],
   ])("%s", async (_name, headers, query = "") => {
-    const answer = await send(`${gateway.url}/mcp${query}`, { headers: { "content-type": "application/json", ...headers }, body });
+    const answer = await send(`${gateway.url}/mcp${query}`, {
+      headers: { "content-type": "application/json", ...headers },
+      body,
+    });
     expect(answer.status).toBe(401);
     expect(answer.headers["www-authenticate"]).toMatch(/^Bearer .*resource_metadata="/);
     expect(answer.text).not.toContain(token);
   });
 
   test("the right one", async () => {
-    expect((await send(`${gateway.url}/mcp`, { headers: { "content-type": "application/json", ...bearer(alice) }, body })).status).toBe(200);
+    expect(
+      (await send(`${gateway.url}/mcp`, { headers: { "content-type": "application/json", ...bearer(alice) }, body }))
+        .status,
+    ).toBe(200);
     expect((await modernRpc(`${gateway.url}/mcp`, "tools/list", {}, {}, bearer(alice))).status).toBe(200);
   });
 });

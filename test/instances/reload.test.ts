@@ -12,7 +12,8 @@ beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), "toolyard-
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
 const pidFile = (server: string): string => join(directory, `${server}.pids`);
-const server = (name: string, ...flags: string[]): object => badServer("--tools", "2", "--write-pid", pidFile(name), ...flags);
+const server = (name: string, ...flags: string[]): object =>
+  badServer("--tools", "2", "--write-pid", pidFile(name), ...flags);
 const config = (servers: object, toolyard: object = {}): string => JSON.stringify({ mcpServers: servers, toolyard });
 
 async function serversOf(gateway: RunningGateway): Promise<string> {
@@ -21,12 +22,18 @@ async function serversOf(gateway: RunningGateway): Promise<string> {
 }
 
 test("only what changed is touched: added, changed, removed, and what does not reach the server without a restart", async () => {
-  await using gateway = await startGateway({ config: config({ a: server("a"), b: server("b"), c: server("c") }), directory });
+  await using gateway = await startGateway({
+    config: config({ a: server("a"), b: server("b"), c: server("c") }),
+    directory,
+  });
   await until(async () => (await serversOf(gateway)) === "a:2 b:2 c:2");
   const a = { ...server("a"), displayName: "Better", tools: { rename: { "tool-1": "first" } } };
   await writeFile(gateway.configFile, config({ a, b: server("b", "--tool-name", "new"), d: server("d") }));
   await until(async () => (await serversOf(gateway)) === "a:2 b:3 d:2");
-  expect((await execute(gateway.url, "a:first")).structuredContent).toMatchObject({ tool: "tool-1", pid: startsIn(pidFile("a"))[0] });
+  expect((await execute(gateway.url, "a:first")).structuredContent).toMatchObject({
+    tool: "tool-1",
+    pid: startsIn(pidFile("a"))[0],
+  });
   expect(["a", "b", "c", "d"].map((name) => startsIn(pidFile(name)).length)).toEqual([1, 2, 1, 1]);
   expect((await execute(gateway.url, "c:tool-1")).isError).toBe(true);
   await writeFile(gateway.configFile, config({ a: { ...a, tools: { deny: ["tool-2"] } } }));
@@ -61,59 +68,83 @@ describe("FAULT 87: a file that cannot be used is refused with line and column, 
   });
 
   test("at the first start it is exit code 2, and nothing is started", async () => {
-    await expect(startGateway({ config: '{ "mcpServers": {\n "a": { "comm', directory })).rejects.toThrow(/toolyard\.json:2:\d+/);
+    await expect(startGateway({ config: '{ "mcpServers": {\n "a": { "comm', directory })).rejects.toThrow(
+      /toolyard\.json:2:\d+/,
+    );
   });
 });
 
-test("FAULT 89: a thousand reloads under two hundred calls: none fails, and the last file counts", { timeout: 120_000 }, async () => {
-  await using gateway = await startGateway({ config: config({ steady: server("steady"), other: server("other") }), directory });
-  await until(async () => (await serversOf(gateway)) === "steady:2 other:2");
-  let done = false;
-  let failed = 0;
-  let calls = 0;
-  const callers = Array.from({ length: 200 }, async () => {
-    while (!done) {
-      const result = await execute(gateway.url, "steady:tool-1");
-      calls += 1;
-      if (result.isError === true || result.structuredContent === undefined) failed += 1;
+test(
+  "FAULT 89: a thousand reloads under two hundred calls: none fails, and the last file counts",
+  { timeout: 120_000 },
+  async () => {
+    await using gateway = await startGateway({
+      config: config({ steady: server("steady"), other: server("other") }),
+      directory,
+    });
+    await until(async () => (await serversOf(gateway)) === "steady:2 other:2");
+    const done = new AbortController();
+    let failed = 0;
+    let calls = 0;
+    const callers = Array.from({ length: 200 }, async () => {
+      while (!done.signal.aborted) {
+        const result = await execute(gateway.url, "steady:tool-1");
+        calls += 1;
+        if (result.isError === true || result.structuredContent === undefined) failed += 1;
+      }
+    });
+    for (let reload = 0; reload < 1_000; reload += 1) {
+      await writeFile(
+        gateway.configFile,
+        config({ steady: server("steady"), other: server("other", "--tool-name", `tool-${reload}-x`) }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
-  });
-  for (let reload = 0; reload < 1_000; reload += 1) {
-    await writeFile(gateway.configFile, config({ steady: server("steady"), other: server("other", "--tool-name", `tool-${reload}-x`) }));
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  await until(async () => {
-    const found = await rpc(`${gateway.url}/mcp/server/other`, "tools/list");
-    return found.json.result.tools.some((tool: { name: string }) => tool.name === "tool-999-x");
-  });
-  done = true;
-  await Promise.all(callers);
-  expect(failed).toBe(0);
-  expect(calls).toBeGreaterThan(1_000);
-  expect(startsIn(pidFile("steady"))).toHaveLength(1);
-});
+    await until(async () => {
+      const found = await rpc(`${gateway.url}/mcp/server/other`, "tools/list");
+      return found.json.result.tools.some((tool: { name: string }) => tool.name === "tool-999-x");
+    });
+    done.abort();
+    await Promise.all(callers);
+    expect(failed).toBe(0);
+    expect(calls).toBeGreaterThan(1_000);
+    expect(startsIn(pidFile("steady"))).toHaveLength(1);
+  },
+);
 
 describe("FAULT 90: however the file is replaced, it is picked up, and what cannot be read changes nothing", () => {
   const next = (): string => config({ a: server("a"), b: server("b") });
 
   test.each<[string, (file: string) => Promise<void>]>([
-    ["renamed over", async (file) => {
-      await writeFile(`${file}.tmp`, next());
-      await rename(`${file}.tmp`, file);
-    }],
-    ["deleted and made again", async (file) => {
-      await unlink(file);
-      await writeFile(file, next());
-    }],
-    ["a link swapped", async (file) => {
-      await writeFile(join(directory, "real.json"), next());
-      await symlink(join(directory, "real.json"), `${file}.link`);
-      await rename(`${file}.link`, file);
-    }],
-    ["cut and written", async (file) => {
-      await truncate(file);
-      await writeFile(file, next());
-    }],
+    [
+      "renamed over",
+      async (file) => {
+        await writeFile(`${file}.tmp`, next());
+        await rename(`${file}.tmp`, file);
+      },
+    ],
+    [
+      "deleted and made again",
+      async (file) => {
+        await unlink(file);
+        await writeFile(file, next());
+      },
+    ],
+    [
+      "a link swapped",
+      async (file) => {
+        await writeFile(join(directory, "real.json"), next());
+        await symlink(join(directory, "real.json"), `${file}.link`);
+        await rename(`${file}.link`, file);
+      },
+    ],
+    [
+      "cut and written",
+      async (file) => {
+        await truncate(file);
+        await writeFile(file, next());
+      },
+    ],
   ])("%s", async (_name, replace) => {
     await using gateway = await startGateway({ config: config({ a: server("a") }), directory });
     await until(async () => (await serversOf(gateway)) === "a:2");

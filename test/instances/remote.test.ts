@@ -19,7 +19,10 @@ const quick = { probeIntervalMs: 1_000, idleCheckMs: 100, callRetryMs: 100 };
 const statusOf = async (gateway: RunningGateway): Promise<string> => (await standingOf(gateway.url, "remote")).status;
 
 function gatewayFor(url: string, over: object = {}): Promise<RunningGateway> {
-  return startGateway({ config: { mcpServers: { remote: { url, ...over } }, toolyard: { instances: quick } }, directory });
+  return startGateway({
+    config: { mcpServers: { remote: { url, ...over } }, toolyard: { instances: quick } },
+    directory,
+  });
 }
 
 describe.each(["legacy", "modern"])("a %s server over HTTP", (era) => {
@@ -44,7 +47,9 @@ describe.each(["legacy", "modern"])("a %s server over HTTP", (era) => {
     await first[Symbol.asyncDispose]();
     await using gateway = await gatewayFor(first.url);
     await until(async () => (await statusOf(gateway)) === "offline");
-    expect(await standingOf(gateway.url, "remote")).toMatchObject({ reason: expect.stringMatching(/refused|reach|connect/i) as string });
+    expect(await standingOf(gateway.url, "remote")).toMatchObject({
+      reason: expect.stringMatching(/refused|reach|connect/i) as string,
+    });
     await using second = await startBadHttpServer(first.port, "--era", era);
     await until(async () => (await statusOf(gateway)) === "online");
     void second;
@@ -56,17 +61,28 @@ describe.each(["legacy", "modern"])("a %s server over HTTP", (era) => {
     await using gateway = await gatewayFor(server.url);
     await until(async () => (await statusOf(gateway)) === "online");
     await execute(gateway.url, "remote:rename", { to: "brand-new" });
-    await until(async () => (await discover(gateway.url, { query: "brand-new", server: "remote" })).tools.some((tool: { tool_path: string }) => tool.tool_path === "remote:brand-new"));
+    await until(async () =>
+      (await discover(gateway.url, { query: "brand-new", server: "remote" })).tools.some(
+        (tool: { tool_path: string }) => tool.tool_path === "remote:brand-new",
+      ),
+    );
   });
 });
 
 describe.each(["legacy", "modern"])("a %s server over stdio", (era) => {
   test("announces a change of its list, and still goes to sleep", async () => {
-    const config = { mcpServers: { bad: badServer("--era", era) }, toolyard: { instances: { idleCheckMs: 100, idleGraceMs: 0, idleTimeoutMs: 1_000 } } };
+    const config = {
+      mcpServers: { bad: badServer("--era", era) },
+      toolyard: { instances: { idleCheckMs: 100, idleGraceMs: 0, idleTimeoutMs: 1_000 } },
+    };
     await using gateway = await startGateway({ config, directory });
     await until(async () => (await standingOf(gateway.url, "bad")).tools > 0);
     await execute(gateway.url, "bad:rename", { to: "brand-new" });
-    await until(async () => (await discover(gateway.url, { query: "brand-new", server: "bad" })).tools.some((tool: { tool_path: string }) => tool.tool_path === "bad:brand-new"));
+    await until(async () =>
+      (await discover(gateway.url, { query: "brand-new", server: "bad" })).tools.some(
+        (tool: { tool_path: string }) => tool.tool_path === "bad:brand-new",
+      ),
+    );
     await until(async () => (await standingOf(gateway.url, "bad")).status === "dormant");
   });
 });
@@ -95,27 +111,47 @@ test("an upstream session that expired is replaced, and the call that found out 
   await using gateway = await gatewayFor(server.url);
   await until(async () => (await statusOf(gateway)) === "online");
   await execute(gateway.url, "remote:expire-all-sessions");
-  for (let call = 0; call < 5; call += 1) expect((await execute(gateway.url, "remote:echo", { call })).structuredContent).toEqual({ call });
+  for (let call = 0; call < 5; call += 1)
+    expect((await execute(gateway.url, "remote:echo", { call })).structuredContent).toEqual({ call });
   expect(await statusOf(gateway)).toBe("online");
 });
 
 test("a resource that is subscribed to stays so when its server crashes", async () => {
   const record = join(directory, "record");
   const pids = join(directory, "pids");
-  const config = { mcpServers: { bad: badServer("--resources", "--record", record, "--write-pid", pids) }, toolyard: { instances: { restartDelaysMs: [10, 10, 10] } } };
+  const config = {
+    mcpServers: { bad: badServer("--resources", "--record", record, "--write-pid", pids) },
+    toolyard: { instances: { restartDelaysMs: [10, 10, 10] } },
+  };
   await using gateway = await startGateway({ config, directory });
   await until(async () => (await standingOf(gateway.url, "bad")).tools > 0);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const init = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } } };
+  const init = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+  };
   const made = await send(`${gateway.url}/mcp/server/bad`, { headers, body: JSON.stringify(init) });
   const session = { ...headers, "mcp-session-id": String(made.headers["mcp-session-id"]) };
-  const subscribed = await send(`${gateway.url}/mcp/server/bad`, { headers: session, body: '{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"bad://text"}}' });
+  const subscribed = await send(`${gateway.url}/mcp/server/bad`, {
+    headers: session,
+    body: '{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"bad://text"}}',
+  });
   expect(subscribed.json.result).toEqual({});
   const heard: string[] = [];
-  const stream = request(`${gateway.url}/mcp/server/bad`, { method: "GET", headers: { accept: "text/event-stream", "mcp-session-id": session["mcp-session-id"] }, agent: false }, (response) => {
-    response.on("data", (chunk: Buffer) => heard.push(chunk.toString()));
-    response.on("error", () => undefined);
-  });
+  const stream = request(
+    `${gateway.url}/mcp/server/bad`,
+    {
+      method: "GET",
+      headers: { accept: "text/event-stream", "mcp-session-id": session["mcp-session-id"] },
+      agent: false,
+    },
+    (response) => {
+      response.on("data", (chunk: Buffer) => heard.push(chunk.toString()));
+      response.on("error", () => undefined);
+    },
+  );
   stream.on("error", () => undefined);
   stream.end();
   await execute(gateway.url, "bad:kill-self");
@@ -137,18 +173,37 @@ test("FAULT 103: no server ever gets the client's token, nor another server's, a
   await using one = await startBadHttpServer(0);
   await using two = await startBadHttpServer(0);
   const config = {
-    mcpServers: { one: { url: one.url, headers: { Authorization: "Bearer canary-of-one" } }, two: { url: two.url, headers: { "X-Key": "canary-of-two" } }, local: badServer() },
+    mcpServers: {
+      one: { url: one.url, headers: { Authorization: "Bearer canary-of-one" } },
+      two: { url: two.url, headers: { "X-Key": "canary-of-two" } },
+      local: badServer(),
+    },
     toolyard: { auth: { tokenHash: token.hash } },
   };
   await using gateway = await startGateway({ config, directory });
   const call = async (tool: string, args: object = {}): Promise<string> => {
     const asked = { name: "execute_mcp_tool", arguments: { tool_path: tool, arguments: args } };
-    return (await rpc(`${gateway.url}/mcp`, "tools/call", asked, { authorization: `Bearer ${token.token}`, cookie: `token=${token.token}`, "x-api-key": token.token })).text;
+    return (
+      await rpc(`${gateway.url}/mcp`, "tools/call", asked, {
+        authorization: `Bearer ${token.token}`,
+        cookie: `token=${token.token}`,
+        "x-api-key": token.token,
+      })
+    ).text;
   };
   const seen = {
-    one: await until(async () => { const text = await call("one:headers"); return text.includes("canary-of-one") && text; }),
-    two: await until(async () => { const text = await call("two:headers"); return text.includes("canary-of-two") && text; }),
-    local: await until(async () => { const text = await call("local:env"); return text.includes("PATH") && text; }),
+    one: await until(async () => {
+      const text = await call("one:headers");
+      return text.includes("canary-of-one") && text;
+    }),
+    two: await until(async () => {
+      const text = await call("two:headers");
+      return text.includes("canary-of-two") && text;
+    }),
+    local: await until(async () => {
+      const text = await call("local:env");
+      return text.includes("PATH") && text;
+    }),
   };
   expect(Object.values(seen).join("")).not.toContain(token.token);
   expect(seen.one).not.toContain("canary-of-two");
@@ -164,7 +219,9 @@ test("FAULT 105: a server that answers 401 for ever is asked a few times, not fo
   const wall = createServer((request, response) => {
     requests += 1;
     request.resume();
-    response.writeHead(401, { "WWW-Authenticate": 'Bearer resource_metadata="http://127.0.0.1:1/none"' }).end("x".repeat(1_000_000));
+    response
+      .writeHead(401, { "WWW-Authenticate": 'Bearer resource_metadata="http://127.0.0.1:1/none"' })
+      .end("x".repeat(1_000_000));
   });
   await new Promise<void>((resolve) => wall.listen(0, "127.0.0.1", resolve));
   await using gateway = await gatewayFor(`http://127.0.0.1:${(wall.address() as AddressInfo).port}/mcp`);

@@ -1,16 +1,10 @@
 import { asciiJson } from "../../protocol/ascii-json.ts";
+import { isLogLevel, isWanted } from "../../protocol/log-level.ts";
 import { isHopKey, metaKeys } from "../../protocol/revisions.ts";
 import type { CallContext } from "../../shared/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 import type { Caller, ReplyChannel } from "./caller.ts";
 import type { ClientRequest } from "./message.ts";
-
-/** RFC 5424 severities, least first (2025-11-25, server/utilities/logging). */
-const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
-export function isLogLevel(level: unknown): level is string {
-  return typeof level === "string" && levels.includes(level);
-}
 
 /** What travels with a request: who asks, what may be passed on, and the ways back to the client. */
 export function toCallContext(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal, ask: CallContext["ask"]): CallContext {
@@ -67,9 +61,8 @@ function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: Json
 }
 
 function logSender(least: string | undefined, channel: ReplyChannel): (params: JsonObject) => void {
-  const floor = least === undefined ? 0 : levels.indexOf(least);
   return (params) => {
-    if (levels.indexOf(String(params["level"])) < floor) return;
+    if (!isWanted(params["level"], least)) return;
     channel.send(`{"jsonrpc":"2.0","method":"notifications/message","params":${asciiJson(params)}}`);
   };
 }

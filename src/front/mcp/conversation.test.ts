@@ -27,7 +27,7 @@ function create(mostParked = 10): { conversations: Conversations; expire: () => 
 
 /** A call that asks each of the texts at once and answers with what it was told. */
 function beginAsking(conversations: Conversations, ...texts: string[]): Conversation {
-  return conversations.begin(binding, async (ask, signal) => {
+  return conversations.begin(binding, {}, async ({ ask }, signal) => {
     const told = await Promise.all(texts.map(async (text) => await tell(ask, text, signal)));
     return { body: JSON.stringify(told), status: 200 };
   });
@@ -109,7 +109,7 @@ test("beyond the most that may be parked, the question is refused and the call g
 
 test("a question that its server took back is not asked", async () => {
   const { conversations } = create();
-  const conversation = conversations.begin(binding, async (ask) => {
+  const conversation = conversations.begin(binding, {}, async ({ ask }) => {
     const taken = new AbortController();
     const asked = ask(question("a"), taken.signal).catch(() => "taken back");
     taken.abort();

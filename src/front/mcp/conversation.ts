@@ -14,22 +14,28 @@ import type { ReplyBody } from "./caller.ts";
  */
 export interface Conversation {
   readonly ask: NonNullable<CallContext["ask"]>;
+  /** How progress and logs reach the client: on the request that waits for the answer now, not on the one that began it. */
+  ways: Ways;
   /** Ends the call: its client went away while nothing was parked. */
   cancel(reason: GatewayError): void;
   /** What the client is to be told next: the answer, or what is asked. */
   next(): Promise<Turn>;
 }
 
+export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies">;
+
 export type Turn = { readonly kind: "answer"; readonly reply: ReplyBody } | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string };
 
 export interface Conversations {
-  begin(binding: Binding, run: (ask: NonNullable<CallContext["ask"]>, signal: AbortSignal) => Promise<ReplyBody>): Conversation;
+  begin(binding: Binding, ways: Ways, run: RunConversation): Conversation;
   /** Whether a requestState is one of these handles, and not a server's own state. */
   isHandle(requestState: unknown): requestState is string;
   /** The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was answered before. */
   resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
   readonly parked: number;
 }
+
+export type RunConversation = (conversation: Conversation, signal: AbortSignal) => Promise<ReplyBody>;
 
 /** A handle is good only for who got it, on the same request. It is an address, not an authentication. */
 export interface Binding {
@@ -50,7 +56,7 @@ interface Parked {
 export function createConversations(options: { readonly parkedMs: number; readonly mostParked: number; readonly clock: Clock }): Conversations {
   const parkedCalls = new Map<string, Parked>();
 
-  function begin(binding: Binding, run: (ask: NonNullable<CallContext["ask"]>, signal: AbortSignal) => Promise<ReplyBody>): Conversation {
+  function begin(binding: Binding, ways: Ways, run: RunConversation): Conversation {
     const controller = new AbortController();
     let open = new Map<string, { question: Question; resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
     let lastKey = 0;
@@ -58,6 +64,7 @@ export function createConversations(options: { readonly parkedMs: number; readon
     let reply: ReplyBody | undefined;
 
     const conversation: Conversation = {
+      ways,
       ask: async (question, signal) =>
         await new Promise<Answer>((resolve, reject) => {
           lastKey += 1;
@@ -84,7 +91,7 @@ export function createConversations(options: { readonly parkedMs: number; readon
         }
       },
     };
-    void run(conversation.ask, controller.signal).then((done) => {
+    void run(conversation, controller.signal).then((done) => {
       reply = done;
       wake?.();
     });

@@ -1,4 +1,4 @@
-import type { View } from "../../catalog/view.ts";
+import type { View, ViewServer } from "../../catalog/view.ts";
 import { isForModel, renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
 import { renderResourceList } from "../../exposure/resource-list.ts";
@@ -7,6 +7,7 @@ import { modernRevision, supportedRevisions } from "../../protocol/revisions.ts"
 import type { Outcome, Routing } from "../../routing/routing.ts";
 import { noArguments } from "../../shared/call-arguments.ts";
 import type { CallContext } from "../../shared/call-context.ts";
+import { failures } from "../../shared/failures.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 import type { Principal } from "../../shared/principal.ts";
@@ -18,7 +19,9 @@ import { capabilitiesOf } from "./capabilities.ts";
 import { discoverTools, type DiscoverDeps } from "./discover.ts";
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "./message.ts";
+import { createParamHeaderCheck } from "./param-headers.ts";
 import type { PageBook } from "./pages.ts";
+import { createTaskBook } from "./task-book.ts";
 import { ownResultText, prefixed, toResultText, type WireText } from "./result-text.ts";
 
 export interface DispatchDeps extends DiscoverDeps {
@@ -48,6 +51,8 @@ const discoverTtlMs = 300_000;
  */
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const serverInfoText = asciiJson(deps.serverInfo);
+  const checkParamHeaders = createParamHeaderCheck();
+  const tasks = createTaskBook();
 
   function answer(work: Work): Answered | Promise<Answered> {
     const { request, caller } = work;
@@ -92,7 +97,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const bytes = request.paramBytes("arguments");
     const value = request.params["arguments"];
     if (bytes !== undefined && !isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
-    const intent = resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: bytes === undefined ? noArguments : { bytes, value } });
+    const given = bytes === undefined ? noArguments : { bytes, value };
+    const intent = resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: given });
+    const { headers } = work.caller;
+    // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.
+    if (headers !== undefined && intent.kind === "call" && intent.arguments.value === given.value) checkParamHeaders(intent.tool, given.value, headers);
     return intent.kind === "call" ? callFound(work, intent) : execute(work, intent);
   }
 
@@ -100,6 +109,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function callFound(work: Work, intent: Extract<Intent, { kind: "call" }>): Promise<Answered> {
     return deps.routing.callTool(intent.tool, intent.arguments, work.context).then((outcome) => {
       deps.discovery.noteCall(work.caller.principal, intent.tool);
+      if (outcome.kind === "result") tasks.note(work.caller.principal, intent.tool.instance, outcome.parsed);
       if (intent.bareName !== undefined) deps.onBareName(work.caller.principal, intent);
       return finish(work, intent, outcome, "");
     });
@@ -155,9 +165,19 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   }
 
   async function unknownOrForwarded(work: Work): Promise<Answered> {
-    const server = work.caller.endpoint.exposure.transparent(work.view);
+    const { exposure } = work.caller.endpoint;
+    const server = exposure.transparent(work.view) ?? ownerOfTask(work);
     if (server === undefined) return unknownMethod(work);
     return finish(work, { kind: "forward", server }, await deps.routing.forward(server.instance, work.request.method, allParams(work.request), work.context), "");
+  }
+
+  /** The server that gave out the task that the request is about. Throws PARAMS_INVALID for a task that nobody gave this principal. */
+  function ownerOfTask({ request, caller, view }: Work): ViewServer | undefined {
+    if (!request.method.startsWith("tasks/") || typeof request.params["taskId"] !== "string") return undefined;
+    const instance = tasks.find(caller.principal, request.params["taskId"]);
+    const server = view.servers.find((candidate) => candidate.instance === instance);
+    if (server === undefined) throw new GatewayError("PARAMS_INVALID", "there is no such task");
+    return server;
   }
 
   return async (request, caller, context) => {
@@ -183,15 +203,16 @@ function isError(answered: Answered): answered is ServerError {
   return typeof answered === "object" && "kind" in answered;
 }
 
-/** A server's error, unchanged but for the codes that this revision must not see (PROTOCOL.md, "Errors"). */
+/** A server's error, unchanged but for what concerns only our hop to it, and for codes that this revision must not see (PROTOCOL.md, "Errors"). */
 function relayError(error: JsonBytes, caller: Caller): ReplyBody {
-  if (caller.client.era === "legacy") return { body: `"error":${error.toString("latin1")}`, status: 200 };
   const parsed = parseErrorObject(error);
-  if (parsed.code === -32002 || parsed.code === -32042) return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
+  const { era } = caller.client;
   if (parsed.code === -32020 || parsed.code === -32022) {
-    return { body: errorBody({ code: -31052, message: `the server refused what the gateway sent: ${parsed.message}`, data: parsed.data }), status: 200 };
+    return { body: errorBody({ ...parsed, code: failures.UPSTREAM_PROTOCOL.rpc, message: `the server refused what the gateway sent: ${parsed.message}` }), status: 200 };
   }
-  return { body: `"error":${error.toString("latin1")}`, status: relayedStatus[parsed.code] ?? 200 };
+  if (parsed.code === -32021 && era === "legacy") return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
+  if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern") return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
+  return { body: `"error":${error.toString("latin1")}`, status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200 };
 }
 
 /** A server's own error codes that have an HTTP status of their own (2026-07-28, streamable-http). */

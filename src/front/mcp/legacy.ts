@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { View } from "../../catalog/view.ts";
+import { isLogLevel, isWanted } from "../../protocol/log-level.ts";
 import { negotiateLegacy } from "../../protocol/revisions.ts";
+import type { LogLevels } from "../../routing/log-levels.ts";
 import type { Routing } from "../../routing/routing.ts";
 import type { Subscriptions } from "../../routing/subscriptions.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject } from "../../shared/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import type { InstanceId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
-import { isLogLevel, toCallContext } from "./context.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ClientMessage, ClientRequest } from "./message.ts";
 import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
@@ -22,6 +24,7 @@ export interface LegacyDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly notifier: Notifier;
   readonly subscriptions: Subscriptions;
+  readonly logLevels: LogLevels;
   readonly routing: Routing;
   readonly serverInfo: object;
 }
@@ -73,8 +76,16 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       wants: { tools: true, resources: true, prompts: true },
       resources,
       send: (method, params) => void session.push(notificationText(method, params)),
+      relay: (method, params) => {
+        if (method === "notifications/message" && !isWanted(params["level"], session.logLevel)) return;
+        session.push(notificationText(method, params));
+      },
     });
-    session.onClose = leave;
+    session.onRootsChanged = (params) => tellServers(session.principal, endpoint, params);
+    session.onClose = () => {
+      leave();
+      deps.logLevels.drop(session);
+    };
   }
 
   function cancel(session: Session | undefined, params: Readonly<Record<string, unknown>>): void {
@@ -84,15 +95,24 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     for (const controller of session.running.get(id) ?? []) controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
   }
 
-  async function setLevel(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> {
+  /** Each may have asked for the roots; it asks again, on a call, if it cares (2025-11-25, client/roots). */
+  function tellServers(principal: Principal, endpoint: Endpoint, params: JsonObject): void {
+    for (const instance of instancesAt(principal, endpoint)) deps.routing.notify(instance, "notifications/roots/list_changed", params);
+  }
+
+  function instancesAt(principal: Principal, endpoint: Endpoint): readonly InstanceId[] {
+    const view = deps.viewOf(principal);
+    const only = endpoint.exposure.transparent(view);
+    return (only === undefined ? view.servers : [only]).map(({ instance }) => instance);
+  }
+
+  async function setLevel(request: ClientRequest, caller: Caller): Promise<ReplyBody> {
     const { level } = request.params;
     if (!isLogLevel(level)) throw new GatewayError("PARAMS_INVALID", `${JSON.stringify(level)?.slice(0, 40)} is no log level`);
-    if (caller.session !== undefined) caller.session.logLevel = level;
-    const only = caller.endpoint.exposure.transparent(deps.viewOf(caller.principal));
-    if (only?.part?.capabilities["logging"] !== undefined) {
-      const context = toCallContext(request, caller, channel, signal, undefined);
-      await deps.routing.forward(only.instance, request.method, [["level", Buffer.from(JSON.stringify(level))]], context);
-    }
+    const { session } = caller;
+    if (session === undefined) return emptyResult;
+    session.logLevel = level;
+    await deps.logLevels.set(session, instancesAt(caller.principal, caller.endpoint), level);
     return emptyResult;
   }
 
@@ -140,11 +160,13 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
         const body = message.body;
         session?.answer(message.id, body.kind === "result" ? { kind: "result", result: body.bytes } : { kind: "error", error: body.bytes });
       } else if (message.method === "notifications/cancelled") cancel(session, message.params);
+      else if (message.method === "notifications/progress") session?.progress(message.params);
+      else if (message.method === "notifications/roots/list_changed") session?.onRootsChanged?.(message.params);
     },
-    answer(request, caller, channel, signal) {
+    answer(request, caller, _channel, signal) {
       switch (request.method) {
         case "logging/setLevel":
-          return guarded(setLevel(request, caller, channel, signal), request.method);
+          return guarded(setLevel(request, caller), request.method);
         case "resources/subscribe":
           return guarded(subscribe(request, caller, signal), request.method);
         case "resources/unsubscribe":

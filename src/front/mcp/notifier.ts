@@ -13,6 +13,8 @@ export interface Listener {
   readonly wants: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
   /** Client's spelling of each resource it subscribed to, by instance and the server's own URI. */
   readonly resources: ReadonlyMap<string, string>;
+  /** What else servers have to say that belongs to no call; only a legacy session has a stream for it. */
+  readonly relay?: (method: string, params: Readonly<Record<string, unknown>>) => void;
   /** Sends a notification; `params` is the text of an object. */
   send(method: string, params: Readonly<Record<string, unknown>>): void;
 }
@@ -20,6 +22,9 @@ export interface Listener {
 export interface Notifier {
   add(listener: Listener): () => void;
 }
+
+/** What tells of something that a client has seen before, by an id of its own: it is understood behind any exposure. */
+const aboutPast: ReadonlySet<string> = new Set(["notifications/elicitation/complete", "notifications/tasks/status"]);
 
 export function resourceKey(instance: InstanceId, uri: string): string {
   return `${instance}\n${uri}`;
@@ -42,6 +47,23 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
     }
   }
 
+  /** At an exposure of several servers nothing has changed; a transparent one says what its server says. */
+  function onAnnounced(event: EventOf<"catalog.announced">): void {
+    for (const listener of listeners) {
+      if (!listener.exposure.isTransparent || listener.exposure.transparent(viewOf(listener.principal))?.instance !== event.instance) continue;
+      for (const kind of event.kinds) if (listener.wants[kind]) listener.send(`notifications/${kind}/list_changed`, {});
+    }
+  }
+
+  function onServerNotification(event: EventOf<"server.notification">): void {
+    for (const listener of listeners) {
+      if (listener.relay === undefined) continue;
+      const view = viewOf(listener.principal);
+      const concerns = listener.exposure.isTransparent ? listener.exposure.transparent(view)?.instance === event.instance : aboutPast.has(event.method) && view.servers.some((server) => server.instance === event.instance);
+      if (concerns) listener.relay(event.method, event.params);
+    }
+  }
+
   function onResourceUpdated(event: EventOf<"resource.updated">): void {
     const key = resourceKey(event.instance, event.uri);
     for (const listener of listeners) {
@@ -60,7 +82,9 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
   events.subscribe((event) => {
     if (listeners.size === 0) return;
     if (event.type === "catalog.changed") onCatalogChanged(event);
+    else if (event.type === "catalog.announced") onAnnounced(event);
     else if (event.type === "resource.updated") onResourceUpdated(event);
+    else if (event.type === "server.notification") onServerNotification(event);
     else if (event.type === "namespace.loaded" || event.type === "namespace.evicted") onLoadedChanged(event.principal);
   });
 

@@ -21,10 +21,14 @@ export function createRequestRunner(dispatch: Dispatch, conversations: Conversat
   async function runModern(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> {
     const binding = { principal: caller.principal.id, request: `${request.method}\n${bindingOf(request)}` };
     const { requestState } = request.params;
-    const conversation = conversations.isHandle(requestState)
-      ? conversations.resume(requestState, binding, request.paramBytes("inputResponses"))
-      : conversations.begin(binding, async (ask, ended) => await dispatch(request, caller, toCallContext(request, caller, channel, ended, guarded(ask, caller))));
-    return await nextTurn(conversation, signal);
+    const context = toCallContext(request, caller, channel, signal, undefined);
+    if (!conversations.isHandle(requestState)) {
+      const begun = conversations.begin(binding, context, async (conversation, ended) => await dispatch(request, caller, inConversation(context, conversation, ended, caller)));
+      return await nextTurn(begun, signal);
+    }
+    const resumed = conversations.resume(requestState, binding, request.paramBytes("inputResponses"));
+    resumed.ways = context;
+    return await nextTurn(resumed, signal);
   }
 
   async function nextTurn(conversation: Conversation, signal: AbortSignal): Promise<ReplyBody> {
@@ -52,6 +56,18 @@ export function createRequestRunner(dispatch: Dispatch, conversations: Conversat
   };
 }
 
+/** The same call, told of by whichever request of the client waits for it. */
+function inConversation(context: CallContext, conversation: Conversation, signal: AbortSignal, caller: Caller): CallContext {
+  return {
+    ...context,
+    signal,
+    ask: guarded(conversation.ask, caller),
+    onProgress: context.onProgress === undefined ? undefined : (params) => conversation.ways.onProgress?.(params),
+    onLog: context.onLog === undefined ? undefined : (params) => conversation.ways.onLog?.(params),
+    replies: { send: (message) => conversation.ways.replies?.send(message) === true },
+  };
+}
+
 function canBeAsked(caller: Caller): boolean {
   const { capabilities } = caller.client;
   return capabilities["elicitation"] !== undefined || capabilities["sampling"] !== undefined || capabilities["roots"] !== undefined;
@@ -59,7 +75,7 @@ function canBeAsked(caller: Caller): boolean {
 
 function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
   const { session } = caller;
-  if (session === undefined) return undefined;
+  if (session === undefined || !canBeAsked(caller)) return undefined;
   return guarded(async (question, signal) => await session.ask(question, (message) => channel.send(message), signal), caller);
 }
 

@@ -32,7 +32,7 @@ export function createRunningRequests(): RunningRequests {
   const running = createSlotTable<RunningRequest>();
   let total = 0;
   return {
-    nextId: running.nextId,
+    nextId: () => running.nextId(),
     add(request) {
       total += 1;
       running.put(request);

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../shared/json-bytes.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { toEventData } from "./event-data.ts";
 import { createEventLog, parseEventId, type EventLog } from "./event-log.ts";
+import { withProgressToken } from "./progress-token.ts";
 
 /** A legacy client between `initialize` and its end (2025-11-25, basic/lifecycle). What it declared there holds for all of it. */
 export interface Session {
@@ -29,6 +30,8 @@ export interface Session {
   ask(question: Question, deliver: (message: string) => boolean, signal: AbortSignal): Promise<Answer>;
   /** The client's answer to one of those; false when there is no such request. */
   answer(id: string | number, answer: Answer): boolean;
+  /** The client's notifications/progress about one of those. */
+  progress(params: JsonObject): void;
   /** Sends on the GET stream, when there is one; otherwise the message is lost, as the revision allows. */
   push(message: string): boolean;
   readonly hasStream: boolean;
@@ -39,6 +42,8 @@ export interface Session {
   /** A new resumable stream, when the revision has those. */
   openLog(): EventLog | undefined;
   findLog(lastEventId: string): { readonly log: EventLog; readonly number: number } | undefined;
+  /** Runs when the client says that its roots changed. */
+  onRootsChanged: ((params: JsonObject) => void) | undefined;
   /** Runs when the session ends: whatever else belongs to it ends with it. */
   onClose: (() => void) | undefined;
   close(reason: string): void;
@@ -55,7 +60,7 @@ const getBufferBytes = 8 * 1024 * 1024;
 const resumableRevisions: ReadonlySet<string> = new Set(["2025-11-25"]);
 
 export function createSession(options: { principal: Principal; endpoint: string; revision: string; capabilities: JsonObject; nowMs: number }): Session {
-  const questions = new Map<string, (answer: Answer) => void>();
+  const questions = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
   const logs = new Map<string, EventLog>();
   let lastQuestion = 0;
   let stream: ServerResponse | undefined;
@@ -73,6 +78,7 @@ export function createSession(options: { principal: Principal; endpoint: string;
     running: new Map(),
     subscriptions: new Map(),
     resources: new Map(),
+    onRootsChanged: undefined,
     onClose: undefined,
     async ask(question, deliver, signal) {
       if (closed) throw new GatewayError("CLIENT_CANNOT_ANSWER", "the client's session has ended");
@@ -89,12 +95,14 @@ export function createSession(options: { principal: Principal; endpoint: string;
           deliver(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason: "the call has ended" })}}`);
           reject(abortReason(signal));
         };
-        questions.set(id, (answer) => {
+        const settle = (answer: Answer) => {
           leave();
           resolve(answer);
-        });
+        };
+        questions.set(id, { question, settle });
         signal.addEventListener("abort", giveUp, { once: true });
-        const message = `{"jsonrpc":"2.0","id":"${id}","method":"${question.method}","params":${question.params.toString("latin1")}}`;
+        const params = question.onProgress === undefined ? question.params.toString("latin1") : withProgressToken(question.params, id);
+        const message = `{"jsonrpc":"2.0","id":"${id}","method":"${question.method}","params":${params}}`;
         if (deliver(message) || session.push(message)) return;
         leave();
         reject(new GatewayError("CLIENT_CANNOT_ANSWER", `${question.method} cannot reach the client: it takes no event stream`));
@@ -102,8 +110,12 @@ export function createSession(options: { principal: Principal; endpoint: string;
     },
     answer(id, answer) {
       const waiting = questions.get(String(id));
-      waiting?.(answer);
+      waiting?.settle(answer);
       return waiting !== undefined;
+    },
+    progress(params) {
+      const { progressToken, ...progress } = params;
+      if (typeof progressToken === "string") questions.get(progressToken)?.question.onProgress?.(progress);
     },
     push(message) {
       if (line !== undefined) {

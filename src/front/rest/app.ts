@@ -20,8 +20,6 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Served to everybody: documents that hold nothing of anybody. */
     isPublic?: boolean;
-    /** The body stays as it came: it is not this hop's. */
-    rawBody?: boolean;
   }
 }
 
@@ -35,8 +33,7 @@ export function createRestApp(deps: RestDeps): RestApp {
     routerOptions: { maxParamLength: longestParameter, ignoreTrailingSlash: true },
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => sendFailure(deps, error, request, reply),
   }).withTypeProvider<ZodTypeProvider>();
-  // A body that passes through is checked where it is used; what it says is not for a schema of ours.
-  app.setValidatorCompiler((route) => (route.httpPart === "body" && Buffer.isBuffer(route.schema) ? () => true : (data: unknown) => (Buffer.isBuffer(data) ? { value: data } : validatorCompiler(route as never)(data))));
+  app.setValidatorCompiler(validatorCompiler);
   // Answers are texts already: schemas describe them, and a test compares.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(deps, error, request, reply));
@@ -53,7 +50,7 @@ export function createRestApp(deps: RestDeps): RestApp {
     done();
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    if (request.routeOptions.config.rawBody !== true && Buffer.isBuffer(request.body)) request.body = request.body.length === 0 ? undefined : parseJsonBody(request.body, deps.settings().limits.jsonDepth).value;
+    if (Buffer.isBuffer(request.body)) request.body = request.body.length === 0 ? undefined : parseJsonBody(request.body, deps.settings().limits.jsonDepth).value;
     done();
   });
   addUnknownRoutes(app, deps);

@@ -1,4 +1,4 @@
-import type { FastifyReply } from "fastify";
+import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import type { GatewayError } from "../../shared/gateway-error.ts";
 import { toEventData } from "../mcp/event-data.ts";
@@ -17,34 +17,30 @@ export interface EventStream {
 const bufferBytes = 8 * 1024 * 1024;
 const keepAliveMs = 15_000;
 
-export function openEventStream(reply: FastifyReply): EventStream {
-  const { raw } = reply;
+export function openEventStream(response: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
   let keepAlive: NodeJS.Timeout | undefined;
   let isOpen = false;
 
   function open(): void {
     if (isOpen) return;
     isOpen = true;
-    const given = reply.getHeaders();
-    reply.hijack();
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) raw.setHeader(name, value as string);
-    raw.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no" });
+    response.writeHead(200, { ...headers, "Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no" });
     keepAlive = setInterval(() => write(": keep-alive\n\n"), keepAliveMs);
     keepAlive.unref();
-    raw.on("close", () => clearInterval(keepAlive));
+    response.on("close", () => clearInterval(keepAlive));
   }
 
   function write(text: string): void {
-    if (raw.destroyed || raw.writableEnded) return;
-    if (raw.writableLength > bufferBytes) raw.destroy();
-    else raw.write(text, "latin1");
+    if (response.destroyed || response.writableEnded) return;
+    if (response.writableLength > bufferBytes) response.destroy();
+    else response.write(text, "latin1");
   }
 
   function finish(event: string, data: string): void {
     open();
     write(`event: ${event}\ndata: ${toEventData(data)}\n\n`);
     clearInterval(keepAlive);
-    raw.end();
+    response.end();
   }
 
   return {

@@ -3,7 +3,8 @@ import { createRestApp } from "./app.ts";
 import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
 import { addDocumentation } from "./documentation.ts";
-import { addExecuteRoutes } from "./routes-execute.ts";
+import { createExecuteHandler } from "./execute-handler.ts";
+import { describeExecute } from "./routes-execute.ts";
 import { addInstanceRoutes } from "./routes-instances.ts";
 import { addNamespaceRoutes } from "./routes-namespaces.ts";
 import { addSystemRoutes } from "./routes-system.ts";
@@ -15,10 +16,13 @@ export async function createRest(deps: RestDeps): Promise<RestHandler> {
   const cache = createTextCache();
   await addDocumentation(app, deps.version);
   addNamespaceRoutes(app, deps, cache);
-  addExecuteRoutes(app, deps);
+  describeExecute(app);
   addToolRoutes(app, deps, cache);
   addInstanceRoutes(app, deps, cache);
   addSystemRoutes(app, deps);
   await app.ready();
-  return (request, response) => app.routing(request, response);
+  const execute = createExecuteHandler(deps);
+  return (request, response) => {
+    if (!execute(request, response)) app.routing(request, response);
+  };
 }

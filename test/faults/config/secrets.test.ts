@@ -6,11 +6,20 @@ import { execute, rpc } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
 import { discover, faultyServer, startFaulty } from "../servers/faulty-gateway.ts";
 
-const secrets = { env: "canary-env-5e1f", variable: "canary-variable-77aa", header: "canary-header-90bc", user: "canary-user-1b2c", password: "canary-password-3d4e", query: "canary-query-6f70" };
+const secrets = {
+  env: "canary-env-5e1f",
+  variable: "canary-variable-77aa",
+  header: "canary-header-90bc",
+  user: "canary-user-1b2c",
+  password: "canary-password-3d4e",
+  query: "canary-query-6f70",
+};
 
 /** Every secret, also as it looks in a URL, in base64 and inside JSON. */
 function found(text: string): string[] {
-  return Object.entries(secrets).flatMap(([name, secret]) => (text.includes(secret) || text.includes(Buffer.from(secret).toString("base64")) ? [name] : []));
+  return Object.entries(secrets).flatMap(([name, secret]) =>
+    text.includes(secret) || text.includes(Buffer.from(secret).toString("base64")) ? [name] : [],
+  );
 }
 
 async function filesBelow(directory: string): Promise<string[]> {
@@ -44,12 +53,16 @@ test("secrets of the configuration are in no output: not in stdout, stderr, answ
     await gateway.stillServes();
     const answers: string[] = [];
     const ask = async (text: Promise<unknown>): Promise<void> => void answers.push(JSON.stringify(await text));
-    await until(async () => (await discover(gateway, { query: "" })).servers.every((row: { status: string }) => row.status !== "connecting"));
-    for (const slug of ["crashes", "no-command", "locked", "closed", "broken"]) await ask(execute(gateway.url, `${slug}:x`));
+    await until(async () =>
+      (await discover(gateway, { query: "" })).servers.every((row: { status: string }) => row.status !== "connecting"),
+    );
+    for (const slug of ["crashes", "no-command", "locked", "closed", "broken"])
+      await ask(execute(gateway.url, `${slug}:x`));
     await ask(discover(gateway, { query: "" }));
     await ask(discover(gateway, { query: "x" }));
     for (const slug of ["talks", "crashes", "locked"]) {
-      for (const method of ["initialize", "tools/list", "resources/list", "server/discover"]) await ask(rpc(`${gateway.url}/mcp/server/${slug}`, method).then((answer) => answer.text));
+      for (const method of ["initialize", "tools/list", "resources/list", "server/discover"])
+        await ask(rpc(`${gateway.url}/mcp/server/${slug}`, method).then((answer) => answer.text));
     }
     // The server writes its own secret to stderr, and dies of an exception that holds it.
     await ask(execute(gateway.url, "talks:stderr", { text: `leaks ${secrets.env} and ${secrets.variable}` }));
@@ -60,7 +73,8 @@ test("secrets of the configuration are in no output: not in stdout, stderr, answ
     expect(found(answers.join("\n"))).toEqual([]);
     expect(found(gateway.stdout())).toEqual([]);
     expect(found(gateway.stderr())).toEqual([]);
-    for (const file of await filesBelow(join(gateway.directory, "data"))) expect({ file, found: found(await readFile(file, "utf8")) }).toEqual({ file, found: [] });
+    for (const file of await filesBelow(join(gateway.directory, "data")))
+      expect({ file, found: found(await readFile(file, "utf8")) }).toEqual({ file, found: [] });
   } finally {
     await gateway.endsClean();
     await gateway[Symbol.asyncDispose]();

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, mainFile } from "../../harness/gateway.ts";
 import { execute } from "../../harness/rpc.ts";
+import { until } from "../../harness/until.ts";
 import { discover, failureOf, startFaulty, untilOnline } from "../servers/faulty-gateway.ts";
 
 const secret = "wolf-canary-71d2";
@@ -18,10 +19,16 @@ describe("a configuration that cannot be used at the first start", () => {
   afterAll(async () => await rm(directory, { recursive: true, force: true }));
 
   /** What `toolyard serve` says about a file, and how it ends. */
-  async function serve(content: string | Buffer): Promise<{ code: number | null; stdout: string; stderr: string; file: string }> {
+  async function serve(
+    content: string | Buffer,
+  ): Promise<{ code: number | null; stdout: string; stderr: string; file: string }> {
     const file = join(directory, "toolyard.json");
     await writeFile(file, content);
-    const child = spawn(process.execPath, [mainFile, "serve", "--config", file, "--port", "0", "--data-dir", join(directory, "data")], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, WOLF: secret } });
+    const child = spawn(
+      process.execPath,
+      [mainFile, "serve", "--config", file, "--port", "0", "--data-dir", join(directory, "data")],
+      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, WOLF: secret } },
+    );
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
@@ -39,8 +46,21 @@ describe("a configuration that cannot be used at the first start", () => {
     ["a string", '"mcpServers"', /toolyard\.json:1:1/],
     ["servers that are an array", '{\n  "mcpServers": []\n}', /toolyard\.json:2:\d+/],
     ["a server that is a string", '{\n  "mcpServers": {\n    "a": "node"\n  }\n}', /toolyard\.json:3:\d+/],
-    ["arguments that are a string", '{\n  "mcpServers": {\n    "a": { "command": "node", "args": "x" }\n  }\n}', /toolyard\.json:3:\d+/],
-    ["a time that is a text", '{ "mcpServers": {}, "toolyard": {\n  "instances": { "idleTimeoutMs": "soon" } } }', /toolyard\.json:2:\d+/],
+    [
+      "arguments that are a string",
+      '{\n  "mcpServers": {\n    "a": { "command": "node", "args": "x" }\n  }\n}',
+      /toolyard\.json:3:\d+/,
+    ],
+    [
+      "a time that is a text",
+      '{ "mcpServers": {}, "toolyard": {\n  "instances": { "idleTimeoutMs": "soon" } } }',
+      /toolyard\.json:2:\d+/,
+    ],
+    [
+      "a key that stands twice",
+      '{\n  "mcpServers": {\n    "a": { "command": "x" },\n    "a": { "command": "y" }\n  }\n}',
+      /toolyard\.json:4:5/,
+    ],
     ["a port out of range", '{ "toolyard": {\n\n  "port": 99999 } }', /toolyard\.json:3:\d+/],
   ])("FAULT 87: %s is refused with line and column, and ends with code 2", async (_what, content, place) => {
     const { code, stdout, stderr } = await serve(content);
@@ -69,14 +89,15 @@ describe("a configuration that cannot be used at the first start", () => {
   });
 });
 
-test("FAULT 87: of duplicate keys and names the file says which counts, and the rest is served", async () => {
-  const good = JSON.stringify(badServer("--tool-name", "x", "--server-name", "last"));
-  const gateway = await startFaulty({ servers: { A: badServer("--tool-name", "x", "--server-name", "first"), a: badServer("--tool-name", "x") } });
+test("FAULT 87: of names that look the same the first counts, and the rest is served", async () => {
+  const gateway = await startFaulty({
+    servers: { A: badServer("--tool-name", "x", "--server-name", "first"), a: badServer("--tool-name", "x") },
+  });
   try {
     await gateway.stillServes();
+    await untilOnline(gateway, "A");
     expect(gateway.logged("cannot be told apart").length).toBeGreaterThan(0);
     expect(await execute(gateway.url, "A:x")).toMatchObject({ structuredContent: { server: "first" } });
-    expect(good).toContain("last");
   } finally {
     await gateway.endsClean();
     await gateway[Symbol.asyncDispose]();
@@ -97,8 +118,14 @@ test("FAULT 88: a variable that is missing disables its server with a reason, an
     await untilOnline(gateway, "has");
     const { servers } = await discover(gateway, { query: "" });
     for (const slug of ["lacks", "url"]) {
-      expect(servers.find((row: { server: string }) => row.server === slug)).toMatchObject({ status: "disabled", reason: expect.stringContaining("NOBODY_HAS_THIS is not set") });
-      expect(failureOf(await execute(gateway.url, `${slug}:x`))).toMatchObject({ code: "SERVER_DISABLED", message: expect.stringContaining("NOBODY_HAS_THIS") });
+      expect(servers.find((row: { server: string }) => row.server === slug)).toMatchObject({
+        status: "disabled",
+        reason: expect.stringContaining("NOBODY_HAS_THIS is not set"),
+      });
+      expect(failureOf(await execute(gateway.url, `${slug}:x`))).toMatchObject({
+        code: "SERVER_DISABLED",
+        message: expect.stringContaining("NOBODY_HAS_THIS"),
+      });
     }
     const given = JSON.parse((await execute(gateway.url, "has:env")).content[0].text);
     expect(given).toMatchObject({ TOKEN: secret, STANDARD: "standard" });
@@ -111,16 +138,36 @@ test("FAULT 88: a variable that is missing disables its server with a reason, an
 });
 
 test("FAULT 92: arguments arrive byte for byte, whatever a shell would make of them", async () => {
-  const args = ["two words", '"quoted"', "it's", ";", "$(echo x)", "`echo x`", "$HOME", "line\nbreak", "-leading", "--", "*", "~", "\\", "%PATH%", "", "漢字 😀", "&&", "|", ">file"];
-  const { command, args: file } = badServer("--behaviours", "argv");
-  const gateway = await startFaulty({ servers: { argv: { command, args: ["-e", "process.argv.splice(1, 0, process.env.FILE); import(process.env.FILE)", "--", ...args], env: { FILE: file[0], BAD_SERVER_ARGS: "[]" } }, plain: { command, args: [...file, `--server-name=${args.join(" ")}`] } } });
+  const directory = await mkdtemp(join(tmpdir(), "toolyard-argv-"));
+  const file = join(directory, "argv.json");
+  const args = [
+    ...[
+      "two words",
+      '"quoted"',
+      "it's",
+      ";",
+      "$(echo x)",
+      "`echo x`",
+      "$HOME",
+      "line\nbreak",
+      "-leading",
+      "--flag=a b",
+      "--",
+    ],
+    ...["*", "~", "\\", "%PATH%", "", "漢字 😀", "&&", "|", ">file", "$$"],
+  ];
+  const script = 'require("node:fs").writeFileSync(process.env.OUT, JSON.stringify(process.argv.slice(1)))';
+  const gateway = await startFaulty({
+    servers: { argv: { command: process.execPath, args: ["-e", script, "--", ...args], env: { OUT: file } } },
+  });
   try {
-    await untilOnline(gateway, "plain");
-    const told = JSON.parse((await execute(gateway.url, "plain:argv")).content[0].text);
-    expect(told.argv).toEqual(["--behaviours", "argv", `--server-name=${args.join(" ")}`]);
+    await until(
+      async () => JSON.stringify(JSON.parse(await readFile(file, "utf8").catch(() => "[]"))) === JSON.stringify(args),
+    );
     await gateway.stillServes();
   } finally {
     await gateway.endsClean();
     await gateway[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
   }
 });

@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpc } from "../../harness/rpc.ts";
-import { discover, faultyServer, flavours, startFaulty, untilOnline, type FaultyGateway, type FaultyServer } from "../servers/faulty-gateway.ts";
+import {
+  discover,
+  faultyServer,
+  flavours,
+  startFaulty,
+  untilOnline,
+  type FaultyGateway,
+  type FaultyServer,
+} from "../servers/faulty-gateway.ts";
 
 const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 
@@ -24,8 +32,16 @@ describe("lists as the servers wrote them", () => {
     const file = join(directory, "tools.json");
     await writeFile(file, `[${definitions.join(",")}]`);
     const exact = join(directory, "numbers.json");
-    await writeFile(exact, '[{"name":"wide","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":9223372036854775807}}}}]');
-    servers = await Promise.all(flavours.map(async (flavour) => await faultyServer(flavour, "--tools-json", file, "--resources", "--prompts", "--page-size", "1")));
+    await writeFile(
+      exact,
+      '[{"name":"wide","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":9223372036854775807}}}}]',
+    );
+    servers = await Promise.all(
+      flavours.map(
+        async (flavour) =>
+          await faultyServer(flavour, "--tools-json", file, "--resources", "--prompts", "--page-size", "1"),
+      ),
+    );
     gateway = await startFaulty({
       servers: {
         ...Object.fromEntries(flavours.map((flavour, index) => [slugOf(flavour), servers[index]?.entry ?? {}])),
@@ -50,16 +66,27 @@ describe("lists as the servers wrote them", () => {
   });
 
   test.each(flavours)("flat: only the name and the UI's address are other ones (%s)", async (flavour) => {
-    const { tools } = (await rpc(`${gateway.url}/mcp/flat`, "tools/list")).json.result as { tools: { name: string; _meta?: { ui: { resourceUri: string } } }[] };
+    const { tools } = (await rpc(`${gateway.url}/mcp/flat`, "tools/list")).json.result as {
+      tools: { name: string; _meta?: { ui: { resourceUri: string } } }[];
+    };
     const slug = slugOf(flavour);
     const own = tools.filter((tool) => tool.name.startsWith(`${slug}-`));
-    expect(own.map((tool) => JSON.stringify(tool).replace(`"name":"${slug}-`, '"name":"').replace(`ui://${slug}/first/main`, "ui://first/main"))).toEqual(definitions);
+    expect(
+      own.map((tool) =>
+        JSON.stringify(tool)
+          .replace(`"name":"${slug}-`, '"name":"')
+          .replace(`ui://${slug}/first/main`, "ui://first/main"),
+      ),
+    ).toEqual(definitions);
     expect(own[0]?._meta?.ui.resourceUri).toBe(`ui://${slug}/first/main`);
   });
 
   test("discover gives a tool's _meta with the UI's address in the form that can be read here", async () => {
     const found = await discover(gateway, { query: "first reads things", server: "stdio-legacy" });
-    expect(found.tools[0]).toMatchObject({ tool_path: "stdio-legacy:first", _meta: { "vendor.example/key": { kept: true }, ui: { resourceUri: "stdio-legacy|ui://first/main" } } });
+    expect(found.tools[0]).toMatchObject({
+      tool_path: "stdio-legacy:first",
+      _meta: { "vendor.example/key": { kept: true }, ui: { resourceUri: "stdio-legacy|ui://first/main" } },
+    });
   });
 
   test("all pages of all lists are fetched", async () => {
@@ -74,6 +101,8 @@ describe("lists as the servers wrote them", () => {
 
   // Definitions are parsed and written again; numbers beyond 2^53 in a schema are rounded on the way.
   test.fails("numbers in a schema keep every digit", async () => {
-    expect((await rpc(`${gateway.url}/mcp/server/numbers`, "tools/list")).text).toContain('"maximum":9223372036854775807}');
+    expect((await rpc(`${gateway.url}/mcp/server/numbers`, "tools/list")).text).toContain(
+      '"maximum":9223372036854775807}',
+    );
   });
 });

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { execute, rpc } from "../../harness/rpc.ts";
-import { canarySecret, failureOf, faultyServer, flavours, startFaulty, untilOnline, type FaultyGateway, type FaultyServer } from "../servers/faulty-gateway.ts";
+import {
+  canarySecret,
+  failureOf,
+  faultyServer,
+  flavours,
+  startFaulty,
+  untilOnline,
+  type FaultyGateway,
+  type FaultyServer,
+} from "../servers/faulty-gateway.ts";
 
 const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 
@@ -13,7 +22,11 @@ describe("results that are no results", () => {
     const entries = flavours.map((flavour, index) => [slugOf(flavour), servers[index]?.entry ?? {}]);
     const [first] = servers;
     gateway = await startFaulty({
-      servers: { ...Object.fromEntries(entries), other: (await faultyServer("stdio legacy", "--resources", "--server-name", "other")).entry, strict: { ...first?.entry, strictResults: true } },
+      servers: {
+        ...Object.fromEntries(entries),
+        other: (await faultyServer("stdio legacy", "--resources", "--server-name", "other")).entry,
+        strict: { ...first?.entry, strictResults: true },
+      },
       settings: { limits: { resultBytes: 4 * 1024 * 1024, upstreamMessageBytes: 8 * 1024 * 1024 } },
     });
     await untilOnline(gateway, ...flavours.map(slugOf), "strict", "other");
@@ -40,57 +53,81 @@ describe("results that are no results", () => {
     "invalid-utf8",
   ];
 
-  test.each(flavours)("FAULT 41: a result of the wrong shape is an error about the server's protocol, at once (%s)", async (flavour) => {
-    for (const tool of shapes) {
-      const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: `${slugOf(flavour)}:${tool}`, arguments: {} } });
-      if (flavour.startsWith("http") && tool === "invalid-utf8" && answer.json.result !== undefined) {
-        // An event that is no UTF-8 is no event: the stream ended without an answer.
-        expect(failureOf(answer.json.result).code).toBe("UPSTREAM_CLOSED");
-        continue;
+  test.each(flavours)(
+    "FAULT 41: a result of the wrong shape is an error about the server's protocol, at once (%s)",
+    async (flavour) => {
+      for (const tool of shapes) {
+        const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+          name: "execute_mcp_tool",
+          arguments: { tool_path: `${slugOf(flavour)}:${tool}`, arguments: {} },
+        });
+        if (flavour.startsWith("http") && tool === "invalid-utf8" && answer.json.result !== undefined) {
+          // An event that is no UTF-8 is no event: the stream ended without an answer.
+          expect(failureOf(answer.json.result).code).toBe("UPSTREAM_CLOSED");
+          continue;
+        }
+        expect(answer.json.error, tool).toMatchObject({ code: -31052, data: { code: "UPSTREAM_PROTOCOL" } });
+        expect(answer.json.error.message, tool).toContain(slugOf(flavour));
       }
-      expect(answer.json.error, tool).toMatchObject({ code: -31052, data: { code: "UPSTREAM_PROTOCOL" } });
-      expect(answer.json.error.message, tool).toContain(slugOf(flavour));
-    }
-    expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
-    await gateway.stillServes();
-  });
+      expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
+      await gateway.stillServes();
+    },
+  );
 
-  test.each(flavours)("FAULT 42: structuredContent that does not fit its schema is passed and recorded (%s)", async (flavour) => {
-    const result = await execute(gateway.url, `${slugOf(flavour)}:structured-mismatch`);
-    expect(result).toMatchObject({ content: [{ type: "text", text: "three" }], structuredContent: { count: "three" } });
-    expect(result.isError).toBeUndefined();
-    await gateway.stillServes();
-  });
+  test.each(flavours)(
+    "FAULT 42: structuredContent that does not fit its schema is passed and recorded (%s)",
+    async (flavour) => {
+      const result = await execute(gateway.url, `${slugOf(flavour)}:structured-mismatch`);
+      expect(result).toMatchObject({
+        content: [{ type: "text", text: "three" }],
+        structuredContent: { count: "three" },
+      });
+      expect(result.isError).toBeUndefined();
+      await gateway.stillServes();
+    },
+  );
 
   test("FAULT 42: with strictResults it is an error that names the field", async () => {
-    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "strict:structured-mismatch", arguments: {} } });
+    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: "strict:structured-mismatch", arguments: {} },
+    });
     expect(JSON.stringify(answer.json)).toContain("UPSTREAM_PROTOCOL");
     expect(JSON.stringify(answer.json)).toContain("count");
     expect((await execute(gateway.url, "strict:structured")).structuredContent).toEqual({ count: 3 });
     await gateway.stillServes();
   });
 
-  test.each(flavours)("FAULT 43: too many blocks and too many bytes are cut off by a limit that the error names (%s)", async (flavour) => {
-    const blocks = failureOf(await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 1_000, bytes: 16 }));
-    expect(blocks).toMatchObject({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("limits.contentBlocks") });
-    const bytes = failureOf(await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 5, kind: "image" }));
-    expect(bytes).toMatchObject({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("limits.resultBytes") });
-    const whole = await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 2 });
-    expect(whole.content).toHaveLength(2);
-    await gateway.stillServes();
-  });
+  test.each(flavours)(
+    "FAULT 43: too many blocks and too many bytes are cut off by a limit that the error names (%s)",
+    async (flavour) => {
+      const blocks = failureOf(await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 1_000, bytes: 16 }));
+      expect(blocks).toMatchObject({
+        code: "RESULT_TOO_LARGE",
+        message: expect.stringContaining("limits.contentBlocks"),
+      });
+      const bytes = failureOf(await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 5, kind: "image" }));
+      expect(bytes).toMatchObject({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("limits.resultBytes") });
+      const whole = await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 2 });
+      expect(whole.content).toHaveLength(2);
+      await gateway.stillServes();
+    },
+  );
 
-  test.each(flavours)("FAULT 44: a link to another server's resource leads to the server that gave it, and nowhere else (%s)", async (flavour) => {
-    for (const uri of ["other|bad://text", "toolyard://other/bad%3A%2F%2Ftext", "bad://text"]) {
-      const result = await execute(gateway.url, `${slugOf(flavour)}:link`, { uri });
-      const link = result.content[0].uri as string;
-      expect(link).toBe(`toolyard://${slugOf(flavour)}/${encodeURIComponent(uri)}`);
-      const read = await rpc(`${gateway.url}/mcp`, "resources/read", { uri: link });
-      if (uri === "bad://text") expect(read.json.result.contents[0]).toMatchObject({ uri: link });
-      else expect(read.json).toMatchObject({ error: { code: expect.any(Number) } });
-    }
-    await gateway.stillServes();
-  });
+  test.each(flavours)(
+    "FAULT 44: a link to another server's resource leads to the server that gave it, and nowhere else (%s)",
+    async (flavour) => {
+      for (const uri of ["other|bad://text", "toolyard://other/bad%3A%2F%2Ftext", "bad://text"]) {
+        const result = await execute(gateway.url, `${slugOf(flavour)}:link`, { uri });
+        const link = result.content[0].uri as string;
+        expect(link).toBe(`toolyard://${slugOf(flavour)}/${encodeURIComponent(uri)}`);
+        const read = await rpc(`${gateway.url}/mcp`, "resources/read", { uri: link });
+        if (uri === "bad://text") expect(read.json.result.contents[0]).toMatchObject({ uri: link });
+        else expect(read.json).toMatchObject({ error: { code: expect.any(Number) } });
+      }
+      await gateway.stillServes();
+    },
+  );
 
   test("the secrets of a server stay inside it", async () => {
     const told = await execute(gateway.url, "stdio-legacy:env");

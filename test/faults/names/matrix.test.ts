@@ -4,9 +4,21 @@ import { rpc } from "../../harness/rpc.ts";
 import { startFaulty, untilOnline, type FaultyGateway } from "../servers/faulty-gateway.ts";
 
 /** Five separators that a slug may hold, in five places: whatever is joined with whatever, it could be cut in several ways. */
-const slugs = ["-", ".", "_", "__", "_1mcp_"].flatMap((mark) => [`a${mark}b`, `a${mark}b${mark}c`, `b${mark}c`, `a${mark}`, `b${mark}${mark}c${mark}d`]);
+const slugs = ["-", ".", "_", "__", "_1mcp_"].flatMap((mark) => [
+  `a${mark}b`,
+  `a${mark}b${mark}c`,
+  `b${mark}c`,
+  `a${mark}`,
+  `b${mark}${mark}c${mark}d`,
+]);
 /** The same for tools, with the separators that a slug may not hold. */
-const tools = ["-", ":", "|", "/", "__"].flatMap((mark) => [`b${mark}c`, `c`.repeat(mark.length + 1) + mark, `${mark}c`, `b${mark}c${mark}d`, `b.c${mark}_1mcp_c`]);
+const tools = ["-", ":", "|", "/", "__"].flatMap((mark) => [
+  `b${mark}c`,
+  `c`.repeat(mark.length + 1) + mark,
+  `${mark}c`,
+  `b${mark}c${mark}d`,
+  `b.c${mark}_1mcp_c`,
+]);
 
 const pairs = slugs.flatMap((slug) => tools.map((tool) => ({ slug, tool })));
 
@@ -20,7 +32,11 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
 
   beforeAll(async () => {
     const flags = tools.map((tool) => `--tool-name=${tool}`);
-    gateway = await startFaulty({ servers: Object.fromEntries(slugs.map((slug) => [slug, badServer("--server-name", slug, "--only-canaries", ...flags)])) });
+    gateway = await startFaulty({
+      servers: Object.fromEntries(
+        slugs.map((slug) => [slug, badServer("--server-name", slug, "--only-canaries", ...flags)]),
+      ),
+    });
     await untilOnline(gateway, ...slugs);
   }, 120_000);
   afterAll(async () => {
@@ -31,13 +47,18 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
   /** What a call by this spelling reached, or the paths that its error names. */
   async function reach(endpoint: string, name: string): Promise<Canary | readonly string[]> {
     const { result } = (await rpc(`${gateway.url}${endpoint}`, "tools/call", { name, arguments: {} })).json;
-    if (result.isError !== true) return { server: result.structuredContent.server, tool: result.structuredContent.tool };
+    if (result.isError !== true)
+      return { server: result.structuredContent.server, tool: result.structuredContent.tool };
     const failure = JSON.parse(result.content[0].text);
     expect(failure.code, name).toBe("TOOL_AMBIGUOUS");
     return failure.tool_paths;
   }
 
-  const expectOwn = (reached: Canary | readonly string[], { slug, tool }: { slug: string; tool: string }, spelling: string): void => {
+  const expectOwn = (
+    reached: Canary | readonly string[],
+    { slug, tool }: { slug: string; tool: string },
+    spelling: string,
+  ): void => {
     expect(reached, spelling).toEqual({ server: slug, tool });
   };
 
@@ -48,7 +69,8 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
   });
 
   test("FAULT 53: every path leads to its own tool", async () => {
-    for (const pair of pairs) expectOwn(await reach("/mcp", `${pair.slug}:${pair.tool}`), pair, `${pair.slug}:${pair.tool}`);
+    for (const pair of pairs)
+      expectOwn(await reach("/mcp", `${pair.slug}:${pair.tool}`), pair, `${pair.slug}:${pair.tool}`);
     await gateway.stillServes();
   }, 120_000);
 
@@ -56,8 +78,11 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
     const names: string[] = [];
     let cursor: string | undefined;
     do {
-      const { result } = (await rpc(`${gateway.url}/mcp/flat`, "tools/list", cursor === undefined ? {} : { cursor })).json;
-      names.push(...result.tools.map((tool: { name: string }) => tool.name).filter((name: string) => !name.startsWith("good-")));
+      const { result } = (await rpc(`${gateway.url}/mcp/flat`, "tools/list", cursor === undefined ? {} : { cursor }))
+        .json;
+      names.push(
+        ...result.tools.map((tool: { name: string }) => tool.name).filter((name: string) => !name.startsWith("good-")),
+      );
       cursor = result.nextCursor;
     } while (cursor !== undefined);
     expect(new Set(names).size).toBe(625);
@@ -89,7 +114,10 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
         const reached = result.structuredContent as Canary;
         // What was reached has that very spelling in one of the forms: nothing was guessed.
         const snake = reached.server.replaceAll(/[^a-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
-        expect([`${reached.server}-${reached.tool}`, `${snake}__${reached.tool}`, `${snake}.${reached.tool}`], spelling).toContain(spelling);
+        expect(
+          [`${reached.server}-${reached.tool}`, `${snake}__${reached.tool}`, `${snake}.${reached.tool}`],
+          spelling,
+        ).toContain(spelling);
         own += 1;
       }
     }

@@ -6,7 +6,15 @@ import { badServer } from "../../harness/gateway.ts";
 import { execute } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
 import { isAlive } from "../../processes/survivors.ts";
-import { discover, failureOf, faultyServer, startFaulty, untilOnline, type FaultyGateway, type FaultyServer } from "./faulty-gateway.ts";
+import {
+  discover,
+  failureOf,
+  faultyServer,
+  startFaulty,
+  untilOnline,
+  type FaultyGateway,
+  type FaultyServer,
+} from "./faulty-gateway.ts";
 
 /** How a server dies in the middle of a call, and what the error says of it. */
 const deaths = [
@@ -29,7 +37,11 @@ describe("servers that die or go deaf", () => {
     const pidFile = (slug: string): string[] => ["--write-pid", join(directory, slug)];
     gateway = await startFaulty({
       servers: {
-        ...Object.fromEntries(deaths.flatMap(([slug], index) => [[slug, { ...badServer("--era", index % 2 === 0 ? "legacy" : "modern", ...pidFile(slug)), retry: false }]])),
+        ...Object.fromEntries(
+          deaths.flatMap(([slug], index) => [
+            [slug, { ...badServer("--era", index % 2 === 0 ? "legacy" : "modern", ...pidFile(slug)), retry: false }],
+          ]),
+        ),
         "gone-legacy": { ...remote[0]?.entry, retry: false },
         "gone-modern": { ...remote[1]?.entry, retry: false },
         holds: { ...badServer(...pidFile("holds")), retry: false },
@@ -38,19 +50,44 @@ describe("servers that die or go deaf", () => {
         flood: badServer("--behaviours", "flood-stderr,stderr,echo"),
         "not-reading": { ...badServer(), callTimeoutMs: 3_000, retry: false },
         stopped: { ...badServer(...pidFile("stopped")), callTimeoutMs: 1_000, retry: false },
-        "stopped-modern": { ...badServer("--era", "modern", ...pidFile("stopped-modern")), callTimeoutMs: 1_000, retry: false },
+        "stopped-modern": {
+          ...badServer("--era", "modern", ...pidFile("stopped-modern")),
+          callTimeoutMs: 1_000,
+          retry: false,
+        },
         slow: { ...badServer(...pidFile("slow")), callTimeoutMs: 500 },
         mute: { ...badServer(...pidFile("mute")), retry: false },
         family: badServer(...pidFile("family")),
         idle: { ...badServer(), idleTimeoutMs: 100 },
       },
-      settings: { instances: { idleGraceMs: 0, idleCheckMs: 100, stopTimeoutMs: 1_000, drainTimeoutMs: 500 }, limits: { stdinQueueBytes: 1024 * 1024 } },
+      settings: {
+        instances: { idleGraceMs: 0, idleCheckMs: 100, stopTimeoutMs: 1_000, drainTimeoutMs: 500 },
+        limits: { stdinQueueBytes: 1024 * 1024 },
+      },
       args: ["--log-level", "debug"],
     });
-    await untilOnline(gateway, ...deaths.map(([slug]) => slug), "gone-legacy", "gone-modern", "holds", "holds-detached", "deaf", "flood", "not-reading", "stopped", "stopped-modern", "slow", "mute", "family", "idle");
+    await untilOnline(
+      gateway,
+      ...deaths.map(([slug]) => slug),
+      "gone-legacy",
+      "gone-modern",
+      "holds",
+      "holds-detached",
+      "deaf",
+      "flood",
+      "not-reading",
+      "stopped",
+      "stopped-modern",
+      "slow",
+      "mute",
+      "family",
+      "idle",
+    );
   });
   afterAll(async () => {
-    const pids = await Promise.all(["deaf", "family", "holds", "holds-detached"].map(async (slug) => await pidsOf(slug)));
+    const pids = await Promise.all(
+      ["deaf", "family", "holds", "holds-detached"].map(async (slug) => await pidsOf(slug)),
+    );
     await gateway.endsClean();
     expect(pids.flat().filter((pid) => isAlive(pid))).toEqual([]);
     await gateway[Symbol.asyncDispose]();
@@ -64,20 +101,27 @@ describe("servers that die or go deaf", () => {
   }
 
   const works = async (slug: string): Promise<void> => {
-    await until(async () => JSON.stringify(await execute(gateway.url, `${slug}:echo`, { again: 1 })).includes('{"again":1}'));
+    await until(async () =>
+      JSON.stringify(await execute(gateway.url, `${slug}:echo`, { again: 1 })).includes('{"again":1}'),
+    );
   };
 
-  test.each(deaths)("FAULT 74: calls in flight fail when the server dies, with how it died, and it is started again (%s)", async (slug, tool, args, how) => {
-    const others = [execute(gateway.url, `${slug}:hang`), execute(gateway.url, `${slug}:hang`)];
-    await until(async () => JSON.parse((await execute(gateway.url, `${slug}:in-flight`)).content[0].text).inFlight >= 3);
-    for (const result of await Promise.all([execute(gateway.url, `${slug}:${tool}`, args), ...others])) {
-      const failure = failureOf(result);
-      expect(failure).toMatchObject({ code: "UPSTREAM_CLOSED" });
-      expect(failure.message).toContain(how);
-    }
-    await works(slug);
-    await gateway.stillServes();
-  });
+  test.each(deaths)(
+    "FAULT 74: calls in flight fail when the server dies, with how it died, and it is started again (%s)",
+    async (slug, tool, args, how) => {
+      const others = [execute(gateway.url, `${slug}:hang`), execute(gateway.url, `${slug}:hang`)];
+      await until(
+        async () => JSON.parse((await execute(gateway.url, `${slug}:in-flight`)).content[0].text).inFlight >= 3,
+      );
+      for (const result of await Promise.all([execute(gateway.url, `${slug}:${tool}`, args), ...others])) {
+        const failure = failureOf(result);
+        expect(failure).toMatchObject({ code: "UPSTREAM_CLOSED" });
+        expect(failure.message).toContain(how);
+      }
+      await works(slug);
+      await gateway.stillServes();
+    },
+  );
 
   test("FAULT 74: a server that dies by an exception shows its last stderr lines", async () => {
     const failure = failureOf(await execute(gateway.url, "throw:throw"));
@@ -88,7 +132,9 @@ describe("servers that die or go deaf", () => {
   test.each([0, 1])("FAULT 74: calls in flight fail when a remote server goes away (%i)", async (index) => {
     const slug = index === 0 ? "gone-legacy" : "gone-modern";
     const pending = execute(gateway.url, `${slug}:hang`);
-    await until(async () => JSON.parse((await execute(gateway.url, `${slug}:in-flight`)).content[0].text).inFlight >= 2);
+    await until(
+      async () => JSON.parse((await execute(gateway.url, `${slug}:in-flight`)).content[0].text).inFlight >= 2,
+    );
     await remote[index]?.[Symbol.asyncDispose]();
     expect(failureOf(await pending).code).toMatch(/UPSTREAM_CLOSED|CONNECT_FAILED/);
     expect(failureOf(await execute(gateway.url, `${slug}:echo`)).code).toMatch(/SERVER_OFFLINE|CONNECT_FAILED/);
@@ -108,7 +154,9 @@ describe("servers that die or go deaf", () => {
   test("FAULT 73: a flood on stderr is cut, and the calls go on", async () => {
     const flood = execute(gateway.url, "flood:flood-stderr", { bytes: 30 * 1024 * 1024 });
     await gateway.stillServes();
-    expect(await execute(gateway.url, "flood:echo", { meanwhile: 1 })).toMatchObject({ structuredContent: { meanwhile: 1 } });
+    expect(await execute(gateway.url, "flood:echo", { meanwhile: 1 })).toMatchObject({
+      structuredContent: { meanwhile: 1 },
+    });
     expect((await flood).isError).toBeUndefined();
     await until(() => gateway.logged("bytes of stderr were left out").length > 0);
     expect(gateway.stderr().length).toBeLessThan(10 * 1024 * 1024);
@@ -134,14 +182,17 @@ describe("servers that die or go deaf", () => {
     void Promise.allSettled(pending);
   });
 
-  test.each(["stopped", "stopped-modern"])("FAULT 80: a server that is stopped by a signal times out, is killed, and is started again (%s)", async (slug) => {
-    const [pid = 0] = await pidsOf(slug);
-    expect(failureOf(await execute(gateway.url, `${slug}:stop-self`)).code).toBe("UPSTREAM_TIMEOUT");
-    await gateway.stillServes();
-    await until(() => !isAlive(pid));
-    await works(slug);
-    expect(gateway.logged("does not answer anything any more").length).toBeGreaterThan(0);
-  });
+  test.each(["stopped", "stopped-modern"])(
+    "FAULT 80: a server that is stopped by a signal times out, is killed, and is started again (%s)",
+    async (slug) => {
+      const [pid = 0] = await pidsOf(slug);
+      expect(failureOf(await execute(gateway.url, `${slug}:stop-self`)).code).toBe("UPSTREAM_TIMEOUT");
+      await gateway.stillServes();
+      await until(() => !isAlive(pid));
+      await works(slug);
+      expect(gateway.logged("does not answer anything any more").length).toBeGreaterThan(0);
+    },
+  );
 
   test("a call that is merely slow costs no server its life", async () => {
     const [pid = 0] = await pidsOf("slow");
@@ -152,21 +203,31 @@ describe("servers that die or go deaf", () => {
 
   test("FAULT 83: a server that closes stdout and lives is treated as dead, ended, and started again", async () => {
     const [pid = 0] = await pidsOf("mute");
-    expect(failureOf(await execute(gateway.url, "mute:close-stdout"))).toMatchObject({ code: "UPSTREAM_CLOSED", message: expect.stringContaining("closed its output") });
+    expect(failureOf(await execute(gateway.url, "mute:close-stdout"))).toMatchObject({
+      code: "UPSTREAM_CLOSED",
+      message: expect.stringContaining("closed its output"),
+    });
     await until(() => !isAlive(pid));
     await works("mute");
     await gateway.stillServes();
   });
 
   test("FAULT 85: a call that takes longer than the idle limit is not cut off; afterwards the server sleeps, and wakes for a call", async () => {
-    expect(await execute(gateway.url, "idle:slow", { ms: 1_500 })).toMatchObject({ content: [{ text: '{"waitedMs":1500}' }] });
-    await until(async () => (await discover(gateway, { query: "" })).servers.find((row: { server: string }) => row.server === "idle").status === "dormant");
+    expect(await execute(gateway.url, "idle:slow", { ms: 1_500 })).toMatchObject({
+      content: [{ text: '{"waitedMs":1500}' }],
+    });
+    await until(
+      async () =>
+        (await discover(gateway, { query: "" })).servers.find((row: { server: string }) => row.server === "idle")
+          .status === "dormant",
+    );
     expect(await execute(gateway.url, "idle:echo", { woken: 1 })).toMatchObject({ structuredContent: { woken: 1 } });
     await gateway.stillServes();
   });
 
   test("FAULT 77 and 78: deaf servers and their families are there until the gateway ends, and gone with it", async () => {
-    for (const tool of ["fork", "double-fork", "setsid", "daemon"]) await execute(gateway.url, `family:${tool}`, { deaf: true });
+    for (const tool of ["fork", "double-fork", "setsid", "daemon"])
+      await execute(gateway.url, `family:${tool}`, { deaf: true });
     expect((await pidsOf("family")).filter((pid) => isAlive(pid))).toHaveLength(5);
     expect((await pidsOf("deaf")).every((pid) => isAlive(pid))).toBe(true);
   });

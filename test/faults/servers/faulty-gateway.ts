@@ -1,7 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { badServer, badServerFile, startGateway, type GatewayOptions, type RunningGateway } from "../../harness/gateway.ts";
+import {
+  badServer,
+  badServerFile,
+  startGateway,
+  type GatewayOptions,
+  type RunningGateway,
+} from "../../harness/gateway.ts";
 import { execute, send } from "../../harness/rpc.ts";
 import { findSurvivors } from "../../processes/survivors.ts";
 import { until } from "../../harness/until.ts";
@@ -30,8 +36,14 @@ export const canarySecret = `canary-${randomUUID()}`;
 /** A gateway in front of faulty servers and of one good one, called `good`, whose echo has to work whatever happens. */
 export async function startFaulty(options: FaultyOptions): Promise<FaultyGateway> {
   const tag = randomUUID();
-  const tagged = Object.entries(options.servers).map(([slug, entry]) => [slug, "command" in entry ? withEnvironment(entry, tag) : entry]);
-  const mcpServers = { ...Object.fromEntries(tagged), good: withEnvironment(badServer("--behaviours", "echo,canary"), tag) };
+  const tagged = Object.entries(options.servers).map(([slug, entry]) => [
+    slug,
+    "command" in entry ? withEnvironment(entry, tag) : entry,
+  ]);
+  const mcpServers = {
+    ...Object.fromEntries(tagged),
+    good: withEnvironment(badServer("--behaviours", "echo,canary"), tag),
+  };
   const { servers: _servers, settings, ...rest } = options;
   const gateway = await startGateway({
     ...rest,
@@ -73,8 +85,13 @@ export interface FaultyServer extends AsyncDisposable {
 /** The bad server in one of the flavours; over HTTP it is a process of the test. */
 export async function faultyServer(flavour: Flavour, ...flags: string[]): Promise<FaultyServer> {
   const [transport, era] = flavour.split(" ") as ["stdio" | "http", "legacy" | "modern"];
-  if (transport === "stdio") return { entry: badServer("--era", era, ...flags), [Symbol.asyncDispose]: async () => undefined };
-  const child = spawn(process.execPath, [badServerFile, "--http", "--era", era, ...(era === "legacy" ? ["--session"] : []), ...flags], { stdio: ["ignore", "pipe", "ignore"] });
+  if (transport === "stdio")
+    return { entry: badServer("--era", era, ...flags), [Symbol.asyncDispose]: async () => undefined };
+  const child = spawn(
+    process.execPath,
+    [badServerFile, "--http", "--era", era, ...(era === "legacy" ? ["--session"] : []), ...flags],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
   const url = await listeningUrl(child);
   return {
     entry: { type: "http", url },
@@ -105,7 +122,12 @@ export async function untilOnline(gateway: RunningGateway, ...servers: string[])
   await until(async () => {
     const listed = await discover(gateway, { query: "" });
     const rows = listed.servers as { server: string; status: string }[];
-    return servers.every((slug) => rows.some((row) => row.server === slug && (row.status === "online" || row.status === "dormant" || row.status === undefined)));
+    return servers.every((slug) =>
+      rows.some(
+        (row) =>
+          row.server === slug && (row.status === "online" || row.status === "dormant" || row.status === undefined),
+      ),
+    );
   });
 }
 
@@ -114,7 +136,12 @@ export async function untilOnline(gateway: RunningGateway, ...servers: string[])
 export async function discover(gateway: RunningGateway, args: object): Promise<any> {
   const answer = await send(`${gateway.url}/mcp`, {
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "discover_mcp_tools", arguments: args } }),
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "discover_mcp_tools", arguments: args },
+    }),
   });
   return JSON.parse(answer.json.result.content[0].text);
 }

@@ -5,7 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer } from "../../harness/gateway.ts";
 import { execute, rpc } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
-import { discover, failureOf, faultyServer, startFaulty, type FaultyGateway, type FaultyServer } from "./faulty-gateway.ts";
+import {
+  discover,
+  failureOf,
+  faultyServer,
+  startFaulty,
+  type FaultyGateway,
+  type FaultyServer,
+} from "./faulty-gateway.ts";
 
 describe("servers that do not come up", () => {
   let gateway: FaultyGateway;
@@ -75,9 +82,12 @@ describe("servers that do not come up", () => {
       const rows = await servers();
       return hanging.every((slug) => statusOf(rows, slug) === "error");
     });
-    for (const slug of hanging) expect((await servers()).find((row) => row.server === slug)?.reason, slug).toContain("within 2 s");
+    for (const slug of hanging)
+      expect((await servers()).find((row) => row.server === slug)?.reason, slug).toContain("within 2 s");
     await until(async () => ["error", "offline"].includes(statusOf(await servers(), "hangs-list") ?? ""));
-    expect(JSON.stringify(await execute(gateway.url, "hangs-list:x"))).toMatch(/SERVER_FAILED|UPSTREAM_TIMEOUT|SERVER_OFFLINE/);
+    expect(JSON.stringify(await execute(gateway.url, "hangs-list:x"))).toMatch(
+      /SERVER_FAILED|UPSTREAM_TIMEOUT|SERVER_OFFLINE/,
+    );
     expect(await execute(gateway.url, "sleepy:late")).toMatchObject({ structuredContent: { tool: "late" } });
     await gateway.stillServes();
   });
@@ -88,7 +98,9 @@ describe("servers that do not come up", () => {
   });
 
   test("a program that is no server is told from one that is", async () => {
-    await until(async () => ["error", "restarting", "permanently_failed"].includes(statusOf(await servers(), "nonsense") ?? ""));
+    await until(async () =>
+      ["error", "restarting", "permanently_failed"].includes(statusOf(await servers(), "nonsense") ?? ""),
+    );
     expect(JSON.stringify(await execute(gateway.url, "nonsense:x"))).toMatch(/SERVER_|SPAWN_FAILED|UPSTREAM_CLOSED/);
     await gateway.stillServes();
   });
@@ -109,12 +121,19 @@ describe("servers that do not come up", () => {
 });
 
 test("FAULT 65: more hanging servers than may start at a time do not keep a good one from starting", async () => {
-  const hanging = Array.from({ length: 8 }, (_, index) => [`hangs-${index}`, badServer("--hang-on-initialize")] as const);
-  const gateway = await startFaulty({ servers: Object.fromEntries(hanging), settings: { instances: { parallelStarts: 2 } } });
+  const hanging = Array.from(
+    { length: 8 },
+    (_, index) => [`hangs-${index}`, badServer("--hang-on-initialize")] as const,
+  );
+  const gateway = await startFaulty({
+    servers: Object.fromEntries(hanging),
+    settings: { instances: { parallelStarts: 2 } },
+  });
   try {
     await gateway.stillServes();
     const { servers } = await discover(gateway, { query: "" });
-    for (const [slug] of hanging) expect(servers.find((row: { server: string }) => row.server === slug).status).not.toBe("online");
+    for (const [slug] of hanging)
+      expect(servers.find((row: { server: string }) => row.server === slug).status).not.toBe("online");
   } finally {
     await gateway.endsClean();
     await gateway[Symbol.asyncDispose]();

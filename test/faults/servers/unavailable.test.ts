@@ -2,14 +2,25 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer } from "../../harness/gateway.ts";
 import { execute, rpc } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
-import { discover, failureOf, faultyServer, startFaulty, untilOnline, type FaultyGateway, type FaultyServer } from "./faulty-gateway.ts";
+import {
+  discover,
+  failureOf,
+  faultyServer,
+  startFaulty,
+  untilOnline,
+  type FaultyGateway,
+  type FaultyServer,
+} from "./faulty-gateway.ts";
 
 describe("six different reasons why a tool cannot be offered, and six different answers", () => {
   let gateway: FaultyGateway;
   let locked: FaultyServer[];
 
   beforeAll(async () => {
-    locked = [await faultyServer("http legacy", "--require-auth", "right-token"), await faultyServer("http modern", "--require-auth", "right-token")];
+    locked = [
+      await faultyServer("http legacy", "--require-auth", "right-token"),
+      await faultyServer("http modern", "--require-auth", "right-token"),
+    ];
     gateway = await startFaulty({
       servers: {
         slow: badServer("--start-delay", "20000", "--tool-name", "weather"),
@@ -36,49 +47,93 @@ describe("six different reasons why a tool cannot be offered, and six different 
     readonly action: string;
   }
 
-  const unavailable = async (query: string): Promise<readonly Line[]> => (await discover(gateway, { query })).unavailable ?? [];
+  const unavailable = async (query: string): Promise<readonly Line[]> =>
+    (await discover(gateway, { query })).unavailable ?? [];
 
   test("each server that cannot be used is named once, with its status, reason and what to do", async () => {
     const lines = await until(async () => {
       const found = await unavailable("weather");
-      return found.some((line) => line.server === "locked-modern" && line.status === "requires_reauth") ? found : undefined;
+      return found.some((line) => line.server === "locked-modern" && line.status === "requires_reauth")
+        ? found
+        : undefined;
     });
     const status = Object.fromEntries(lines.map((line) => [line.server, line.status]));
-    expect(status).toMatchObject({ "locked-legacy": "requires_reauth", "locked-modern": "requires_reauth", broken: "error", slow: "connecting" });
+    expect(status).toMatchObject({
+      "locked-legacy": "requires_reauth",
+      "locked-modern": "requires_reauth",
+      broken: "error",
+      slow: "connecting",
+    });
     // Switched off on purpose, or found as usual.
     expect(status).not.toHaveProperty("off");
     expect(status).not.toHaveProperty("sleeping");
     for (const line of lines) expect(line.reason.length * line.action.length, line.server).toBeGreaterThan(0);
     expect(lines.find((line) => line.server === "locked-legacy")?.action).toContain("toolyard login locked-legacy");
-    expect(new Set(["locked-legacy", "broken", "slow"].map((slug) => lines.find((line) => line.server === slug)?.action)).size).toBe(3);
+    expect(
+      new Set(["locked-legacy", "broken", "slow"].map((slug) => lines.find((line) => line.server === slug)?.action))
+        .size,
+    ).toBe(3);
     await gateway.stillServes();
   });
 
   test("a dormant server's tools are found as usual, and a call wakes it", async () => {
-    await until(async () => (await discover(gateway, { query: "" })).servers.find((row: Line) => row.server === "sleeping").status === "dormant");
+    await until(
+      async () =>
+        (await discover(gateway, { query: "" })).servers.find((row: Line) => row.server === "sleeping").status ===
+        "dormant",
+    );
     const found = await discover(gateway, { query: "weather" });
     expect(found.tools.map((tool: { tool_path: string }) => tool.tool_path)).toContain("sleeping:weather");
     expect((await execute(gateway.url, "sleeping:weather")).structuredContent).toMatchObject({ tool: "weather" });
   });
 
   test("a server that does not exist is an error that names the closest", async () => {
-    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "discover_mcp_tools", arguments: { query: "weather", server: "sleepin" } });
-    expect(failureOf(answer.json.result)).toMatchObject({ code: "SERVER_UNKNOWN", closest: expect.arrayContaining(["sleeping"]) });
+    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "discover_mcp_tools",
+      arguments: { query: "weather", server: "sleepin" },
+    });
+    expect(failureOf(answer.json.result)).toMatchObject({
+      code: "SERVER_UNKNOWN",
+      closest: expect.arrayContaining(["sleeping"]),
+    });
   });
 
   test("execute says the same as discover: six codes for six conditions", async () => {
     const codes: Record<string, string> = {};
-    for (const slug of ["slow", "locked-legacy", "locked-modern", "broken", "off"]) codes[slug] = failureOf(await execute(gateway.url, `${slug}:weather`)).code;
-    expect(codes).toEqual({ slow: "SERVER_STARTING", "locked-legacy": "SERVER_NEEDS_LOGIN", "locked-modern": "SERVER_NEEDS_LOGIN", broken: "SERVER_FAILED", off: "SERVER_DISABLED" });
+    for (const slug of ["slow", "locked-legacy", "locked-modern", "broken", "off"])
+      codes[slug] = failureOf(await execute(gateway.url, `${slug}:weather`)).code;
+    expect(codes).toEqual({
+      slow: "SERVER_STARTING",
+      "locked-legacy": "SERVER_NEEDS_LOGIN",
+      "locked-modern": "SERVER_NEEDS_LOGIN",
+      broken: "SERVER_FAILED",
+      off: "SERVER_DISABLED",
+    });
     expect(failureOf(await execute(gateway.url, "nobody:weather")).code).toBe("TOOL_UNKNOWN");
     await gateway.stillServes();
   });
 });
 
 test("a search that failed is told from one that found nothing", async () => {
-  const gateway = await startFaulty({ servers: { many: badServer("--tools", "20000", "--page-size", "2000", "--description", "lorem ipsum dolor sit amet ".repeat(8)) }, settings: { search: { engine: "fuse" } } });
+  const gateway = await startFaulty({
+    servers: {
+      many: badServer(
+        "--tools",
+        "20000",
+        "--page-size",
+        "2000",
+        "--description",
+        "lorem ipsum dolor sit amet ".repeat(8),
+      ),
+    },
+    settings: { search: { engine: "fuse" } },
+  });
   try {
-    await until(async () => (await discover(gateway, { query: "" })).servers.some((row: { server: string; tools: number }) => row.server === "many" && row.tools === 20_000));
+    await until(async () =>
+      (await discover(gateway, { query: "" })).servers.some(
+        (row: { server: string; tools: number }) => row.server === "many" && row.tools === 20_000,
+      ),
+    );
     const failed = await discover(gateway, { query: "needle haystack lorem dolor qwertz ".repeat(28) });
     expect(failed.tools).toEqual([]);
     expect(failed.unavailable[0]).toMatchObject({ status: "search_failed" });

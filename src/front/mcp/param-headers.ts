@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { faultyHeaderParameter, headerParameters, type HeaderParameter } from "../../catalog/header-parameters.ts";
+import type { ToolEntry } from "../../catalog/snapshot.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject } from "../../shared/json-bytes.ts";
+import { decodeHeaderValue } from "./modern.ts";
+
+/** Throws HEADER_MISMATCH unless the request's `Mcp-Param-*` headers say what its arguments do. */
+export type CheckParamHeaders = (tool: ToolEntry, args: unknown, headers: IncomingHttpHeaders) => void;
+
+/** 2026-07-28, streamable-http, server behavior for custom headers. What a tool mirrors is found out once per definition. */
+export function createParamHeaderCheck(): CheckParamHeaders {
+  const known = new WeakMap<ToolEntry, readonly HeaderParameter[]>();
+
+  function parametersOf(tool: ToolEntry): readonly HeaderParameter[] {
+    let parameters = known.get(tool);
+    if (parameters === undefined) {
+      const { inputSchema } = tool.definition;
+      // A tool of a stdio server may be offered with annotations that no client can follow: then none is expected to.
+      parameters = faultyHeaderParameter(inputSchema) === undefined ? headerParameters(inputSchema) : [];
+      known.set(tool, parameters);
+    }
+    return parameters;
+  }
+
+  return (tool, args, headers) => {
+    for (const parameter of parametersOf(tool)) checkOne(parameter, args, headers);
+  };
+}
+
+function checkOne({ name, path }: HeaderParameter, args: unknown, headers: IncomingHttpHeaders): void {
+  const header = headers[`mcp-param-${name.toLowerCase()}`];
+  const value = path.reduce<unknown>(
+    (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+    args,
+  );
+  const isGiven = value !== undefined && value !== null;
+  if (!isGiven && header === undefined) return;
+  if (header === undefined) throw new GatewayError("HEADER_MISMATCH", `the Mcp-Param-${name} header is missing`);
+  const text = decodeHeaderValue(Array.isArray(header) ? header.join(",") : header);
+  const same =
+    typeof value === "number" ? text.trim() !== "" && Number(text) === value : isGiven && text === String(value);
+  if (!same)
+    throw new GatewayError(
+      "HEADER_MISMATCH",
+      `the Mcp-Param-${name} header does not match the argument ${path.join(".")}`,
+    );
+}

@@ -1,0 +1,41 @@
+import type { InstanceId } from "../../shared/ids.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
+
+/**
+ * Which server gave out which task: where several servers are behind one endpoint, what a client later says about a task goes to
+ * that one. Bound to the principal: to everybody else the task does not exist.
+ */
+export interface TaskBook {
+  /** Notes the task that a result hands out, when it does. */
+  note(principal: Principal, instance: InstanceId, result: JsonObject | undefined): void;
+  find(principal: Principal, taskId: unknown): InstanceId | undefined;
+}
+
+/** Beyond it the oldest is forgotten, and its client asks in vain. */
+const keptTasks = 10_000;
+
+export function createTaskBook(): TaskBook {
+  const owners = new Map<string, InstanceId>();
+  const keyOf = (principal: Principal, taskId: string): string => `${principal.id}\n${taskId}`;
+  return {
+    note(principal, instance, result) {
+      const taskId = taskIdOf(result);
+      if (taskId === undefined) return;
+      owners.set(keyOf(principal, taskId), instance);
+      for (const key of owners.keys()) {
+        if (owners.size <= keptTasks) break;
+        owners.delete(key);
+      }
+    },
+    find: (principal, taskId) => (typeof taskId === "string" ? owners.get(keyOf(principal, taskId)) : undefined),
+  };
+}
+
+/** In 2025-11-25 it stands in `task`; the extension of 2026-07-28 marks the result itself. */
+function taskIdOf(result: JsonObject | undefined): string | undefined {
+  if (result === undefined) return undefined;
+  const task =
+    result["resultType"] === "task" ? (isJsonObject(result["task"]) ? result["task"] : result) : result["task"];
+  return isJsonObject(task) && typeof task["taskId"] === "string" ? task["taskId"] : undefined;
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { View } from "../../catalog/view.ts";
+import { renderFailure } from "../../exposure/failure.ts";
+import type { Intent } from "../../exposure/intent.ts";
+import { renderShared } from "../../exposure/meta.ts";
+import type { CallContext } from "../../shared/call-context.ts";
+import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import { isJsonObject } from "../../shared/json-bytes.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { readBody } from "../body.ts";
+import { corsHeaders } from "../cors.ts";
+import { refuseWithProblem } from "../problem.ts";
+import { abortedWith } from "./client-gone.ts";
+import type { RestDeps } from "./deps.ts";
+import { openEventStream, type EventStream } from "./event-stream.ts";
+import { readExecution, restContext, toExecuteAnswer } from "./execute.ts";
+
+type CallIntent = Extract<Intent, { kind: "call" }>;
+
+/** Handles `POST /execute/{name}`; false for every other request. */
+export type ExecuteHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Bare names were there before namespaces were; the date of the first version that had both (RFC 9745). */
+const deprecatedSince = "@1767225600";
+/** Any tool by any of the five spellings. A name is one segment: what it holds besides is percent-encoded. */
+const executePath = /^(?:https?:\/\/[^/?#]*)?\/execute\/([^/?#]{1,12000})\/?(?:\?|$)/i;
+
+interface Execution {
+  readonly principal: Principal;
+  readonly view: View;
+  readonly intent: CallIntent;
+  readonly response: ServerResponse;
+  readonly headers: Record<string, string>;
+  readonly stream: EventStream | undefined;
+  /** Whether the client takes JSON beside it: then a call that said nothing on its way is answered plainly. */
+  readonly acceptsJson: boolean;
+}
+
+/** The one route that is a hot path: no framework stands on the way of a call, as over MCP. */
+export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
+  return (request, response) => {
+    const segment = request.method === "POST" ? executePath.exec(request.url ?? "")?.[1] : undefined;
+    if (segment === undefined) return false;
+    const headers: Record<string, string> = { ...corsHeaders(request), "X-Content-Type-Options": "nosniff" };
+    const fail = (error: unknown): void => refuse(deps, request, response, toGatewayError(error), headers);
+    try {
+      const name = decodeName(segment);
+      const principal = deps.authenticate(request);
+      readBody(request, { bytes: deps.settings().limits.requestBodyBytes }, (error, body) => {
+        if (error !== undefined) fail(error);
+        else execute({ request, response, headers, principal, name }, body).catch(fail);
+      });
+    } catch (error) {
+      fail(error);
+    }
+    return true;
+  };
+
+  interface Incoming {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly headers: Record<string, string>;
+    readonly principal: Principal;
+    readonly name: string;
+  }
+
+  async function execute({ request, response, headers, principal, name }: Incoming, body: Buffer): Promise<void> {
+    const view = deps.viewOf(principal);
+    const intent = readExecution(view, name, appContext(request), body, deps.settings().limits.jsonDepth);
+    if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
+    const accepts = readAccept(request.headers.accept);
+    const stream = accepts.stream ? openEventStream(response, headers) : undefined;
+    await run({ principal, view, intent, response, headers, stream, acceptsJson: accepts.json });
+  }
+
+  async function run(execution: Execution): Promise<void> {
+    const { principal, view, intent, response, stream } = execution;
+    const leave = deps.admit(principal);
+    const controller = new AbortController();
+    const untrack = deps.track(principal, controller);
+    try {
+      const outcome = await deps.routing.callTool(intent.tool, intent.arguments, restContext(principal, abortedWith(response, controller), listenWith(stream)));
+      deps.discovery.noteCall(principal, intent.tool);
+      if (intent.bareName !== undefined) deps.onBareName(principal, intent);
+      // What MCP says in `_meta` has members of its own here: the result stays the server's.
+      const plain: CallIntent = { kind: "call", tool: intent.tool, arguments: intent.arguments, warning: undefined };
+      const shown = outcome.kind === "error" ? outcome : { ...outcome, result: renderShared(view, plain, outcome.result, outcome.parsed) };
+      answer(execution, toExecuteAnswer(intent, shown));
+    } catch (error) {
+      const failure = withSignature(toGatewayError(error), view);
+      if (stream?.isOpen !== true) throw failure;
+      stream.fail(failure);
+    } finally {
+      untrack();
+      leave();
+    }
+  }
+}
+
+function refuse(deps: RestDeps, request: IncomingMessage, response: ServerResponse, failure: GatewayError, headers: Record<string, string>): void {
+  if (failure.code === "INTERNAL") deps.reportFailure(failure, "POST /execute");
+  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = deps.challenge(request);
+  refuseWithProblem(response, failure, headers);
+  // What is left of a body that nobody read must not be taken for the next request.
+  request.resume();
+}
+
+function decodeName(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new GatewayError("REQUEST_INVALID", "the path is not valid percent-encoding", { hint: "Percent-encode every segment of the path." });
+  }
+}
+
+function appContext(request: IncomingMessage): string | undefined {
+  const header = request.headers["x-app-context"];
+  return Array.isArray(header) ? header.join(", ") : header;
+}
+
+function listenWith(stream: EventStream | undefined): Pick<CallContext, "onProgress" | "onLog"> {
+  return stream === undefined ? {} : { onProgress: (params) => stream.send("progress", params), onLog: (params) => stream.send("log", params) };
+}
+
+function answer({ response, headers, stream, acceptsJson }: Execution, body: Buffer): void {
+  if (stream !== undefined && (stream.isOpen || !acceptsJson)) {
+    stream.end("result", body);
+    return;
+  }
+  if (response.destroyed) return;
+  response.writeHead(200, { ...headers, "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store", "Content-Length": body.length });
+  response.end(body);
+}
+
+/** What a program's author needs to mend the arguments. */
+function withSignature(failure: GatewayError, view: View): GatewayError {
+  if (failure.code !== "ARGUMENTS_INVALID") return failure;
+  const content = renderFailure(failure, view)["content"];
+  const [block] = Array.isArray(content) ? (content as unknown[]) : [];
+  const text = isJsonObject(block) ? block["text"] : undefined;
+  const { signature } = typeof text === "string" ? (JSON.parse(text) as { signature?: string }) : {};
+  return signature === undefined ? failure : new GatewayError(failure.code, failure.message, { data: { ...failure.data, signature }, hint: failure.hint, cause: failure.cause });
+}
+
+/** Read liberally: who says nothing gets JSON; events only for those who name them. */
+function readAccept(accept: string | undefined): { readonly json: boolean; readonly stream: boolean } {
+  if (accept === undefined || !accept.includes("text/event-stream")) return { json: true, stream: false };
+  const ranges = accept.split(",").map((range) => range.trim().toLowerCase());
+  const takes = (type: string): boolean => ranges.some((range) => range.split(";", 1)[0]?.trim() === type && !/;\s*q=0(\.0*)?$/.test(range));
+  const stream = takes("text/event-stream");
+  return { stream, json: !stream || takes("application/json") || takes("application/*") || takes("*/*") };
+}

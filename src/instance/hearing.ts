@@ -1,0 +1,74 @@
+import type { InstanceId, ServerSlug } from "../shared/ids.ts";
+import type { ConnectionEvents } from "../upstream/connection.ts";
+import type { InstanceDeps } from "./parts.ts";
+import type { ListKind } from "./refresh.ts";
+
+/** What a server says on its own, taken in: into events, into the log, and as the last lines of stderr. */
+export interface Hearing {
+  readonly events: ConnectionEvents;
+  /** The last lines of its stderr, oldest first. */
+  readonly stderr: readonly string[];
+}
+
+export interface HearingOptions {
+  readonly instance: InstanceId;
+  readonly server: ServerSlug;
+  readonly onListChanged: (kind: ListKind) => void;
+}
+
+const keptStderrLines = 20;
+const longestLogLine = 4_096;
+/** Which list an announcement is about; templates have none of their own. */
+const listKindOf: ReadonlyMap<string, ListKind> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/resources/list_changed", "resources"],
+  ["notifications/prompts/list_changed", "prompts"],
+]);
+
+export function createHearing(
+  { instance, server, onListChanged }: HearingOptions,
+  { events, log, clock }: Pick<InstanceDeps, "events" | "log" | "clock">,
+): Hearing {
+  let stderr: readonly string[] = [];
+  const about = () => ({ atMs: clock.now(), instance, server });
+
+  return {
+    events: {
+      onNotification(method, params, isOfCall = false) {
+        const listed = listKindOf.get(method);
+        if (listed !== undefined) {
+          onListChanged(listed);
+        } else if (method === "notifications/resources/updated") {
+          if (typeof params["uri"] === "string")
+            events.emit({ type: "resource.updated", ...about(), uri: params["uri"] });
+        } else {
+          if (method === "notifications/message") {
+            events.emit({
+              type: "mcp.server.logs",
+              ...about(),
+              level: String(params["level"]),
+              line: toLogLine(params["data"]),
+            });
+          }
+          if (!isOfCall) events.emit({ type: "server.notification", ...about(), method, params });
+        }
+      },
+      onStderr(line) {
+        stderr = [...stderr.slice(1 - keptStderrLines), line];
+        log.debug({ component: "server", server, operation: "stderr" }, line);
+        events.emit({ type: "mcp.server.logs", ...about(), level: "stderr", line });
+      },
+      onOddity(kind, detail) {
+        log.debug({ component: "upstream", server, operation: kind }, detail);
+        events.emit({ type: "upstream.oddity", ...about(), kind, detail });
+      },
+    },
+    get stderr() {
+      return stderr;
+    },
+  };
+}
+
+function toLogLine(data: unknown): string {
+  return JSON.stringify(data ?? "").slice(0, longestLogLine);
+}

@@ -1,0 +1,56 @@
+import { abortReason } from "../shared/abort.ts";
+import type { Answer, CallContext, Question } from "../shared/call-context.ts";
+import type { Clock } from "../shared/clock.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import type { InstanceId } from "../shared/ids.ts";
+
+/** Questions that servers pushed and somebody has to answer. A call that waits holds its server's attention: both number and time are bounded. */
+export interface WaitingQuestions {
+  /** Throws CLIENT_CANNOT_ANSWER when too many wait already, QUESTION_TIMEOUT when nobody answers. */
+  ask(instance: InstanceId, context: CallContext, question: Question, signal: AbortSignal): Promise<Answer>;
+}
+
+/** Per instance: its calls are few, and each of them holds a stream open. */
+const mostWaiting = 8;
+
+export function createWaitingQuestions(options: { readonly limitMs: number; readonly clock: Clock }): WaitingQuestions {
+  const waiting = new Map<InstanceId, number>();
+
+  /** Runs `ask` with a signal that also ends it in time. */
+  async function askInTime(
+    ask: NonNullable<CallContext["ask"]>,
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const controller = new AbortController();
+    const end = () => controller.abort(abortReason(signal));
+    const tooLate = () =>
+      controller.abort(new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.limitMs / 1_000} s`));
+    const cancelTimer = options.clock.after(options.limitMs, tooLate);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      return await ask(question, controller.signal);
+    } finally {
+      cancelTimer();
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  return {
+    async ask(instance, { ask }, question, signal) {
+      const count = waiting.get(instance) ?? 0;
+      if (ask === undefined)
+        throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client cannot answer ${question.method}`);
+      if (count >= mostWaiting)
+        throw new GatewayError("CLIENT_CANNOT_ANSWER", `${count} questions of this server wait for an answer already`);
+      waiting.set(instance, count + 1);
+      try {
+        return await askInTime(ask, question, signal);
+      } finally {
+        const left = (waiting.get(instance) ?? 1) - 1;
+        if (left > 0) waiting.set(instance, left);
+        else waiting.delete(instance);
+      }
+    },
+  };
+}
