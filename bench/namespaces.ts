@@ -32,22 +32,37 @@ async function main(): Promise<void> {
     return;
   }
   if (!existsSync(join(dataDirectory, "corpus/real_mcp.json"))) {
-    process.stderr.write(`No data in ${dataDirectory}: set BENCH_DATA, or run \`npm run bench:collect\` for the corpus of npm servers.\n`);
+    process.stderr.write(
+      `No data in ${dataDirectory}: set BENCH_DATA, or run \`npm run bench:collect\` for the corpus of npm servers.\n`,
+    );
     process.exitCode = 1;
     return;
   }
   const rows: string[][] = [["corpus", "what", "value", "target"]];
   for (const corpus of ["real_mcp", "four"] as const) {
-    for (const row of await measureCorpus(corpus)) rows.push([corpus === "four" ? "400 tools, 4 servers" : "1,478 tools, 50 servers", ...row]);
+    for (const row of await measureCorpus(corpus))
+      rows.push([corpus === "four" ? "400 tools, 4 servers" : "1,478 tools, 50 servers", ...row]);
   }
-  process.stdout.write(`${rows.map((row) => `| ${row.join(" | ")} |`).join("\n").replace("\n", "\n|---|---|---|---|\n")}\n`);
+  process.stdout.write(
+    `${rows
+      .map((row) => `| ${row.join(" | ")} |`)
+      .join("\n")
+      .replace("\n", "\n|---|---|---|---|\n")}\n`,
+  );
 }
 
 function corpusServers(name: string): ManyServer[] {
   if (name === "four") {
     return Array.from({ length: 4 }, (_, server) => ({
       key: `server-${server}`,
-      tools: Array.from({ length: 100 }, (_tool, index) => ({ name: `tool_${index}`, description: `Does thing number ${index} with a document, a folder or a message`, inputSchema: { type: "object", properties: { path: { type: "string", description: "where it lies" }, depth: { type: "integer" } } } })),
+      tools: Array.from({ length: 100 }, (_tool, index) => ({
+        name: `tool_${index}`,
+        description: `Does thing number ${index} with a document, a folder or a message`,
+        inputSchema: {
+          type: "object",
+          properties: { path: { type: "string", description: "where it lies" }, depth: { type: "integer" } },
+        },
+      })),
     }));
   }
   const servers = new Map<string, { name: string; description?: string; inputSchema: object }[]>();
@@ -63,15 +78,33 @@ async function serve(corpus: string): Promise<void> {
   const servers = corpusServers(corpus);
   // One cheap tool to call, beside those of the corpus.
   const first = servers[0] as ManyServer;
-  const many = await startManyServers([{ ...first, tools: [...first.tools, { name: "bench_echo", inputSchema: { type: "object", properties: { message: { type: "string" } } } }] }, ...servers.slice(1)], { listDelayMs });
+  const many = await startManyServers(
+    [
+      {
+        ...first,
+        tools: [
+          ...first.tools,
+          { name: "bench_echo", inputSchema: { type: "object", properties: { message: { type: "string" } } } },
+        ],
+      },
+      ...servers.slice(1),
+    ],
+    { listDelayMs },
+  );
   process.send?.(many.mcpServers);
 }
 
 async function measureCorpus(corpus: string): Promise<string[][]> {
-  const child = fork(fileURLToPath(import.meta.url), ["serve", corpus], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(fileURLToPath(import.meta.url), ["serve", corpus], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   try {
     const [mcpServers] = (await once(child, "message")) as [Record<string, object>];
-    return [...(await measureRequests(mcpServers)), ...(await measureLoading(mcpServers)), ...(await measureMemory(mcpServers))];
+    return [
+      ...(await measureRequests(mcpServers)),
+      ...(await measureLoading(mcpServers)),
+      ...(await measureMemory(mcpServers)),
+    ];
   } finally {
     await end(child);
   }
@@ -87,7 +120,18 @@ async function withGateway<T>(config: object, run: (gateway: Measured) => Promis
   const directory = await mkdtemp(join(tmpdir(), "toolyard-bench-"));
   const file = join(directory, "toolyard.json");
   await writeFile(file, JSON.stringify(config));
-  const gateway = await startMeasured([join(root, "dist/cli/main.js"), "serve", "--config", file, "--port", "0", "--data-dir", join(directory, "data"), "--log-level", "error"]);
+  const gateway = await startMeasured([
+    join(root, "dist/cli/main.js"),
+    "serve",
+    "--config",
+    file,
+    "--port",
+    "0",
+    "--data-dir",
+    join(directory, "data"),
+    "--log-level",
+    "error",
+  ]);
   try {
     await untilOnline(gateway.url);
     return await run(gateway);
@@ -99,7 +143,9 @@ async function withGateway<T>(config: object, run: (gateway: Measured) => Promis
 
 async function untilOnline(url: string): Promise<void> {
   for (;;) {
-    const { servers } = (await (await fetch(`${url}/api/servers`)).json()) as { servers: readonly { status: string; toolCount: number }[] };
+    const { servers } = (await (await fetch(`${url}/api/servers`)).json()) as {
+      servers: readonly { status: string; toolCount: number }[];
+    };
     if (servers.length > 0 && servers.every(({ status, toolCount }) => status === "online" && toolCount > 0)) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -109,16 +155,24 @@ async function measureRequests(mcpServers: object): Promise<string[][]> {
   return await withGateway({ mcpServers }, async ({ url, pid }) => {
     const rows: string[][] = [];
     for (const path of ["/namespaces", "/list/apps"]) {
-      const list = async (): Promise<LoadResult> => await load(url, "", { path, method: "GET", connections: concurrency, requests: listRequests });
+      const list = async (): Promise<LoadResult> =>
+        await load(url, "", { path, method: "GET", connections: concurrency, requests: listRequests });
       await list();
       const results: LoadResult[] = [];
       for (let round = 0; round < rounds; round += 1) results.push(await list());
       const share = (part: number): string => ms(median(results.map(({ latencies }) => percentile(latencies, part))));
-      rows.push([`GET ${path}, c=${concurrency}: p50 / p99 / per second`, `${share(0.5)} / ${share(0.99)} / ${Math.round((listRequests / median(results.map(({ durationMs }) => durationMs))) * 1_000)}`, `p99 < ${targets.listP99Ms} ms`]);
+      rows.push([
+        `GET ${path}, c=${concurrency}: p50 / p99 / per second`,
+        `${share(0.5)} / ${share(0.99)} / ${Math.round((listRequests / median(results.map(({ durationMs }) => durationMs))) * 1_000)}`,
+        `p99 < ${targets.listP99Ms} ms`,
+      ]);
     }
     const server = Object.keys(mcpServers)[0] as string;
     const rest = { path: `/execute/${server}:bench_echo`, body: '{"message":"hello"}' };
-    const mcp = { path: "/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_mcp_tool","arguments":{"tool_path":"${server}:bench_echo","arguments":{"message":"hello"}}}}` };
+    const mcp = {
+      path: "/mcp",
+      body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_mcp_tool","arguments":{"tool_path":"${server}:bench_echo","arguments":{"message":"hello"}}}}`,
+    };
     for (const connections of [1, concurrency]) {
       const one = async ({ path, body }: typeof rest): Promise<{ p50: number; cpu: number }> => {
         const before = cpuMicros(pid);
@@ -128,10 +182,26 @@ async function measureRequests(mcpServers: object): Promise<string[][]> {
       await one(rest);
       await one(mcp);
       const samples: { rest: { p50: number; cpu: number }; mcp: { p50: number; cpu: number } }[] = [];
-      for (let round = 0; round < rounds; round += 1) samples.push(round % 2 === 0 ? { rest: await one(rest), mcp: await one(mcp) } : { mcp: await one(mcp), rest: await one(rest) });
-      const [restCpu, mcpCpu] = [median(samples.map((sample) => sample.rest.cpu)), median(samples.map((sample) => sample.mcp.cpu))];
-      rows.push([`execute, c=${connections}: p50 REST / MCP / ratio`, `${ms(median(samples.map((sample) => sample.rest.p50)))} / ${ms(median(samples.map((sample) => sample.mcp.p50)))} / ${median(samples.map((sample) => sample.rest.p50 / sample.mcp.p50)).toFixed(2)}`, `ratio < ${targets.executeRatio}`]);
-      rows.push([`execute, c=${connections}: CPU REST / MCP / ratio`, `${restCpu.toFixed(0)} µs / ${mcpCpu.toFixed(0)} µs / ${median(samples.map((sample) => sample.rest.cpu / sample.mcp.cpu)).toFixed(2)}`, ""]);
+      for (let round = 0; round < rounds; round += 1)
+        samples.push(
+          round % 2 === 0
+            ? { rest: await one(rest), mcp: await one(mcp) }
+            : { mcp: await one(mcp), rest: await one(rest) },
+        );
+      const [restCpu, mcpCpu] = [
+        median(samples.map((sample) => sample.rest.cpu)),
+        median(samples.map((sample) => sample.mcp.cpu)),
+      ];
+      rows.push([
+        `execute, c=${connections}: p50 REST / MCP / ratio`,
+        `${ms(median(samples.map((sample) => sample.rest.p50)))} / ${ms(median(samples.map((sample) => sample.mcp.p50)))} / ${median(samples.map((sample) => sample.rest.p50 / sample.mcp.p50)).toFixed(2)}`,
+        `ratio < ${targets.executeRatio}`,
+      ]);
+      rows.push([
+        `execute, c=${connections}: CPU REST / MCP / ratio`,
+        `${restCpu.toFixed(0)} µs / ${mcpCpu.toFixed(0)} µs / ${median(samples.map((sample) => sample.rest.cpu / sample.mcp.cpu)).toFixed(2)}`,
+        "",
+      ]);
     }
     return rows;
   });
@@ -143,15 +213,26 @@ async function measureLoading(mcpServers: object): Promise<string[][]> {
   const times: number[] = [];
   for (const parallelLoading of [true, false]) {
     times.push(
-      await withGateway({ mcpServers, toolyard: { namespaces: { cacheTtlMs: 1_000, parallelLoading } } }, async ({ url }) => {
-        await new Promise((resolve) => setTimeout(resolve, 1_500));
-        const startedMs = performance.now();
-        await Promise.all(keys.map(async (key) => await (await fetch(`${url}/list/apps/${key}/tools`)).arrayBuffer()));
-        return performance.now() - startedMs;
-      }),
+      await withGateway(
+        { mcpServers, toolyard: { namespaces: { cacheTtlMs: 1_000, parallelLoading } } },
+        async ({ url }) => {
+          await new Promise((resolve) => setTimeout(resolve, 1_500));
+          const startedMs = performance.now();
+          await Promise.all(
+            keys.map(async (key) => await (await fetch(`${url}/list/apps/${key}/tools`)).arrayBuffer()),
+          );
+          return performance.now() - startedMs;
+        },
+      ),
     );
   }
-  return [[`loading ${keys.length} namespaces of servers ${listDelayMs} ms away: in parallel / one by one`, times.map(ms).join(" / "), ""]];
+  return [
+    [
+      `loading ${keys.length} namespaces of servers ${listDelayMs} ms away: in parallel / one by one`,
+      times.map(ms).join(" / "),
+      "",
+    ],
+  ];
 }
 
 /** In this process, where the heap can be cleared of garbage first. */
@@ -163,20 +244,27 @@ async function measureMemory(mcpServers: object): Promise<string[][]> {
     try {
       const principal = gateway.authenticator().authenticate({ headers: {}, rawHeaders: [] } as never);
       const servers = () => gateway.viewOf(principal).servers;
-      while (servers().some((server) => server.part === undefined)) await new Promise((resolve) => setTimeout(resolve, 50));
+      while (servers().some((server) => server.part === undefined))
+        await new Promise((resolve) => setTimeout(resolve, 50));
       const before = await heapBytes();
       let most = 0;
       for (const server of servers()) {
         await gateway.namespaces.loads.load(principal, server, AbortSignal.timeout(60_000));
         most = Math.max(most, gateway.viewOf(principal).loaded.size);
       }
-      cells.push(`${most} loaded at most, +${((await heapBytes() - before) / 1e6).toFixed(1)} MB`);
+      cells.push(`${most} loaded at most, +${(((await heapBytes()) - before) / 1e6).toFixed(1)} MB`);
     } finally {
       await gateway[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true });
     }
   }
-  return [[`heap after loading all ${Object.keys(mcpServers).length}: cap 20 / no cap`, cells.join(" / "), "bounded by the cap"]];
+  return [
+    [
+      `heap after loading all ${Object.keys(mcpServers).length}: cap 20 / no cap`,
+      cells.join(" / "),
+      "bounded by the cap",
+    ],
+  ];
 }
 
 async function openGateway(config: object, directory: string): Promise<Gateway> {
@@ -186,9 +274,21 @@ async function openGateway(config: object, directory: string): Promise<Gateway> 
   const { systemClock } = (await import(at("shared/clock.js"))) as typeof import("../src/shared/clock.ts");
   const file = join(directory, "toolyard.json");
   await writeFile(file, JSON.stringify(config));
-  const loaded = await loadConfig({ file, cwd: directory, env: {}, flags: {}, homeDirectories: { config: directory, data: directory } } as never);
+  const loaded = await loadConfig({
+    file,
+    cwd: directory,
+    env: {},
+    flags: {},
+    homeDirectories: { config: directory, data: directory },
+  } as never);
   const quiet = () => undefined;
-  const gateway = createGateway(loaded, { log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, clock: systemClock, version: "0", environment: process.env, dataDir: directory });
+  const gateway = createGateway(loaded, {
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    clock: systemClock,
+    version: "0",
+    environment: process.env,
+    dataDir: directory,
+  });
   await gateway.apply(loaded);
   return gateway;
 }

@@ -22,13 +22,19 @@ export function createGatewayInstanceTokens(deps: {
   readonly clock: Clock;
   readonly log: Log;
 }): GatewayInstanceTokens {
-  const store = createInstanceTokensFile(join(deps.dataDir, "instance-tokens.json"), (error) => deps.log.error({ component: "store", operation: "instance-tokens", err: error }, "instance tokens cannot be read: none is valid"));
+  const store = createInstanceTokensFile(join(deps.dataDir, "instance-tokens.json"), (error) =>
+    deps.log.error(
+      { component: "store", operation: "instance-tokens", err: error },
+      "instance tokens cannot be read: none is valid",
+    ),
+  );
   const tokens = createInstanceTokens({ store, now: deps.clock.now, inUrl: deps.inUrl });
   return {
     ...tokens,
     authenticate(request, instance) {
       const principal = deps.principalOf(tokens.verify(request, instance));
-      if (principal === undefined) throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance");
+      if (principal === undefined)
+        throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance");
       return principal;
     },
   };

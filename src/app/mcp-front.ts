@@ -9,6 +9,7 @@ import { createConversations } from "../front/mcp/conversation.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
 import { builtInExposures, createEndpoints, type Endpoint, type NamedExposures } from "../front/mcp/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../front/mcp/http.ts";
+import { createFirstSight } from "../front/mcp/first-sight.ts";
 import { createLegacyRequests } from "../front/mcp/legacy.ts";
 import { createListenRequests } from "../front/mcp/listen.ts";
 import { createNotifier } from "../front/mcp/notifier.ts";
@@ -23,6 +24,7 @@ import type { Routing } from "../routing/routing.ts";
 import type { Subscriptions } from "../routing/subscriptions.ts";
 import type { Clock } from "../shared/clock.ts";
 import { toGatewayError, type GatewayError } from "../shared/gateway-error.ts";
+import type { InstanceId } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
 import type { Namespaces } from "./namespaces.ts";
 
@@ -40,6 +42,7 @@ export interface McpFrontDeps {
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly namespaces: Pick<Namespaces, "list" | "noteBareName">;
+  readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;
 }
@@ -74,7 +77,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const listen = createListenRequests({ viewOf, notifier, subscriptions: deps.subscriptions, serverInfoText, mostStreams: limits.openStreams });
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.currentSettings().limits, clock);
-  const parts: McpHttpDeps = { runner, legacy, listen, sessions, limits, clock, admission, running };
+  const parts: McpHttpDeps = { runner, legacy, listen, sessions, limits, clock, admission, running, firstSight: createFirstSight(deps) };
   return {
     http: createMcpHttp(parts),
     endpointOf: createLiveEndpoints(deps.currentSettings),

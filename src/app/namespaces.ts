@@ -32,7 +32,11 @@ export interface NamespacesDeps {
 export interface Namespaces extends AsyncDisposable {
   readonly loads: NamespaceLoads;
   /** Executes a `list-namespace`: the tool's result. */
-  list(principal: Principal, intent: Extract<Intent, { kind: "list-namespace" }>, signal: AbortSignal): Promise<JsonObject>;
+  list(
+    principal: Principal,
+    intent: Extract<Intent, { kind: "list-namespace" }>,
+    signal: AbortSignal,
+  ): Promise<JsonObject>;
   /** A tool was called by its bare name. */
   noteBareName(principal: Principal, intent: Extract<Intent, { kind: "call" }>): void;
   /** Says which servers would have the same namespace, once for each configuration. */
@@ -44,7 +48,8 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
   const listedAtMs = new Map<InstanceId, number>();
   const unsubscribe = events.subscribe((event) => {
     if (event.type === "mcp.tools.discovered") listedAtMs.set(event.instance, clock.monotonic());
-    else if (event.type === "config.applied") for (const id of [...listedAtMs.keys()]) if (fleet.get(id) === undefined) listedAtMs.delete(id);
+    else if (event.type === "config.applied")
+      for (const id of [...listedAtMs.keys()]) if (fleet.get(id) === undefined) listedAtMs.delete(id);
   });
 
   async function refresh(id: InstanceId, maxAgeMs: number, signal: AbortSignal): Promise<void> {
@@ -69,7 +74,9 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
         tools.flatMap((tool) => {
           const { inputSchema, outputSchema } = tool.definition;
           const input = deps.validators.prepare(tool.hash, inputSchema, signal);
-          return outputSchema === undefined ? [input] : [input, deps.validators.prepare(`${tool.hash}.output`, outputSchema, signal)];
+          return outputSchema === undefined
+            ? [input]
+            : [input, deps.validators.prepare(`${tool.hash}.output`, outputSchema, signal)];
         }),
       );
     },
@@ -79,7 +86,12 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
         deps.validators.forget(`${tool.hash}.output`);
       }
     },
-    store: createNamespaceUsageFile(join(deps.dataDir, "namespace-usage.json"), (error) => log.warn({ component: "store", operation: "namespace-usage", err: error }, "how often namespaces are used cannot be kept")),
+    store: createNamespaceUsageFile(join(deps.dataDir, "namespace-usage.json"), (error) =>
+      log.warn(
+        { component: "store", operation: "namespace-usage", err: error },
+        "how often namespaces are used cannot be kept",
+      ),
+    ),
     events,
     log,
     clock,
@@ -91,14 +103,29 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
       const { stale } = await loads.load(principal, intent.server, signal);
       const view = deps.viewOf(principal);
       const server = view.servers.find((candidate) => candidate.instance === intent.server.instance);
-      if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `${intent.server.slug} is no longer configured`);
-      return renderNamespace({ server, nameOf: (tool) => intent.nameOf(view, tool), query: intent.query, cursor: intent.cursor, loaded: view.loaded.has(server.instance), stale });
+      if (server === undefined)
+        throw new GatewayError("SERVER_UNKNOWN", `${intent.server.slug} is no longer configured`);
+      return renderNamespace({
+        server,
+        nameOf: (tool) => intent.nameOf(view, tool),
+        query: intent.query,
+        cursor: intent.cursor,
+        loaded: view.loaded.has(server.instance),
+        stale,
+      });
     },
     noteBareName(principal, { tool, migrated }) {
-      events.emit({ type: "tool.bare_name", atMs: clock.now(), principal: principal.id, path: tool.path, migrated: migrated === true });
+      events.emit({
+        type: "tool.bare_name",
+        atMs: clock.now(),
+        principal: principal.id,
+        path: tool.path,
+        migrated: migrated === true,
+      });
     },
     warnOfCollisions(config) {
-      for (const collision of resolveNamespaces(config.servers).collisions) log.warn({ component: "namespaces", operation: "collision" }, describeCollision(collision));
+      for (const collision of resolveNamespaces(config.servers).collisions)
+        log.warn({ component: "namespaces", operation: "collision" }, describeCollision(collision));
     },
     async [Symbol.asyncDispose]() {
       unsubscribe();

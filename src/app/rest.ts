@@ -19,7 +19,14 @@ export async function loadRest(gateway: Gateway, log: Log): Promise<RestHandler>
     challenge: toChallenge,
     admit: parts.admission.admit,
     track(principal, controller) {
-      const running: RunningRequest = { id: parts.running.nextId(), principal, era: "legacy", method: "tools/call", channel: noChannel, controller };
+      const running: RunningRequest = {
+        id: parts.running.nextId(),
+        principal,
+        era: "legacy",
+        method: "tools/call",
+        channel: noChannel,
+        controller,
+      };
       parts.running.add(running);
       return () => parts.running.delete(running);
     },
@@ -34,19 +41,28 @@ export async function loadRest(gateway: Gateway, log: Log): Promise<RestHandler>
     async revokeTokens(instance, principal) {
       const revoked = await gateway.instanceTokens.revoke(instance, principal.id);
       const path = `/i/${encodeURIComponent(instance)}/mcp`;
-      parts.sessions.endWhere((session) => session.principal.id === principal.id && session.endpoint === path, "its token was taken back");
+      parts.sessions.endWhere(
+        (session) => session.principal.id === principal.id && session.endpoint === path,
+        "its token was taken back",
+      );
       return revoked;
     },
     metrics: gateway.metrics,
     debugFacts: () => debugFacts(gateway),
     redact: (text) => redact(text, new Set([...secretsOf(gateway.config()), ...gateway.secrets()])),
-    reportFailure: (failure, operation) => log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
+    reportFailure: (failure, operation) =>
+      log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
     log,
   });
 }
 
 /** A call over REST has no JSON-RPC answer: what ends it is its controller. */
-const noChannel: RunningRequest["channel"] = Object.freeze({ gone: false, streaming: false, send: () => false, finish: () => undefined });
+const noChannel: RunningRequest["channel"] = Object.freeze({
+  gone: false,
+  streaming: false,
+  send: () => false,
+  finish: () => undefined,
+});
 
 function debugFacts(gateway: Gateway): JsonObject {
   const { heapUsed, rss, external } = process.memoryUsage();
@@ -58,7 +74,14 @@ function debugFacts(gateway: Gateway): JsonObject {
     platform: `${process.platform} ${process.arch}`,
     uptime_s: Math.round(process.uptime()),
     memory: { rss, heap_used: heapUsed, external },
-    config: { file: file ?? null, exposure: settings.exposure, host: settings.host, search: settings.search.engine, namespaces: settings.namespaces, limits: settings.limits },
+    config: {
+      file: file ?? null,
+      exposure: settings.exposure,
+      host: settings.host,
+      search: settings.search.engine,
+      namespaces: settings.namespaces,
+      limits: settings.limits,
+    },
     instances: Object.fromEntries(statuses),
     sessions: gateway.mcp.parts.sessions.size,
     in_flight: gateway.routing.inFlight,

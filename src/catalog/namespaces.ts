@@ -51,7 +51,11 @@ export function resolveNamespaces(owners: readonly NamespaceOwner[]): Namespaces
       continue;
     }
     for (const owner of group) names.set(owner.slug, withSlugHash(owner, groups));
-    collisions.push({ namespace: first.namespace, servers: group.map((owner) => owner.slug), names: group.map((owner) => names.get(owner.slug) ?? owner.namespace) });
+    collisions.push({
+      namespace: first.namespace,
+      servers: group.map((owner) => owner.slug),
+      names: group.map((owner) => names.get(owner.slug) ?? owner.namespace),
+    });
   }
   return { names, collisions };
 }

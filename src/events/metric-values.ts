@@ -46,9 +46,17 @@ export function createDurations(names: readonly string[], bounds: readonly numbe
         let below = 0;
         const buckets = [...value.buckets].map((count, index) => {
           below += count;
-          return { labels: { ...labels, le: bounds[index] ?? "+Inf" }, value: below, metricName: `${metricName}_bucket` };
+          return {
+            labels: { ...labels, le: bounds[index] ?? "+Inf" },
+            value: below,
+            metricName: `${metricName}_bucket`,
+          };
         });
-        return [...buckets, { labels, value: value.sum, metricName: `${metricName}_sum` }, { labels, value: below, metricName: `${metricName}_count` }];
+        return [
+          ...buckets,
+          { labels, value: value.sum, metricName: `${metricName}_sum` },
+          { labels, value: below, metricName: `${metricName}_count` },
+        ];
       }),
   };
 }

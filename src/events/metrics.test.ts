@@ -8,12 +8,26 @@ function failing(error: unknown): never {
 }
 
 function emitCall(events: EventBus, server: string, durationMs: number, outcome = "ok"): void {
-  events.emit({ type: "mcp.request.logs", atMs: 0, instance: server as InstanceId, server: server as ServerSlug, principal: "alice" as PrincipalId, method: "tools/call", name: "secret_tool", durationMs, outcome });
+  events.emit({
+    type: "mcp.request.logs",
+    atMs: 0,
+    instance: server as InstanceId,
+    server: server as ServerSlug,
+    principal: "alice" as PrincipalId,
+    method: "tools/call",
+    name: "secret_tool",
+    durationMs,
+    outcome,
+  });
 }
 
 test("calls are counted by server and outcome, their time in buckets that add up", async () => {
   const events = createEventBus(failing);
-  using metrics = createMetrics({ events, instances: () => [{ status: "online" }, { status: "online" }, { status: "error" }], version: "1.2.3" });
+  using metrics = createMetrics({
+    events,
+    instances: () => [{ status: "online" }, { status: "online" }, { status: "error" }],
+    version: "1.2.3",
+  });
   emitCall(events, "a", 3);
   emitCall(events, "a", 30);
   emitCall(events, "a", 400_000, "UPSTREAM_TIMEOUT");
@@ -28,7 +42,9 @@ test("calls are counted by server and outcome, their time in buckets that add up
   expect(text).toContain('toolyard_call_duration_seconds_count{server="a"} 3');
   expect(text).toContain('toolyard_instances{status="online"} 2');
   expect(text).toContain('toolyard_info{version="1.2.3"} 1');
-  expect((await metrics.scrape()).text).toContain('toolyard_calls_total{server="a",method="tools/call",outcome="ok"} 2');
+  expect((await metrics.scrape()).text).toContain(
+    'toolyard_calls_total{server="a",method="tools/call",outcome="ok"} 2',
+  );
 });
 
 test("no label holds a tool or a person, and the number of series is bounded", async () => {

@@ -88,29 +88,78 @@ export function createMetrics(options: MetricsOptions): Metrics {
   async function openRegistry(): Promise<Registry> {
     const prom = await import("prom-client");
     const opened = new prom.Registry();
-    const add = (name: string, help: string, type: "counter" | "gauge" | "histogram", values: () => readonly MetricValue[]): void => {
+    const add = (
+      name: string,
+      help: string,
+      type: "counter" | "gauge" | "histogram",
+      values: () => readonly MetricValue[],
+    ): void => {
       // prom-client asks a metric for its values; these are counted by us, so that nothing of it runs on the way of a call.
-      const metric = { name, help, aggregator: "sum", get: async () => await Promise.resolve({ name, help, type, aggregator: "sum", values: values().map((value) => ({ ...value, metricName: value.metricName ?? name })) }) };
+      const metric = {
+        name,
+        help,
+        aggregator: "sum",
+        get: async () =>
+          await Promise.resolve({
+            name,
+            help,
+            type,
+            aggregator: "sum",
+            values: values().map((value) => ({ ...value, metricName: value.metricName ?? name })),
+          }),
+      };
       opened.registerMetric(metric as never);
     };
-    add("toolyard_calls_total", "Requests answered, by server, method and outcome (ok, tool_error, error, or the gateway's failure code).", "counter", calls.values);
-    add("toolyard_call_duration_seconds", "Time from the gateway's receipt of a request to its answer.", "histogram", () => latency.values("toolyard_call_duration_seconds"));
+    add(
+      "toolyard_calls_total",
+      "Requests answered, by server, method and outcome (ok, tool_error, error, or the gateway's failure code).",
+      "counter",
+      calls.values,
+    );
+    add(
+      "toolyard_call_duration_seconds",
+      "Time from the gateway's receipt of a request to its answer.",
+      "histogram",
+      () => latency.values("toolyard_call_duration_seconds"),
+    );
     add("toolyard_server_crashes_total", "Exits of servers that nobody asked for.", "counter", crashes.values);
-    add("toolyard_server_starts_total", "Servers started, and started again after being idle.", "counter", starts.values);
+    add(
+      "toolyard_server_starts_total",
+      "Servers started, and started again after being idle.",
+      "counter",
+      starts.values,
+    );
     add("toolyard_searches_total", "Searches for tools.", "counter", searches.values);
-    add("toolyard_search_duration_seconds", "Time that a search took.", "histogram", () => searchTime.values("toolyard_search_duration_seconds"));
+    add("toolyard_search_duration_seconds", "Time that a search took.", "histogram", () =>
+      searchTime.values("toolyard_search_duration_seconds"),
+    );
     add("toolyard_instances", "Instances by status.", "gauge", statuses);
     add("toolyard_namespace_loads_total", "Namespaces loaded.", "counter", loads.values);
-    add("toolyard_namespace_load_duration_seconds", "Time that loading a namespace took.", "histogram", () => loadTime.values("toolyard_namespace_load_duration_seconds"));
+    add("toolyard_namespace_load_duration_seconds", "Time that loading a namespace took.", "histogram", () =>
+      loadTime.values("toolyard_namespace_load_duration_seconds"),
+    );
     add("toolyard_namespace_hits_total", "Uses of namespaces that were loaded.", "counter", hits.values);
     add("toolyard_namespace_evictions_total", "Namespaces unloaded.", "counter", evictions.values);
-    add("toolyard_namespace_load_errors_total", "Namespaces that could not be loaded, by failure code.", "counter", loadErrors.values);
+    add(
+      "toolyard_namespace_load_errors_total",
+      "Namespaces that could not be loaded, by failure code.",
+      "counter",
+      loadErrors.values,
+    );
     add("toolyard_bare_names_total", "Calls by a deprecated bare name.", "counter", bareNames.values);
     add("toolyard_upstream_oddities_total", "Deviations of servers from the protocol.", "counter", oddities.values);
-    add("toolyard_info", "Version of the gateway.", "gauge", () => [{ labels: { version: options.version }, value: 1 }]);
-    add("process_resident_memory_bytes", "Resident memory size in bytes.", "gauge", () => [{ labels: {}, value: process.memoryUsage.rss() }]);
-    add("process_cpu_seconds_total", "User and system CPU time spent, in seconds.", "counter", () => [{ labels: {}, value: cpuSeconds() }]);
-    add("process_uptime_seconds", "Time since the gateway was started.", "gauge", () => [{ labels: {}, value: process.uptime() }]);
+    add("toolyard_info", "Version of the gateway.", "gauge", () => [
+      { labels: { version: options.version }, value: 1 },
+    ]);
+    add("process_resident_memory_bytes", "Resident memory size in bytes.", "gauge", () => [
+      { labels: {}, value: process.memoryUsage.rss() },
+    ]);
+    add("process_cpu_seconds_total", "User and system CPU time spent, in seconds.", "counter", () => [
+      { labels: {}, value: cpuSeconds() },
+    ]);
+    add("process_uptime_seconds", "Time since the gateway was started.", "gauge", () => [
+      { labels: {}, value: process.uptime() },
+    ]);
     return opened;
   }
 

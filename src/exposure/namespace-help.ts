@@ -15,11 +15,27 @@ const usage = [
  * The answer of the help tool: `{ usage, total, namespaces: [{ name, display_name, list_tools, category?, icon?, tools, loaded, status? }],
  * next_cursor? }`. Throws CURSOR_INVALID.
  */
-export function renderHelp(view: View, table: NamespaceTable, request: { readonly query: string | undefined; readonly cursor: string | undefined }): JsonObject {
+export function renderHelp(
+  view: View,
+  table: NamespaceTable,
+  request: { readonly query: string | undefined; readonly cursor: string | undefined },
+): JsonObject {
   const { query } = request;
-  const servers = table.servers.filter((server) => query === undefined || matchesWords(query, `${server.namespace} ${server.slug} ${server.title} ${server.category ?? ""} ${server.part?.instructions ?? ""}`));
+  const servers = table.servers.filter(
+    (server) =>
+      query === undefined ||
+      matchesWords(
+        query,
+        `${server.namespace} ${server.slug} ${server.title} ${server.category ?? ""} ${server.part?.instructions ?? ""}`,
+      ),
+  );
   const page = takeItems(servers, request.cursor, (server) => toLine(view, table, server));
-  const answer = { usage, total: servers.length, namespaces: page.items, ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }) };
+  const answer = {
+    usage,
+    total: servers.length,
+    namespaces: page.items,
+    ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
+  };
   return { content: [{ type: "text", text: JSON.stringify(answer) }] };
 }
 

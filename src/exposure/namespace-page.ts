@@ -11,8 +11,13 @@ export interface ItemPage<T> {
 }
 
 /** As many items from the cursor on as fit, at least one. Items that are not on the page are not made. Throws CURSOR_INVALID. */
-export function takeItems<Source, T>(sources: readonly Source[], cursor: string | undefined, toItem: (source: Source) => T): ItemPage<T> {
-  if (cursor !== undefined && !/^\d{1,7}$/.test(cursor)) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
+export function takeItems<Source, T>(
+  sources: readonly Source[],
+  cursor: string | undefined,
+  toItem: (source: Source) => T,
+): ItemPage<T> {
+  if (cursor !== undefined && !/^\d{1,7}$/.test(cursor))
+    throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   const items: T[] = [];
   let tokens = 0;
   let at = Number(cursor ?? 0);

@@ -47,7 +47,8 @@ function displacedTools(view: View, controls: ReadonlyMap<string, Control>): Map
     if (!controls.has(name)) continue;
     let digits = 8;
     let hashed = withHash(name, tool.path, digits);
-    while (digits < 32 && (controls.has(hashed) || view.names.find(hashed, "namespaced").kind !== "none")) hashed = withHash(name, tool.path, (digits *= 2));
+    while (digits < 32 && (controls.has(hashed) || view.names.find(hashed, "namespaced").kind !== "none"))
+      hashed = withHash(name, tool.path, (digits *= 2));
     moved.set(tool, hashed);
   }
   return moved;

@@ -15,21 +15,35 @@ export function helpDefinition(name: string): string {
   return asciiJson({
     name,
     title: "Explain and list namespaces",
-    description: "Explains how tools are organised here, and lists the namespaces: category, number of tools, loaded or not.",
-    inputSchema: { type: "object", properties: { query: { type: "string", description: "only namespaces with these words" }, cursor: { type: "string" } } },
+    description:
+      "Explains how tools are organised here, and lists the namespaces: category, number of tools, loaded or not.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: { type: "string", description: "only namespaces with these words" },
+        cursor: { type: "string" },
+      },
+    },
     annotations: { readOnlyHint: true, openWorldHint: false },
   });
 }
 
 export function listDefinition(server: ViewServer, name: string): string {
   const title = visibleText(server.title).text.slice(0, aboutCharacters);
-  const about = visibleText(server.part?.instructions ?? server.category ?? "").text.split(/[\n.]/, 1)[0]?.trim().slice(0, aboutCharacters) ?? "";
+  const about =
+    visibleText(server.part?.instructions ?? server.category ?? "")
+      .text.split(/[\n.]/, 1)[0]
+      ?.trim()
+      .slice(0, aboutCharacters) ?? "";
   const count = server.part === undefined ? "" : ` (${server.tools.length})`;
   return asciiJson({
     name,
     title: `${title}: list tools`,
     description: `Lists the tools of ${title}${count} and loads them.${about === "" ? "" : ` ${about}.`}`,
-    inputSchema: { type: "object", properties: { query: { type: "string", description: "only tools with these words" }, cursor: { type: "string" } } },
+    inputSchema: {
+      type: "object",
+      properties: { query: { type: "string", description: "only tools with these words" }, cursor: { type: "string" } },
+    },
     annotations: { readOnlyHint: true, openWorldHint: false },
   });
 }
@@ -50,7 +64,14 @@ export interface NamespaceListing {
  */
 export function renderNamespace(listing: NamespaceListing): JsonObject {
   const { server, query, stale } = listing;
-  const tools = server.tools.filter((tool) => query === undefined || matchesWords(query, `${tool.definition.name} ${tool.definition.title ?? ""} ${tool.definition.description ?? ""}`));
+  const tools = server.tools.filter(
+    (tool) =>
+      query === undefined ||
+      matchesWords(
+        query,
+        `${tool.definition.name} ${tool.definition.title ?? ""} ${tool.definition.description ?? ""}`,
+      ),
+  );
   const page = takeItems(tools, listing.cursor, (tool) => toLine(tool, listing.nameOf(tool)));
   const answer = {
     namespace: server.namespace,
@@ -58,7 +79,9 @@ export function renderNamespace(listing: NamespaceListing): JsonObject {
     total: tools.length,
     tools: page.items,
     ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
-    ...(stale === undefined ? {} : { stale: `These tools may be out of date: ${visibleText(stale).text.slice(0, 200)}` }),
+    ...(stale === undefined
+      ? {}
+      : { stale: `These tools may be out of date: ${visibleText(stale).text.slice(0, 200)}` }),
   };
   return { content: [{ type: "text", text: JSON.stringify(answer) }] };
 }

@@ -33,7 +33,9 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
     const items = [
       helpDefinition(options.helpTool()),
       ...table.servers.map((server) => listDefinition(server, table.listName(server))),
-      ...loaded.flatMap((server) => server.tools.map((tool) => toListedTool(tool.definition, table.toolName(tool), server))),
+      ...loaded.flatMap((server) =>
+        server.tools.map((tool) => toListedTool(tool.definition, table.toolName(tool), server)),
+      ),
     ];
     // What is loaded is this principal's alone, whoever the servers belong to.
     return { ...toListing(table.servers, items), cacheScope: "private" };
@@ -44,7 +46,13 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
     const query = optionalText(value, "query");
     const cursor = optionalText(value, "cursor");
     if (control.kind === "help") return { kind: "answer", result: renderHelp(view, tableOf(view), { query, cursor }) };
-    return { kind: "list-namespace", server: control.server, nameOf: (after, tool) => tableOf(after).toolName(tool), query, cursor };
+    return {
+      kind: "list-namespace",
+      server: control.server,
+      nameOf: (after, tool) => tableOf(after).toolName(tool),
+      query,
+      cursor,
+    };
   }
 
   function resolve(view: View, request: ExposureRequest): Intent {
@@ -54,7 +62,8 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
         const control = table.controls.get(request.name);
         if (control !== undefined) return resolveControl(view, control, request.arguments);
         const displaced = table.displaced(request.name);
-        if (displaced !== undefined) return { kind: "call", tool: displaced, arguments: request.arguments, warning: undefined };
+        if (displaced !== undefined)
+          return { kind: "call", tool: displaced, arguments: request.arguments, warning: undefined };
         return resolveTool(view, request.name, request.arguments, "namespaced");
       }
       case "resources/read":
@@ -73,7 +82,11 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
     resolve,
     render: renderShared,
     toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
-    instructions: (view) => describeServers(view, `Toolyard offers the MCP servers below, each as a namespace. Call {namespace}__list_tools to see a namespace's tools, then call them as {namespace}__{tool}; ${options.helpTool()} explains.`),
+    instructions: (view) =>
+      describeServers(
+        view,
+        `Toolyard offers the MCP servers below, each as a namespace. Call {namespace}__list_tools to see a namespace's tools, then call them as {namespace}__{tool}; ${options.helpTool()} explains.`,
+      ),
     isTransparent: false,
     transparent: () => undefined,
   } satisfies Exposure);

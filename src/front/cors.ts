@@ -8,7 +8,8 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
     "Access-Control-Allow-Origin": origin,
     Vary: "Origin",
     "Access-Control-Allow-Methods": "GET, POST, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, If-None-Match, X-App-Context",
+    "Access-Control-Allow-Headers":
+      "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, If-None-Match, X-App-Context",
     "Access-Control-Expose-Headers": "Mcp-Session-Id, ETag, Deprecation, Retry-After",
   };
 }

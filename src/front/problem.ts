@@ -6,18 +6,35 @@ import type { JsonObject } from "../shared/json-bytes.ts";
 /** A failure of ours for programs that do not speak MCP: problem details (RFC 9457) with our code and hint as members of their own. */
 export function toProblem(failure: GatewayError): JsonObject {
   const { http } = failure.row;
-  return { type: `urn:toolyard:error:${failure.code}`, title: titles[http] ?? "Error", status: http, detail: failure.message, code: failure.code, hint: failure.hint, ...failure.data };
+  return {
+    type: `urn:toolyard:error:${failure.code}`,
+    title: titles[http] ?? "Error",
+    status: http,
+    detail: failure.message,
+    code: failure.code,
+    hint: failure.hint,
+    ...failure.data,
+  };
 }
 
 /** Headers that belong to a failure's status. */
 export function problemHeaders(failure: GatewayError): Record<string, string> {
   const retry = failure.data?.["retry_after_s"];
   const endsConnection = failure.code === "BODY_TOO_LARGE" || failure.code === "BODY_TIMEOUT";
-  return { "Content-Type": "application/problem+json", "Cache-Control": "no-store", ...(typeof retry === "number" ? { "Retry-After": String(retry) } : {}), ...(endsConnection ? { Connection: "close" } : {}) };
+  return {
+    "Content-Type": "application/problem+json",
+    "Cache-Control": "no-store",
+    ...(typeof retry === "number" ? { "Retry-After": String(retry) } : {}),
+    ...(endsConnection ? { Connection: "close" } : {}),
+  };
 }
 
 /** For requests that are refused before any framework sees them. */
-export function refuseWithProblem(response: ServerResponse, failure: GatewayError, headers: Readonly<Record<string, string>> = {}): void {
+export function refuseWithProblem(
+  response: ServerResponse,
+  failure: GatewayError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   if (response.headersSent || response.destroyed) return;
   const text = asciiJson(toProblem(failure));
   response.writeHead(failure.row.http, { ...problemHeaders(failure), ...headers, "Content-Length": text.length });

@@ -35,7 +35,11 @@ const tokenForm = /^ty_inst_[0-9a-f]{64}$/;
 /** Of one principal for one instance: more are a program that asks for one at every start. The oldest goes. */
 const mostPerInstance = 20;
 
-export function createInstanceTokens(options: { readonly store: InstanceTokenStore; readonly now: () => number; /** Whether `?token=` is taken (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean }): InstanceTokens {
+export function createInstanceTokens(options: {
+  readonly store: InstanceTokenStore;
+  readonly now: () => number;
+  /** Whether `?token=` is taken (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
+}): InstanceTokens {
   let records: Map<string, InstanceTokenRecord> | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -68,8 +72,15 @@ export function createInstanceTokens(options: { readonly store: InstanceTokenSto
       const token = readBearer(request) ?? (options.inUrl() ? tokenInUrl(request) : undefined);
       const hash = token !== undefined && tokenForm.test(token) ? sha256(token) : undefined;
       const record = hash === undefined ? undefined : known().get(hash.toString("hex"));
-      if (hash === undefined || record === undefined || !timingSafeEqual(hash, Buffer.from(record.hash, "hex")) || record.instance !== instance) {
-        throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance", { hint: "Send Authorization: Bearer <instance token>; POST /api/instances/{id}/token makes one." });
+      if (
+        hash === undefined ||
+        record === undefined ||
+        !timingSafeEqual(hash, Buffer.from(record.hash, "hex")) ||
+        record.instance !== instance
+      ) {
+        throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance", {
+          hint: "Send Authorization: Bearer <instance token>; POST /api/instances/{id}/token makes one.",
+        });
       }
       return record.principal;
     },

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { noneLoaded, type LoadedNamespaces } from "../catalog/namespaces.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
 import type { View, ViewServer } from "../catalog/view.ts";
@@ -104,6 +105,8 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const sets = new Map<PrincipalId, PrincipalSet>();
   const pending = new Map<string, Promise<NamespaceLoad>>();
   const lifetime = new AbortController();
+  // Every load that runs listens to it: that is no leak.
+  setMaxListeners(0, lifetime.signal);
   const turns: Readonly<Record<"one" | "several", Semaphore>> = {
     one: createSemaphore(1),
     several: createSemaphore(parallelLoads),

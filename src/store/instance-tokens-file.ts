@@ -20,20 +20,29 @@ export function createInstanceTokensFile(path: string, onFailure: (error: unknow
     read(): readonly TokenRecord[] {
       try {
         const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
-        if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["tokens"])) throw new Error("the file has another shape");
+        if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["tokens"]))
+          throw new Error("the file has another shape");
         return kept["tokens"].flatMap((token: unknown) => parseToken(token) ?? []);
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) onFailure(error);
         return [];
       }
     },
-    write: async (tokens: readonly TokenRecord[]): Promise<void> => await replaceFile(path, JSON.stringify({ format, tokens })),
+    write: async (tokens: readonly TokenRecord[]): Promise<void> =>
+      await replaceFile(path, JSON.stringify({ format, tokens })),
   };
 }
 
 function parseToken(token: unknown): TokenRecord | undefined {
   if (!isJsonObject(token)) return undefined;
   const { hash, instance, principal, createdAtMs } = token;
-  const isWhole = typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash) && typeof instance === "string" && typeof principal === "string" && typeof createdAtMs === "number";
-  return isWhole ? { hash, instance: instance as InstanceId, principal: principal as PrincipalId, createdAtMs } : undefined;
+  const isWhole =
+    typeof hash === "string" &&
+    /^[0-9a-f]{64}$/.test(hash) &&
+    typeof instance === "string" &&
+    typeof principal === "string" &&
+    typeof createdAtMs === "number";
+  return isWhole
+    ? { hash, instance: instance as InstanceId, principal: principal as PrincipalId, createdAtMs }
+    : undefined;
 }

@@ -32,9 +32,24 @@ export function createNamespaceUsageFile(path: string, onFailure: (error: unknow
 function parseUse(use: unknown): Use | undefined {
   if (!isJsonObject(use)) return undefined;
   const { principal, instance, loads, calls, lastUsedAtMs, tools } = use;
-  if (typeof principal !== "string" || typeof instance !== "string" || !isCount(loads) || !isCount(calls) || !isCount(lastUsedAtMs) || !isJsonObject(tools)) return undefined;
+  if (
+    typeof principal !== "string" ||
+    typeof instance !== "string" ||
+    !isCount(loads) ||
+    !isCount(calls) ||
+    !isCount(lastUsedAtMs) ||
+    !isJsonObject(tools)
+  )
+    return undefined;
   const counted = Object.entries(tools).filter((entry): entry is [string, number] => isCount(entry[1]));
-  return { principal: principal as PrincipalId, instance: instance as InstanceId, loads, calls, lastUsedAtMs, tools: Object.fromEntries(counted) };
+  return {
+    principal: principal as PrincipalId,
+    instance: instance as InstanceId,
+    loads,
+    calls,
+    lastUsedAtMs,
+    tools: Object.fromEntries(counted),
+  };
 }
 
 function isCount(value: unknown): value is number {

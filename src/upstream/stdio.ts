@@ -88,7 +88,7 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
   const outbox = createOutbox(child.stdin, options.limits.sendQueueBytes, options.server, () => link.table.size > soloCalls);
 
   const link: Link = {
-    dialect: { era: "modern", revision: modernRevision, identity: options.identity, capabilities: {} },
+    dialect: { era: "modern", revision: modernRevision, identity: options.identity, capabilities: bridgedCapabilities },
     table: createRequestTable({
       server: options.server,
       events: options.events,

@@ -10,7 +10,11 @@ import { get, untilOnline } from "../harness/rest.ts";
 import { modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
-const canaryTools = Array.from({ length: 3 }, (_, index) => ({ name: `do_${index}`, description: `Does thing ${index}. It is ${index % 2 === 0 ? "even" : "odd"}.`, inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] } }));
+const canaryTools = Array.from({ length: 3 }, (_, index) => ({
+  name: `do_${index}`,
+  description: `Does thing ${index}. It is ${index % 2 === 0 ? "even" : "odd"}.`,
+  inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+}));
 
 async function names(gateway: RunningGateway): Promise<string[]> {
   const answer = await rpc(`${gateway.url}/mcp/namespaces`, "tools/list");
@@ -31,7 +35,13 @@ describe("the namespaces exposure", () => {
     servers = await startManyServers([
       { key: "work-mail", tools: canaryTools, instructions: "Mail of the office. More." },
       { key: "calendar", tools: [...canaryTools, { name: "list_tools" }, { name: "spaced name" }] },
-      { key: "large", tools: Array.from({ length: 300 }, (_, index) => ({ name: `tool_${index}`, description: `Handles document number ${index} of the archive` })) },
+      {
+        key: "large",
+        tools: Array.from({ length: 300 }, (_, index) => ({
+          name: `tool_${index}`,
+          description: `Handles document number ${index} of the archive`,
+        })),
+      },
       { key: "gone", tools: canaryTools },
       { key: "first", tools: canaryTools },
       { key: "second", tools: canaryTools },
@@ -39,7 +49,12 @@ describe("the namespaces exposure", () => {
     const { first, second, ...plain } = servers.mcpServers;
     gateway = await startGateway({
       config: {
-        mcpServers: { ...plain, first: { ...first, namespace: "shared" }, second: { ...second, namespace: "shared" }, off: { command: "x", disabled: true } },
+        mcpServers: {
+          ...plain,
+          first: { ...first, namespace: "shared" },
+          second: { ...second, namespace: "shared" },
+          off: { command: "x", disabled: true },
+        },
         toolyard: { namespaces: { cacheTtlMs: 300_000 } },
       },
     });
@@ -52,7 +67,13 @@ describe("the namespaces exposure", () => {
 
   test("lists the help tool and one list_tools per namespace before anything is loaded", async () => {
     const listed = await names(gateway);
-    expect(listed.slice(0, 5)).toEqual(["toolyard_help", "work_mail__list_tools", "calendar__list_tools", "large__list_tools", "gone__list_tools"]);
+    expect(listed.slice(0, 5)).toEqual([
+      "toolyard_help",
+      "work_mail__list_tools",
+      "calendar__list_tools",
+      "large__list_tools",
+      "gone__list_tools",
+    ]);
     expect(listed.filter((name) => !name.includes("list_tools"))).toEqual(["toolyard_help"]);
     expect(listed.some((name) => name.startsWith("off__"))).toBe(false);
   });
@@ -60,16 +81,34 @@ describe("the namespaces exposure", () => {
   test("the help tool explains, and lists namespaces with category, tool count, loaded or not", async () => {
     const help = await call(gateway, "toolyard_help");
     expect(help.usage).toContain("list_tools");
-    expect(help.namespaces[0]).toEqual({ name: "work_mail", display_name: "work-mail", list_tools: "work_mail__list_tools", tools: 3, loaded: false });
-    expect((await call(gateway, "toolyard_help", { query: "office" })).namespaces.map((one: { name: string }) => one.name)).toEqual(["work_mail"]);
+    expect(help.namespaces[0]).toEqual({
+      name: "work_mail",
+      display_name: "work-mail",
+      list_tools: "work_mail__list_tools",
+      tools: 3,
+      loaded: false,
+    });
+    expect(
+      (await call(gateway, "toolyard_help", { query: "office" })).namespaces.map((one: { name: string }) => one.name),
+    ).toEqual(["work_mail"]);
   });
 
   test("list_tools loads a namespace and gives its tools with signatures; they are then listed, and callable", async () => {
     const answer = await call(gateway, "work_mail__list_tools");
     expect(answer).toMatchObject({ namespace: "work_mail", loaded: true, total: 3 });
-    expect(answer.tools[0]).toMatchObject({ name: "work_mail__do_0", input: "{ path: string }", description: expect.stringContaining("Does thing 0") });
-    expect(await names(gateway)).toEqual(expect.arrayContaining(["work_mail__do_0", "work_mail__do_1", "work_mail__do_2"]));
-    expect(await call(gateway, "work_mail__do_1", { path: "x" })).toMatchObject({ server: "work-mail", tool: "do_1", arguments: { path: "x" } });
+    expect(answer.tools[0]).toMatchObject({
+      name: "work_mail__do_0",
+      input: "{ path: string }",
+      description: expect.stringContaining("Does thing 0"),
+    });
+    expect(await names(gateway)).toEqual(
+      expect.arrayContaining(["work_mail__do_0", "work_mail__do_1", "work_mail__do_2"]),
+    );
+    expect(await call(gateway, "work_mail__do_1", { path: "x" })).toMatchObject({
+      server: "work-mail",
+      tool: "do_1",
+      arguments: { path: "x" },
+    });
     expect((await call(gateway, "toolyard_help", { query: "work_mail" })).namespaces[0].loaded).toBe(true);
   });
 
@@ -90,14 +129,26 @@ describe("the namespaces exposure", () => {
     expect(found).toHaveLength(300);
     expect(new Set(found).size).toBe(300);
     const searched = await call(gateway, "large__list_tools", { query: "Number 42 document" });
-    expect(searched.tools.map((tool: { name: string }) => tool.name)).toEqual(["large__tool_42", "large__tool_142", "large__tool_242"]);
-    expect(await call(gateway, "large__list_tools", { cursor: "nobody's" })).toMatchObject({ isError: true, code: "CURSOR_INVALID" });
-    expect(await call(gateway, "large__list_tools", { query: 7 })).toMatchObject({ isError: true, code: "ARGUMENTS_INVALID" });
+    expect(searched.tools.map((tool: { name: string }) => tool.name)).toEqual([
+      "large__tool_42",
+      "large__tool_142",
+      "large__tool_242",
+    ]);
+    expect(await call(gateway, "large__list_tools", { cursor: "nobody's" })).toMatchObject({
+      isError: true,
+      code: "CURSOR_INVALID",
+    });
+    expect(await call(gateway, "large__list_tools", { query: 7 })).toMatchObject({
+      isError: true,
+      code: "ARGUMENTS_INVALID",
+    });
   });
 
   test("FAULT 57: a server's own list_tools does not shadow ours, and is listed under a name of its own", async () => {
     const answer = await call(gateway, "calendar__list_tools");
-    const own = answer.tools.map((tool: { name: string }) => tool.name).find((name: string) => name.startsWith("calendar__list_tools_"));
+    const own = answer.tools
+      .map((tool: { name: string }) => tool.name)
+      .find((name: string) => name.startsWith("calendar__list_tools_"));
     expect(answer.namespace).toBe("calendar");
     expect(await call(gateway, own)).toMatchObject({ server: "calendar", tool: "list_tools" });
     expect(await call(gateway, "calendar:list_tools")).toMatchObject({ server: "calendar", tool: "list_tools" });
@@ -109,13 +160,19 @@ describe("the namespaces exposure", () => {
 
   test("two servers with one namespace both get another, and a warning names both", async () => {
     const { namespaces } = (await get(`${gateway.url}/namespaces`)).json;
-    const shared = namespaces.filter((one: { name: string }) => one.name.startsWith("shared")).map((one: { name: string }) => one.name);
+    const shared = namespaces
+      .filter((one: { name: string }) => one.name.startsWith("shared"))
+      .map((one: { name: string }) => one.name);
     expect(shared).toHaveLength(2);
     expect(shared).not.toContain("shared");
     expect(gateway.stderr()).toMatch(/the namespace shared is that of first and second/);
     expect(await call(gateway, `${shared[0]}__do_0`, { path: "x" })).toMatchObject({ server: "first" });
     expect(await call(gateway, `${shared[1]}__do_0`, { path: "x" })).toMatchObject({ server: "second" });
-    expect(await call(gateway, "shared__do_0", { path: "x" })).toMatchObject({ isError: true, code: "TOOL_AMBIGUOUS", tool_paths: ["first:do_0", "second:do_0"] });
+    expect(await call(gateway, "shared__do_0", { path: "x" })).toMatchObject({
+      isError: true,
+      code: "TOOL_AMBIGUOUS",
+      tool_paths: ["first:do_0", "second:do_0"],
+    });
   });
 
   test("FAULT 60: the list is the same a hundred times", async () => {
@@ -133,8 +190,16 @@ describe("the namespaces exposure", () => {
   });
 
   test("an unknown namespace and an unknown tool are errors that a model can act on", async () => {
-    expect(await call(gateway, "nowhere__list_tools")).toMatchObject({ isError: true, code: "TOOL_UNKNOWN", hint: expect.any(String) });
-    expect(await call(gateway, "work-mail:nothing")).toMatchObject({ isError: true, code: "TOOL_UNKNOWN", tools_of_server: expect.arrayContaining(["work-mail:do_0"]) });
+    expect(await call(gateway, "nowhere__list_tools")).toMatchObject({
+      isError: true,
+      code: "TOOL_UNKNOWN",
+      hint: expect.any(String),
+    });
+    expect(await call(gateway, "work-mail:nothing")).toMatchObject({
+      isError: true,
+      code: "TOOL_UNKNOWN",
+      tools_of_server: expect.arrayContaining(["work-mail:do_0"]),
+    });
   });
 });
 
@@ -149,9 +214,35 @@ test("loading tells legacy sessions and modern subscriptions", async () => {
   legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void (legacyChanges += 1));
   await legacy.connect(new LegacyHttp(new URL(url)) as never);
   let events = "";
-  const stream = httpRequest(url, { method: "POST", agent: false, headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" } }, (response) => response.on("data", (chunk: Buffer) => (events += chunk.toString())));
+  const stream = httpRequest(
+    url,
+    {
+      method: "POST",
+      agent: false,
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "subscriptions/listen",
+      },
+    },
+    (response) => response.on("data", (chunk: Buffer) => (events += chunk.toString())),
+  );
   stream.on("error", () => undefined);
-  stream.end(JSON.stringify({ jsonrpc: "2.0", id: "s", method: "subscriptions/listen", params: { notifications: { toolsListChanged: true }, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }));
+  stream.end(
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id: "s",
+      method: "subscriptions/listen",
+      params: {
+        notifications: { toolsListChanged: true },
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    }),
+  );
   await until(() => events.includes("acknowledged"));
   const modern = new ModernClient({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } } as never);
   await modern.connect(new ModernHttp(new URL(url)));
@@ -170,14 +261,71 @@ test("loading tells legacy sessions and modern subscriptions", async () => {
 });
 
 test("FAULT 53: 625 pairs of servers and tools stay 625 tools in every spelling", async () => {
-  const keys = ["a", "a-b", "a.b", "a_b", "a__b", "a_1mcp_b", "a-", "a_", "a.", "a--b", "a-.b", "a._b", "a_-b", "b", "b-c", "b.c", "b_c", "b__c", "a-b-c", "a.b.c", "a_b_c", "a__b__c", "a-b_c", "a_b-c", "ab"];
-  const tools = ["c", "b-c", "b:c", "b|c", "b.c", "b__c", "b/c", "b_1mcp_c", "-c", "_c", ".c", "__c", ":c", "|c", "/c", "c-", "c_", "c.", "c__", "c:", "c|", "c/", "list_tools", "toolyard_help", "b-c-d"];
+  const keys = [
+    "a",
+    "a-b",
+    "a.b",
+    "a_b",
+    "a__b",
+    "a_1mcp_b",
+    "a-",
+    "a_",
+    "a.",
+    "a--b",
+    "a-.b",
+    "a._b",
+    "a_-b",
+    "b",
+    "b-c",
+    "b.c",
+    "b_c",
+    "b__c",
+    "a-b-c",
+    "a.b.c",
+    "a_b_c",
+    "a__b__c",
+    "a-b_c",
+    "a_b-c",
+    "ab",
+  ];
+  const tools = [
+    "c",
+    "b-c",
+    "b:c",
+    "b|c",
+    "b.c",
+    "b__c",
+    "b/c",
+    "b_1mcp_c",
+    "-c",
+    "_c",
+    ".c",
+    "__c",
+    ":c",
+    "|c",
+    "/c",
+    "c-",
+    "c_",
+    "c.",
+    "c__",
+    "c:",
+    "c|",
+    "c/",
+    "list_tools",
+    "toolyard_help",
+    "b-c-d",
+  ];
   await using servers = await startManyServers(keys.map((key) => ({ key, tools: tools.map((name) => ({ name })) })));
-  await using gateway = await startGateway({ config: { mcpServers: servers.mcpServers, toolyard: { namespaces: { maxLoaded: 100 } } } });
+  await using gateway = await startGateway({
+    config: { mcpServers: servers.mcpServers, toolyard: { namespaces: { maxLoaded: 100 } } },
+  });
   await untilOnline(gateway.url);
-  const { apps } = { apps: (await get(`${gateway.url}/list/apps`)).json as readonly { name: string; namespace: string }[] };
+  const { apps } = {
+    apps: (await get(`${gateway.url}/list/apps`)).json as readonly { name: string; namespace: string }[],
+  };
   expect(new Set(apps.map((app) => app.namespace)).size).toBe(keys.length);
-  for (const app of apps) expect((await get(`${gateway.url}/list/apps/${app.name}/tools`)).json.tools).toHaveLength(tools.length);
+  for (const app of apps)
+    expect((await get(`${gateway.url}/list/apps/${app.name}/tools`)).json.tools).toHaveLength(tools.length);
 
   const seen = new Map<string, string>();
   const listed = (await names(gateway)).slice(1 + keys.length);
@@ -190,7 +338,10 @@ test("FAULT 53: 625 pairs of servers and tools stay 625 tools in every spelling"
   expect(new Set(seen.values()).size).toBe(625);
 
   const spelling = async (name: string): Promise<string[]> => {
-    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: name } });
+    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: name },
+    });
     const text = JSON.parse(answer.json.result.content[0].text);
     return text.code === "TOOL_AMBIGUOUS" ? text.tool_paths : [`${text.server}:${text.tool}`];
   };

@@ -13,7 +13,17 @@ import { localPrincipal, type Principal } from "../../src/shared/principal.ts";
 import { createManualClock, settle, type ManualClock } from "../harness/manual-clock.ts";
 import { sampleInstance } from "../sample-catalog.ts";
 
-const standard: NamespaceSettings = { enabled: true, maxLoaded: 20, cacheTtlMs: 300_000, preload: [], parallelLoading: true, helpTool: "toolyard_help", legacySupport: true, deprecationWarnings: true, autoMigration: false };
+const standard: NamespaceSettings = {
+  enabled: true,
+  maxLoaded: 20,
+  cacheTtlMs: 300_000,
+  preload: [],
+  parallelLoading: true,
+  helpTool: "toolyard_help",
+  legacySupport: true,
+  deprecationWarnings: true,
+  autoMigration: false,
+};
 const never = new AbortController().signal;
 
 interface World {
@@ -33,7 +43,11 @@ interface World {
   loaded(principal?: Principal): string[];
 }
 
-function createWorld(slugs: readonly string[], settings: Partial<NamespaceSettings> = {}, kept: readonly KeptUse[] = []): World {
+function createWorld(
+  slugs: readonly string[],
+  settings: Partial<NamespaceSettings> = {},
+  kept: readonly KeptUse[] = [],
+): World {
   const clock = createManualClock();
   const events: GatewayEvent[] = [];
   const bus = createEventBus((error) => {
@@ -41,7 +55,18 @@ function createWorld(slugs: readonly string[], settings: Partial<NamespaceSettin
   });
   bus.subscribe((event) => void events.push(event));
   const servers = slugs.map((slug) => toServer(slug));
-  const world = { clock, events, refreshed: [] as string[], prepared: new Set<string>(), saved: [] as KeptUse[][], servers, failure: undefined as GatewayError | undefined, gate: Promise.resolve(), running: 0, mostRunning: 0 };
+  const world = {
+    clock,
+    events,
+    refreshed: [] as string[],
+    prepared: new Set<string>(),
+    saved: [] as KeptUse[][],
+    servers,
+    failure: undefined as GatewayError | undefined,
+    gate: Promise.resolve(),
+    running: 0,
+    mostRunning: 0,
+  };
   const loads = createNamespaceLoads({
     settings: () => ({ ...standard, ...settings }),
     viewOf: (principal) => ({ principal, servers, loaded: noneLoaded }) as unknown as View,
@@ -58,7 +83,11 @@ function createWorld(slugs: readonly string[], settings: Partial<NamespaceSettin
       return await Promise.resolve();
     },
     release: (tools: readonly ToolEntry[]) => tools.forEach((tool) => world.prepared.delete(tool.path)),
-    store: { load: async () => await Promise.resolve(kept), save: (uses) => void world.saved.push([...uses]), [Symbol.asyncDispose]: async () => await Promise.resolve() },
+    store: {
+      load: async () => await Promise.resolve(kept),
+      save: (uses) => void world.saved.push([...uses]),
+      [Symbol.asyncDispose]: async () => await Promise.resolve(),
+    },
     events: bus,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     clock,
@@ -67,7 +96,17 @@ function createWorld(slugs: readonly string[], settings: Partial<NamespaceSettin
     loads,
     server: (slug: string) => servers.find((server) => server.slug === slug) as ViewServer,
     call: (slug: string, tool: string, principal: Principal = localPrincipal) =>
-      bus.emit({ type: "mcp.request.logs", atMs: clock.now(), instance: slug as InstanceId, server: slug as ViewServer["slug"], principal: principal.id, method: "tools/call", name: tool, durationMs: 1, outcome: "ok" }),
+      bus.emit({
+        type: "mcp.request.logs",
+        atMs: clock.now(),
+        instance: slug as InstanceId,
+        server: slug as ViewServer["slug"],
+        principal: principal.id,
+        method: "tools/call",
+        name: tool,
+        durationMs: 1,
+        outcome: "ok",
+      }),
     loaded: (principal: Principal = localPrincipal) => [...loads.of(principal).keys()],
   });
 }
@@ -78,7 +117,23 @@ function ignore(): void {
 
 function toServer(slug: string, change: Partial<ViewServer> = {}): ViewServer {
   const part = sampleInstance(slug, [{ name: "one" }, { name: "two" }]);
-  return { slug: part.server, title: slug, namespace: slug, category: undefined, icon: undefined, priority: "normal", transport: "stdio", instance: part.instance, status: "online", dormant: false, reason: "", shown: true, part, tools: part.tools, ...change };
+  return {
+    slug: part.server,
+    title: slug,
+    namespace: slug,
+    category: undefined,
+    icon: undefined,
+    priority: "normal",
+    transport: "stdio",
+    instance: part.instance,
+    status: "online",
+    dormant: false,
+    reason: "",
+    shown: true,
+    part,
+    tools: part.tools,
+    ...change,
+  };
 }
 
 describe("what is loaded", () => {
@@ -131,7 +186,9 @@ describe("what is loaded", () => {
     await world.clock.advance(8_000);
     expect(world.loaded()).toEqual(["a"]);
     expect([...world.prepared]).toEqual(["a:one", "a:two"]);
-    expect(world.events.filter((event) => event.type === "namespace.evicted")).toMatchObject([{ namespace: "b", why: "idle" }]);
+    expect(world.events.filter((event) => event.type === "namespace.evicted")).toMatchObject([
+      { namespace: "b", why: "idle" },
+    ]);
     await world.clock.advance(8_000);
     expect(world.loaded()).toEqual([]);
   });
@@ -143,7 +200,9 @@ describe("what is loaded", () => {
     world.call("often", "one");
     await world.loads.load(localPrincipal, world.server("new"), never);
     expect(world.loaded().sort()).toEqual(["kept", "new", "often"]);
-    expect(world.events.filter((event) => event.type === "namespace.evicted")).toMatchObject([{ namespace: "seldom", why: "room" }]);
+    expect(world.events.filter((event) => event.type === "namespace.evicted")).toMatchObject([
+      { namespace: "seldom", why: "room" },
+    ]);
     await world.clock.advance(400_000);
     expect(world.loaded()).toEqual(["kept"]);
   });
@@ -158,10 +217,14 @@ describe("what is loaded", () => {
   test("tools that are known are listed when they cannot be fetched again; a server that nobody sees is an error", async () => {
     const world = createWorld(["a"]);
     world.failure = new GatewayError("UPSTREAM_TIMEOUT", "a did not answer");
-    expect(await world.loads.load(localPrincipal, world.server("a"), never)).toMatchObject({ stale: "a did not answer" });
+    expect(await world.loads.load(localPrincipal, world.server("a"), never)).toMatchObject({
+      stale: "a did not answer",
+    });
     world.servers[0] = toServer("a", { shown: false, status: "offline" });
     await world.clock.advance(400_000);
-    await expect(world.loads.load(localPrincipal, world.server("a"), never)).rejects.toMatchObject({ code: "UPSTREAM_TIMEOUT" });
+    await expect(world.loads.load(localPrincipal, world.server("a"), never)).rejects.toMatchObject({
+      code: "UPSTREAM_TIMEOUT",
+    });
     expect(world.loads.stats(localPrincipal).errors).toBe(1);
   });
 
@@ -172,14 +235,21 @@ describe("what is loaded", () => {
       [false, 1],
     ] as const) {
       const world = createWorld(slugs, { parallelLoading });
-      await Promise.all(slugs.map(async (slug) => await world.loads.load(localPrincipal, world.server(slug), new AbortController().signal)));
+      await Promise.all(
+        slugs.map(
+          async (slug) => await world.loads.load(localPrincipal, world.server(slug), new AbortController().signal),
+        ),
+      );
       expect([world.mostRunning, world.loaded().length]).toEqual([most, 12]);
     }
   });
 
   test("disabled, nothing is kept loaded", async () => {
     const world = createWorld(["a"], { enabled: false, preload: ["a"] });
-    expect(await world.loads.load(localPrincipal, world.server("a"), never)).toEqual({ loadedAtMs: undefined, stale: undefined });
+    expect(await world.loads.load(localPrincipal, world.server("a"), never)).toEqual({
+      loadedAtMs: undefined,
+      stale: undefined,
+    });
     await world.loads.preload(localPrincipal);
     expect(world.loaded()).toEqual([]);
   });
@@ -196,8 +266,23 @@ describe("preloading", () => {
   });
 
   test("loads again what was loaded and used most in an earlier life, without asking its server", async () => {
-    const used = (instance: string, calls: number, loads = 1): KeptUse => ({ principal: localPrincipal.id, instance: instance as InstanceId, loads, calls, lastUsedAtMs: 1, tools: { one: calls } });
-    const world = createWorld(["a", "b", "c", "d", "e", "f", "g"], {}, [used("a", 1), used("b", 9), used("c", 5), used("d", 7), used("e", 3), used("f", 8), used("g", 100, 0)]);
+    const used = (instance: string, calls: number, loads = 1): KeptUse => ({
+      principal: localPrincipal.id,
+      instance: instance as InstanceId,
+      loads,
+      calls,
+      lastUsedAtMs: 1,
+      tools: { one: calls },
+    });
+    const world = createWorld(["a", "b", "c", "d", "e", "f", "g"], {}, [
+      used("a", 1),
+      used("b", 9),
+      used("c", 5),
+      used("d", 7),
+      used("e", 3),
+      used("f", 8),
+      used("g", 100, 0),
+    ]);
     await world.loads.preload(localPrincipal);
     expect(world.loaded().sort()).toEqual(["b", "c", "d", "e", "f"]);
     expect(world.refreshed).toEqual([]);

@@ -11,13 +11,27 @@ describe("browsing over REST", () => {
 
   beforeAll(async () => {
     servers = await startManyServers([
-      { key: "my-mail", tools: [{ name: "send", description: "Sends a mail", annotations: { readOnlyHint: false } }, { name: "read", description: "Reads a mail", annotations: { readOnlyHint: true } }, { name: "secret" }] },
+      {
+        key: "my-mail",
+        tools: [
+          { name: "send", description: "Sends a mail", annotations: { readOnlyHint: false } },
+          { name: "read", description: "Reads a mail", annotations: { readOnlyHint: true } },
+          { name: "secret" },
+        ],
+      },
       { key: "other", tools: [] },
     ]);
     gateway = await startGateway({
       config: {
         mcpServers: {
-          "my-mail": { ...servers.mcpServers["my-mail"], displayName: "My mail", icon: "https://example.com/icon.png", category: "communication", priority: "high", tools: { deny: ["secret"] } },
+          "my-mail": {
+            ...servers.mcpServers["my-mail"],
+            displayName: "My mail",
+            icon: "https://example.com/icon.png",
+            category: "communication",
+            priority: "high",
+            tools: { deny: ["secret"] },
+          },
           other: servers.mcpServers["other"],
           files: badServer("--behaviours=canary", "--resources"),
           off: { command: "nothing", disabled: true },
@@ -36,35 +50,91 @@ describe("browsing over REST", () => {
     const { json, headers } = await get(`${gateway.url}/namespaces`);
     expect(Object.keys(json)).toEqual(["namespaces"]);
     expect(json.namespaces.map((one: { name: string }) => one.name)).toEqual(["my_mail", "other", "files"]);
-    expect(json.namespaces[0]).toEqual({ name: "my_mail", displayName: "My mail", icon: "https://example.com/icon.png", category: "communication", priority: "high", toolCount: 2, loaded: true });
-    expect(json.namespaces[1]).toEqual({ name: "other", displayName: "other", icon: null, category: null, priority: "normal", toolCount: 0, loaded: false });
+    expect(json.namespaces[0]).toEqual({
+      name: "my_mail",
+      displayName: "My mail",
+      icon: "https://example.com/icon.png",
+      category: "communication",
+      priority: "high",
+      toolCount: 2,
+      loaded: true,
+    });
+    expect(json.namespaces[1]).toEqual({
+      name: "other",
+      displayName: "other",
+      icon: null,
+      category: null,
+      priority: "normal",
+      toolCount: 0,
+      loaded: false,
+    });
     expect(headers["content-type"]).toContain("application/json");
   });
 
   test("GET /list/apps has exactly the agreed shape, and status when asked for it", async () => {
     const { json } = await get(`${gateway.url}/list/apps`);
-    expect(json[0]).toEqual({ name: "my-mail", namespace: "my_mail", icon: "https://example.com/icon.png", category: "communication", toolCount: 2 });
-    expect((await get(`${gateway.url}/list/apps?status=true`)).json[0]).toMatchObject({ name: "my-mail", status: "online" });
+    expect(json[0]).toEqual({
+      name: "my-mail",
+      namespace: "my_mail",
+      icon: "https://example.com/icon.png",
+      category: "communication",
+      toolCount: 2,
+    });
+    expect((await get(`${gateway.url}/list/apps?status=true`)).json[0]).toMatchObject({
+      name: "my-mail",
+      status: "online",
+    });
   });
 
-  test.each(["my-mail", "my_mail", "My mail", "my mail"])("GET /list/apps/%s/tools loads the app and gives its MCP tools", async (app) => {
-    const { json, status } = await get(`${gateway.url}/list/apps/${encodeURIComponent(app)}/tools?namespace=my_mail`);
-    expect(status).toBe(200);
-    expect(Object.keys(json)).toEqual(["namespace", "tools", "metadata"]);
-    expect(json.tools).toEqual([
-      { inputSchema: { type: "object" }, name: "send", description: "Sends a mail", annotations: { readOnlyHint: false } },
-      { inputSchema: { type: "object" }, name: "read", description: "Reads a mail", annotations: { readOnlyHint: true } },
-    ]);
-    expect(json.metadata).toEqual({ loadedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), toolCount: 2, category: "communication" });
-  });
+  test.each(["my-mail", "my_mail", "My mail", "my mail"])(
+    "GET /list/apps/%s/tools loads the app and gives its MCP tools",
+    async (app) => {
+      const { json, status } = await get(`${gateway.url}/list/apps/${encodeURIComponent(app)}/tools?namespace=my_mail`);
+      expect(status).toBe(200);
+      expect(Object.keys(json)).toEqual(["namespace", "tools", "metadata"]);
+      expect(json.tools).toEqual([
+        {
+          inputSchema: { type: "object" },
+          name: "send",
+          description: "Sends a mail",
+          annotations: { readOnlyHint: false },
+        },
+        {
+          inputSchema: { type: "object" },
+          name: "read",
+          description: "Reads a mail",
+          annotations: { readOnlyHint: true },
+        },
+      ]);
+      expect(json.metadata).toEqual({
+        loadedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        toolCount: 2,
+        category: "communication",
+      });
+    },
+  );
 
   test("an unknown app and a namespace that it does not have are 404 with the closest names", async () => {
     const unknown = await get(`${gateway.url}/list/apps/my-mial/tools`);
-    expect(unknown.json).toMatchObject({ status: 404, code: "SERVER_UNKNOWN", closest: expect.arrayContaining(["my-mail"]), hint: expect.any(String) });
+    expect(unknown.json).toMatchObject({
+      status: 404,
+      code: "SERVER_UNKNOWN",
+      closest: expect.arrayContaining(["my-mail"]),
+      hint: expect.any(String),
+    });
     expect((await get(`${gateway.url}/list/apps/my-mail/tools?namespace=other`)).status).toBe(404);
   });
 
-  test.each(["/namespaces", "/list/apps", "/api/tools", "/api/servers", "/api/instances", "/api/resources", "/list/apps/other/tools", "/api/tools/my-mail:send"])("%s has an ETag, and 304 for who has it", async (path) => {
+  test.each([
+    "/namespaces",
+    "/list/apps",
+    "/api/tools",
+    "/api/servers",
+    "/api/instances",
+    "/api/resources",
+    "/list/apps/other/tools",
+    "/api/tools/my-mail:send",
+  ])("%s has an ETag, and 304 for who has it", async (path) => {
     const first = await get(gateway.url + path);
     const { etag } = first.headers;
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -82,10 +152,21 @@ describe("browsing over REST", () => {
   test("GET /api/tools lists in pages, filters and searches as discover_mcp_tools does", async () => {
     const page = (await get(`${gateway.url}/api/tools?limit=2`)).json;
     expect([page.tools.length, page.next_cursor, page.total]).toEqual([2, "2", 3]);
-    expect((await get(`${gateway.url}/api/tools?limit=2&cursor=2`)).json.tools.map((tool: { tool_path: string }) => tool.tool_path)).toEqual(["files:canary"]);
-    expect((await get(`${gateway.url}/api/tools?readOnly=true&server=my_mail`)).json.tools.map((tool: { name: string }) => tool.name)).toEqual(["read"]);
+    expect(
+      (await get(`${gateway.url}/api/tools?limit=2&cursor=2`)).json.tools.map(
+        (tool: { tool_path: string }) => tool.tool_path,
+      ),
+    ).toEqual(["files:canary"]);
+    expect(
+      (await get(`${gateway.url}/api/tools?readOnly=true&server=my_mail`)).json.tools.map(
+        (tool: { name: string }) => tool.name,
+      ),
+    ).toEqual(["read"]);
     const found = (await get(`${gateway.url}/api/tools?query=${encodeURIComponent("send a mail")}`)).json;
-    const mcp = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "discover_mcp_tools", arguments: { query: "send a mail" } });
+    const mcp = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "discover_mcp_tools",
+      arguments: { query: "send a mail" },
+    });
     expect(found.tools).toEqual(JSON.parse(mcp.json.result.content[0].text).tools);
   });
 
@@ -105,7 +186,13 @@ describe("browsing over REST", () => {
   ])("GET /api/tools/%s is %i", async (name, status) => {
     const answer = await get(`${gateway.url}/api/tools/${encodeURIComponent(name)}`);
     expect(answer.status).toBe(status);
-    if (status === 200) expect(answer.json).toMatchObject({ tool_path: "my-mail:send", namespace: "my_mail", spellings: { flat: "my-mail-send", double_underscore: "my_mail__send", dot: "my_mail.send" }, definition: { name: "send" } });
+    if (status === 200)
+      expect(answer.json).toMatchObject({
+        tool_path: "my-mail:send",
+        namespace: "my_mail",
+        spellings: { flat: "my-mail-send", double_underscore: "my_mail__send", dot: "my_mail.send" },
+        definition: { name: "send" },
+      });
   });
 
   test("resources are listed and read as over MCP", async () => {
@@ -114,22 +201,41 @@ describe("browsing over REST", () => {
     const { uri } = json.resources[0];
     const read = await get(`${gateway.url}/api/resources/read?uri=${encodeURIComponent(uri)}`);
     expect(read.json.contents[0]).toMatchObject({ uri: expect.stringMatching(/^toolyard:\/\/files\//) });
-    expect((await get(`${gateway.url}/api/resources/read?uri=${encodeURIComponent("files|bad://nothing")}`)).status).toBeGreaterThanOrEqual(400);
+    expect(
+      (await get(`${gateway.url}/api/resources/read?uri=${encodeURIComponent("files|bad://nothing")}`)).status,
+    ).toBeGreaterThanOrEqual(400);
     expect((await get(`${gateway.url}/api/resources/read?uri=nowhere%3A%2F%2Fx`)).json.code).toBe("RESOURCE_UNKNOWN");
     expect((await get(`${gateway.url}/api/resources/read`)).json.code).toBe("PARAMS_INVALID");
   });
 
   test("servers and instances tell their status, also the disabled ones", async () => {
     const { servers: all } = (await get(`${gateway.url}/api/servers`)).json;
-    expect(all.map((server: { slug: string; status: string }) => [server.slug, server.status])).toEqual([["my-mail", "online"], ["other", "online"], ["files", "online"], ["off", "disabled"]]);
+    expect(all.map((server: { slug: string; status: string }) => [server.slug, server.status])).toEqual([
+      ["my-mail", "online"],
+      ["other", "online"],
+      ["files", "online"],
+      ["off", "disabled"],
+    ]);
     const { instances } = (await get(`${gateway.url}/api/instances`)).json;
-    expect(instances[0]).toMatchObject({ id: "my-mail", server: "my-mail", scope: "shared", endpoint: "/i/my-mail/mcp", toolCount: 2 });
+    expect(instances[0]).toMatchObject({
+      id: "my-mail",
+      server: "my-mail",
+      scope: "shared",
+      endpoint: "/i/my-mail/mcp",
+      toolCount: 2,
+    });
     expect((await get(`${gateway.url}/api/instances/files`)).json.stderr).toEqual(expect.any(Array));
   });
 
   test("an instance can be refreshed, stopped and restarted; a stopped one says what to do", async () => {
-    expect((await post(`${gateway.url}/api/servers/files/refresh`)).json).toMatchObject({ slug: "files", status: "online" });
-    expect((await post(`${gateway.url}/api/instances/files/refresh`)).json).toMatchObject({ id: "files", status: "online" });
+    expect((await post(`${gateway.url}/api/servers/files/refresh`)).json).toMatchObject({
+      slug: "files",
+      status: "online",
+    });
+    expect((await post(`${gateway.url}/api/instances/files/refresh`)).json).toMatchObject({
+      id: "files",
+      status: "online",
+    });
     const pid = (await run(gateway.url, "files:canary")).json.result.structuredContent.pid;
     expect((await post(`${gateway.url}/api/instances/files/stop`)).json).toMatchObject({ status: "disabled" });
     expect((await run(gateway.url, "files:canary")).json).toMatchObject({ status: 503, code: "SERVER_STOPPED" });
@@ -143,7 +249,10 @@ describe("browsing over REST", () => {
     expect(stats.loads).toBeGreaterThanOrEqual(1);
     expect(stats.hits).toBeGreaterThanOrEqual(1);
     expect(stats.loaded.map((one: { name: string }) => one.name)).toContain("my_mail");
-    expect(stats.namespaces.find((one: { name: string }) => one.name === "my_mail")).toMatchObject({ calls: expect.any(Number), tools: { send: expect.any(Number) } });
+    expect(stats.namespaces.find((one: { name: string }) => one.name === "my_mail")).toMatchObject({
+      calls: expect.any(Number),
+      tools: { send: expect.any(Number) },
+    });
   });
 
   test("metrics are Prometheus text with bounded labels", async () => {

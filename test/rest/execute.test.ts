@@ -13,7 +13,21 @@ describe("POST /execute/{name}", () => {
   let others: ManyServers;
 
   beforeAll(async () => {
-    others = await startManyServers([{ key: "contextual", tools: [{ name: "with_context", inputSchema: { type: "object", properties: { _app_context: { type: "string" } }, required: ["_app_context"] } }] }]);
+    others = await startManyServers([
+      {
+        key: "contextual",
+        tools: [
+          {
+            name: "with_context",
+            inputSchema: {
+              type: "object",
+              properties: { _app_context: { type: "string" } },
+              required: ["_app_context"],
+            },
+          },
+        ],
+      },
+    ]);
     gateway = await startGateway({
       config: {
         mcpServers: {
@@ -30,13 +44,20 @@ describe("POST /execute/{name}", () => {
     await others[Symbol.asyncDispose]();
   });
 
-  test.each(["work-mail:canary", "work-mail-canary", "work_mail__canary", "work_mail.canary"])("%s reaches the tool", async (name) => {
-    const answer = await run(gateway.url, name);
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ success: true, tool_path: "work-mail:canary", result: { structuredContent: { server: "work", tool: "canary" } } });
-    expect(answer.json.warning).toBeUndefined();
-    expect(answer.headers["deprecation"]).toBeUndefined();
-  });
+  test.each(["work-mail:canary", "work-mail-canary", "work_mail__canary", "work_mail.canary"])(
+    "%s reaches the tool",
+    async (name) => {
+      const answer = await run(gateway.url, name);
+      expect(answer.status).toBe(200);
+      expect(answer.json).toMatchObject({
+        success: true,
+        tool_path: "work-mail:canary",
+        result: { structuredContent: { server: "work", tool: "canary" } },
+      });
+      expect(answer.json.warning).toBeUndefined();
+      expect(answer.headers["deprecation"]).toBeUndefined();
+    },
+  );
 
   test("a bare name that one tool has is executed with a warning and a Deprecation header", async () => {
     const answer = await run(gateway.url, "echo", { a: 1 });
@@ -50,7 +71,11 @@ describe("POST /execute/{name}", () => {
     const answer = await run(gateway.url, "canary");
     expect(answer.status).toBe(409);
     expect(answer.headers["content-type"]).toBe("application/problem+json");
-    expect(answer.json).toMatchObject({ status: 409, code: "TOOL_AMBIGUOUS", tool_paths: ["work-mail:canary", "home-mail:canary"] });
+    expect(answer.json).toMatchObject({
+      status: 409,
+      code: "TOOL_AMBIGUOUS",
+      tool_paths: ["work-mail:canary", "home-mail:canary"],
+    });
   });
 
   test.each([
@@ -58,32 +83,54 @@ describe("POST /execute/{name}", () => {
     ["namespace", "home_mail"],
   ])("X-App-Context says which app a bare name is of, by its %s", async (_kind, context) => {
     const answer = await run(gateway.url, "canary", {}, { "x-app-context": context });
-    expect(answer.json).toMatchObject({ success: true, tool_path: "home-mail:canary", result: { structuredContent: { server: "home" } } });
+    expect(answer.json).toMatchObject({
+      success: true,
+      tool_path: "home-mail:canary",
+      result: { structuredContent: { server: "home" } },
+    });
     expect(answer.headers["deprecation"]).toMatch(/^@\d+$/);
   });
 
   test("_app_context does the same, and is taken out of the arguments; every other byte stays", async () => {
-    const answer = await run(gateway.url, "echo", '{"big":9007199254740993, "_app_context" : "Work mail","z":1e400,"neg":-0}');
+    const answer = await run(
+      gateway.url,
+      "echo",
+      '{"big":9007199254740993, "_app_context" : "Work mail","z":1e400,"neg":-0}',
+    );
     expect(answer.json).toMatchObject({ success: true, tool_path: "work-mail:echo" });
     expect(answer.text).toContain('"structuredContent":{"big":9007199254740993,"z":1e400,"neg":-0}');
   });
 
   test("_app_context stays when the tool's own schema has it", async () => {
     const own = await run(gateway.url, "contextual:with_context", { _app_context: "kept" });
-    expect(JSON.parse(own.json.result.content[0].text)).toEqual({ server: "contextual", tool: "with_context", arguments: { _app_context: "kept" } });
+    expect(JSON.parse(own.json.result.content[0].text)).toEqual({
+      server: "contextual",
+      tool: "with_context",
+      arguments: { _app_context: "kept" },
+    });
     const bare = await run(gateway.url, "with_context", { _app_context: "contextual" });
     expect(JSON.parse(bare.json.result.content[0].text).arguments).toEqual({ _app_context: "contextual" });
   });
 
   test("an unknown app, different apps, and an app that is no string are refused", async () => {
-    expect((await run(gateway.url, "canary", {}, { "x-app-context": "nowhere" })).json).toMatchObject({ status: 404, code: "SERVER_UNKNOWN" });
-    expect((await run(gateway.url, "canary", { _app_context: "home-mail" }, { "x-app-context": "work-mail" })).json).toMatchObject({ status: 400, code: "PARAMS_INVALID" });
-    expect((await run(gateway.url, "canary", { _app_context: 7 })).json).toMatchObject({ status: 400, code: "PARAMS_INVALID" });
+    expect((await run(gateway.url, "canary", {}, { "x-app-context": "nowhere" })).json).toMatchObject({
+      status: 404,
+      code: "SERVER_UNKNOWN",
+    });
+    expect(
+      (await run(gateway.url, "canary", { _app_context: "home-mail" }, { "x-app-context": "work-mail" })).json,
+    ).toMatchObject({ status: 400, code: "PARAMS_INVALID" });
+    expect((await run(gateway.url, "canary", { _app_context: 7 })).json).toMatchObject({
+      status: 400,
+      code: "PARAMS_INVALID",
+    });
   });
 
   test("FAULT 18: numbers, key order and duplicate spellings of a result arrive as the server wrote them", async () => {
     const numbers = await run(gateway.url, "work-mail:numbers");
-    expect(numbers.text).toContain('"structuredContent":{"big":9007199254740993,"negativeZero":-0,"huge":1e400,"digits":0.10000000000000000555,"exponent":1E+2}');
+    expect(numbers.text).toContain(
+      '"structuredContent":{"big":9007199254740993,"negativeZero":-0,"huge":1e400,"digits":0.10000000000000000555,"exponent":1E+2}',
+    );
     const keys = await run(gateway.url, "work-mail:key-order");
     expect(keys.text).toContain('{"b":1,"a":2,"2":3,"1":4,"esc":"\\u0041\\/"}');
   });
@@ -100,7 +147,11 @@ describe("POST /execute/{name}", () => {
     const failed = await run(gateway.url, "work-mail:fail", { text: "no luck" });
     expect([failed.status, failed.json.success, failed.json.result.content[0].text]).toEqual([200, false, "no luck"]);
     const refused = await run(gateway.url, "work-mail:rpc-error", { code: -32603, message: "broken" });
-    expect([refused.status, refused.json.success, refused.json.error]).toMatchObject([200, false, { code: -32603, message: "broken" }]);
+    expect([refused.status, refused.json.success, refused.json.error]).toMatchObject([
+      200,
+      false,
+      { code: -32603, message: "broken" },
+    ]);
   });
 
   test("links inside results can be read here", async () => {
@@ -110,9 +161,18 @@ describe("POST /execute/{name}", () => {
 
   test("an unknown tool is 404 with the closest ones, wrong arguments 400 with field and signature", async () => {
     const unknown = await run(gateway.url, "work-mail:canari");
-    expect(unknown.json).toMatchObject({ status: 404, code: "TOOL_UNKNOWN", closest: expect.arrayContaining(["work-mail:canary"]), hint: expect.any(String) });
+    expect(unknown.json).toMatchObject({
+      status: 404,
+      code: "TOOL_UNKNOWN",
+      closest: expect.arrayContaining(["work-mail:canary"]),
+      hint: expect.any(String),
+    });
     const wrong = await run(gateway.url, "work_mail.strict", { name: 1 });
-    expect(wrong.json).toMatchObject({ status: 400, code: "ARGUMENTS_INVALID", signature: "{ name: string; count: integer }" });
+    expect(wrong.json).toMatchObject({
+      status: 400,
+      code: "ARGUMENTS_INVALID",
+      signature: "{ name: string; count: integer }",
+    });
     expect(wrong.headers["content-type"]).toBe("application/problem+json");
   });
 
@@ -129,7 +189,11 @@ describe("POST /execute/{name}", () => {
     const accept = "application/json, text/event-stream";
     expect((await run(gateway.url, "work-mail:canary", {}, { accept })).json).toMatchObject({ success: true });
     expect(toEvents((await run(gateway.url, "work-mail:progress", {}, { accept })).text).at(-1)?.event).toBe("result");
-    expect((await run(gateway.url, "work-mail:canary", {}, { accept: "application/json, text/event-stream;q=0" })).headers["content-type"]).toContain("application/json");
+    expect(
+      (await run(gateway.url, "work-mail:canary", {}, { accept: "application/json, text/event-stream;q=0" })).headers[
+        "content-type"
+      ],
+    ).toContain("application/json");
   });
 
   test("a call that fails before anything was said is answered with its status, also to a client that takes events", async () => {
@@ -138,10 +202,16 @@ describe("POST /execute/{name}", () => {
   });
 
   test("a client that goes away cancels its call", async () => {
-    const request = httpRequest(`${gateway.url}/execute/work-mail:hang`, { method: "POST", headers: { "content-type": "application/json" }, agent: false });
+    const request = httpRequest(`${gateway.url}/execute/work-mail:hang`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      agent: false,
+    });
     request.on("error", () => undefined);
     request.end("{}");
-    const inFlight = async (): Promise<number> => (await run(gateway.url, "work-mail:in-flight")).json.result.structuredContent?.inFlight ?? JSON.parse((await run(gateway.url, "work-mail:in-flight")).json.result.content[0].text).inFlight;
+    const inFlight = async (): Promise<number> =>
+      (await run(gateway.url, "work-mail:in-flight")).json.result.structuredContent?.inFlight ??
+      JSON.parse((await run(gateway.url, "work-mail:in-flight")).json.result.content[0].text).inFlight;
     await until(async () => (await inFlight()) === 2);
     request.destroy();
     await until(async () => (await inFlight()) === 1);
@@ -154,22 +224,33 @@ describe("POST /execute/{name}", () => {
   });
 
   test("an empty body means no arguments; the spelling of HTTP does not matter", async () => {
-    const answer = await send(`${gateway.url}/execute/work-mail:canary/`, { headers: { "content-type": "application/json; charset=utf-8" } });
+    const answer = await send(`${gateway.url}/execute/work-mail:canary/`, {
+      headers: { "content-type": "application/json; charset=utf-8" },
+    });
     expect(answer.json.success).toBe(true);
     expect((await get(`${gateway.url}/execute/work-mail:canary`)).status).toBe(405);
   });
 });
 
 describe("namespaceSupport", () => {
-  async function withSupport(namespaceSupport: object, check: (gateway: RunningGateway) => Promise<void>): Promise<void> {
-    await using gateway = await startGateway({ config: { mcpServers: { one: badServer("--behaviours=canary") }, namespaceSupport } });
+  async function withSupport(
+    namespaceSupport: object,
+    check: (gateway: RunningGateway) => Promise<void>,
+  ): Promise<void> {
+    await using gateway = await startGateway({
+      config: { mcpServers: { one: badServer("--behaviours=canary") }, namespaceSupport },
+    });
     await untilOnline(gateway.url);
     await check(gateway);
   }
 
   test("legacySupport: false refuses bare names, over REST and MCP, and says the path", async () => {
     await withSupport({ legacySupport: false }, async (gateway) => {
-      expect((await run(gateway.url, "canary")).json).toMatchObject({ status: 404, code: "TOOL_UNKNOWN", closest: ["one:canary"] });
+      expect((await run(gateway.url, "canary")).json).toMatchObject({
+        status: 404,
+        code: "TOOL_UNKNOWN",
+        closest: ["one:canary"],
+      });
       expect((await run(gateway.url, "canary", {}, { "x-app-context": "one" })).status).toBe(404);
       const mcp = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "canary" });
       expect(mcp.json.result).toMatchObject({ isError: true });
@@ -180,7 +261,11 @@ describe("namespaceSupport", () => {
   test("deprecationWarnings: false drops the warnings", async () => {
     await withSupport({ deprecationWarnings: false }, async (gateway) => {
       const answer = await run(gateway.url, "canary");
-      expect([answer.json.success, answer.json.warning, answer.headers["deprecation"]]).toEqual([true, undefined, undefined]);
+      expect([answer.json.success, answer.json.warning, answer.headers["deprecation"]]).toEqual([
+        true,
+        undefined,
+        undefined,
+      ]);
       const mcp = await rpc(`${gateway.url}/mcp`, "tools/call", { name: "canary" });
       expect(mcp.json.result._meta).toBeUndefined();
     });

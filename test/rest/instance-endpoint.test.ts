@@ -17,7 +17,14 @@ describe("the endpoint of one instance", () => {
   let url: string;
 
   beforeAll(async () => {
-    gateway = await startGateway({ config: { mcpServers: { one: badServer("--behaviours=canary,echo,structured", "--resources"), two: badServer("--behaviours=canary") } } });
+    gateway = await startGateway({
+      config: {
+        mcpServers: {
+          one: badServer("--behaviours=canary,echo,structured", "--resources"),
+          two: badServer("--behaviours=canary"),
+        },
+      },
+    });
     await untilOnline(gateway.url);
     const made = await post(`${gateway.url}/api/instances/one/token`);
     token = made.json.token;
@@ -39,9 +46,17 @@ describe("the endpoint of one instance", () => {
 
   test("shows original names and full definitions, and calls them", async () => {
     const { tools } = (await rpc(url, "tools/list", {}, bearer(token))).json.result;
-    expect(tools.map((tool: { name: string }) => tool.name)).toEqual(["canary", "echo", "structured"].sort((a, b) => tools.findIndex((tool: { name: string }) => tool.name === a) - tools.findIndex((tool: { name: string }) => tool.name === b)));
+    expect(tools.map((tool: { name: string }) => tool.name)).toEqual(
+      ["canary", "echo", "structured"].sort(
+        (a, b) =>
+          tools.findIndex((tool: { name: string }) => tool.name === a) -
+          tools.findIndex((tool: { name: string }) => tool.name === b),
+      ),
+    );
     expect(tools.find((tool: { name: string }) => tool.name === "structured").outputSchema).toBeDefined();
-    expect((await rpc(url, "tools/call", { name: "canary" }, bearer(token))).json.result.structuredContent.tool).toBe("canary");
+    expect((await rpc(url, "tools/call", { name: "canary" }, bearer(token))).json.result.structuredContent.tool).toBe(
+      "canary",
+    );
     expect((await rpc(url, "resources/list", {}, bearer(token))).json.result.resources[0].uri).toMatch(/^bad:/);
   });
 
@@ -65,13 +80,19 @@ describe("the endpoint of one instance", () => {
   ])("%s is 401 with a challenge", async (_kind, given) => {
     const headers = typeof given === "string" ? bearer(given === "other" ? other : given) : given;
     const answer = await rpc(url, "tools/list", {}, headers);
-    expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, expect.stringContaining("resource_metadata=")]);
+    expect([answer.status, answer.headers["www-authenticate"]]).toEqual([
+      401,
+      expect.stringContaining("resource_metadata="),
+    ]);
   });
 
   test("FAULT 94: an instance that is not there answers exactly as one whose token is not valid", async () => {
     const there = await rpc(url, "tools/list", {}, bearer(other));
     const absent = await rpc(`${gateway.url}/i/six/mcp`, "tools/list", {}, bearer(other));
-    expect([absent.status, absent.text.replace(/"id":\d+/, "")]).toEqual([there.status, there.text.replace(/"id":\d+/, "")]);
+    expect([absent.status, absent.text.replace(/"id":\d+/, "")]).toEqual([
+      there.status,
+      there.text.replace(/"id":\d+/, ""),
+    ]);
   });
 
   test("the token reaches nothing else, and is not taken from the URL", async () => {
@@ -80,17 +101,30 @@ describe("the endpoint of one instance", () => {
   });
 
   test("a stale session is answered so that the client initializes again", async () => {
-    const stale = await rpc(url, "tools/list", {}, { ...bearer(token), "mcp-session-id": "00000000-0000-4000-8000-000000000000" });
+    const stale = await rpc(
+      url,
+      "tools/list",
+      {},
+      { ...bearer(token), "mcp-session-id": "00000000-0000-4000-8000-000000000000" },
+    );
     expect([stale.status, stale.json.error.data.code]).toEqual([404, "SESSION_UNKNOWN"]);
   });
 
   test("a token that was taken back is not valid any more, nor is its session", async () => {
     const made = (await post(`${gateway.url}/api/instances/two/token`)).json;
     const endpoint = gateway.url + made.endpoint;
-    const opened = await rpc(endpoint, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }, bearer(made.token));
+    const opened = await rpc(
+      endpoint,
+      "initialize",
+      { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+      bearer(made.token),
+    );
     const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
     expect((await rpc(endpoint, "tools/list", {}, { ...bearer(made.token), ...session })).status).toBe(200);
-    const revoked = await send(`${gateway.url}/api/instances/two/token`, { method: "DELETE", headers: { "content-type": "application/json" } });
+    const revoked = await send(`${gateway.url}/api/instances/two/token`, {
+      method: "DELETE",
+      headers: { "content-type": "application/json" },
+    });
     expect(revoked.json.revoked).toBe(2);
     expect((await rpc(endpoint, "tools/list", {}, { ...bearer(made.token), ...session })).status).toBe(401);
     const renewed = (await post(`${gateway.url}/api/instances/two/token`)).json.token;
@@ -101,7 +135,10 @@ describe("the endpoint of one instance", () => {
 test("with allowTokenInUrl the token may stand in the URL; tokens outlive the gateway", async () => {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-instance-"));
   try {
-    const config = { mcpServers: { one: badServer("--behaviours=canary") }, toolyard: { auth: { allowTokenInUrl: true } } };
+    const config = {
+      mcpServers: { one: badServer("--behaviours=canary") },
+      toolyard: { auth: { allowTokenInUrl: true } },
+    };
     let token = "";
     {
       await using first = await startGateway({ config, directory });
@@ -110,7 +147,10 @@ test("with allowTokenInUrl the token may stand in the URL; tokens outlive the ga
     }
     await using second = await startGateway({ config, directory });
     await untilOnline(second.url);
-    expect((await rpc(`${second.url}/i/one/mcp?token=${token}`, "tools/call", { name: "canary" })).json.result.structuredContent.tool).toBe("canary");
+    expect(
+      (await rpc(`${second.url}/i/one/mcp?token=${token}`, "tools/call", { name: "canary" })).json.result
+        .structuredContent.tool,
+    ).toBe("canary");
     expect((await rpc(`${second.url}/i/one/mcp?token=x`, "tools/list")).status).toBe(401);
     expect(second.stderr()).not.toContain(token);
   } finally {

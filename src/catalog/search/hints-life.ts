@@ -18,13 +18,12 @@ language tutor: learn practice speak vocabulary pronunciation
 exam prep: test ielts toefl practice
 law legal: rights court lawyer sue landlord contract regulation attorney lawsuit tenant statute illegal attorney
 politics political: election government parliament minister congress vote senator policy president
-congress trading: politician lobbying insider senator
 census data: population demographic household
 statistics: numbers figures data
 dataset data: open_data government
 # Money
 finance financial: stock bitcoin invest investment crypto ethereum market portfolio share equity etf bond dividend ticker trading price nasdaq cryptocurrency nft earnings
-stock: share ticker equity nasdaq shares company apple tesla investor
+stock: share ticker equity nasdaq shares company investor
 stock price: share ticker
 stocks cryptocurrencies: bitcoin crypto eth btc ethereum coin ripple litecoin dogecoin token stock
 cryptocurrency crypto: bitcoin ethereum btc eth coin blockchain token nft defi wallet
@@ -42,7 +41,7 @@ product comparison compare: versus difference better
 price: cost cheap expensive cheapest much fee fare rate
 discount coupon: promo deal sale cheaper save offer bargain voucher
 review: rating opinion feedback stars pros cons
-gift: present birthday anniversary valentine christmas fathers
+gift: present birthday anniversary valentine christmas
 cart order shopping: checkout buy basket
 order: purchase buy delivery
 fashion: outfit wear dress style clothes clothing
@@ -60,10 +59,10 @@ air quality: pollution smog aqi breathe
 earthquake: quake seismic magnitude tremor
 surf: wave beach
 map: location navigation geography
-directions route: drive walk walking driving get_there navigate way commute travel cycling from_to
+directions route: drive walk walking driving navigate way commute travel cycling
 distance matrix: far long travel_time
 isochrone: reachable within minutes
-elevation: altitude height high sea_level above mountain
+elevation: altitude height high
 geocode coordinates: address latitude longitude lat lng
 reverse geocode: coordinates address
 place places poi search: nearby near restaurant cafe hotel museum shop around closest local store
@@ -74,7 +73,7 @@ recipe: cook cooking dish ingredient bake dinner meal cuisine breakfast chicken 
 diet: calorie nutrition healthy weight eat protein food meal keto vegan
 hotel accommodation: stay room lodging resort check_in vacation apartment airbnb rental
 airbnb listing: stay lodging vacation rental
-travel trip: vacation flight holiday hotel visit tour itinerary sightseeing tourist attractions destination getaway weekend_trip abroad flights
+travel trip: vacation flight holiday hotel visit tour itinerary sightseeing tourist attractions destination getaway abroad flights
 tourism attraction: sightseeing visit must_see landmark tourist
 flight: fly plane airline airport ticket airfare
 aviation: pilot flight metar taf airport
@@ -118,7 +117,7 @@ word game: guess riddle clue hangman
 quiz: trivia question
 story: tale fairy bedtime fiction
 joke: funny laugh humor
-horoscope astrology : zodiac star_sign aries libra leo scorpio gemini pisces virgo birth_chart
+horoscope astrology: zodiac star_sign aries libra leo scorpio gemini pisces virgo birth_chart
 tarot: card reading fortune future
 personality: mbti introvert character
 dating: relationship love girlfriend boyfriend
@@ -132,52 +131,46 @@ baby children: child kid toddler parent
 charity nonprofit: donate donation volunteer fundraising
 funding grant: fund startup investor
 # Money
-finance stock: nasdaq dow sp500 s&p shareholder brokerage bull bear trader trading bonds commodities gold silver valuation earnings quarterly dividends
+finance stock: nasdaq dow sp500 shareholder brokerage bull bear trader trading bonds commodities gold silver valuation earnings quarterly dividends
 finance crypto cryptocurrency: btc bitcoin eth ethereum altcoin binance coinbase blockchain nft defi token solana dogecoin market_cap wallet
 portfolio investment investing: retire retirement savings assets allocation diversification risk returns hedge 401k ira wealth funds
 wealth portfolio: fund assets manager
-insider congress trading: senators lobbying pelosi representatives stocks contracts legislation
+insider congress trading: senators lobbying representatives stocks contracts legislation
 financial calculator loan: mortgage repayment interest_rate amortization debt credit_card payoff emi installments monthly_payment
 tax sales: vat rate purchase address
 currency: exchange_rate conversion dollars euros pounds yen rupees peso francs yuan won bucks cny krw gbp
 exchange price: eth btc usd
 price product: deal cheapest affordable budget inexpensive
 discount coupon: promo_code promotional sale clearance bargain save cashback offers black_friday
-product search shop: sneakers handbag sofa couch chair desk monitor headset earbuds blender vacuum television tv tablet smartphone iphone nike adidas backpack jewelry necklace perfume shirt jeans jacket coat socks toys coffee_machine bicycle bike appliance
-product comparison: versus alternatives pros cons differences which_is_better
+product search shop: sneakers couch chair desk monitor headset earbuds blender vacuum television tv tablet smartphone iphone backpack jewelry necklace perfume shirt jeans jacket coat socks toys bicycle bike appliance
+product comparison: versus alternatives pros cons differences
 product review: pros cons opinions worth complaints
-beauty shop: moisturizer sunscreen shampoo serum foundation mascara fragrance perfume acne skincare
 clothing fashion style: outfits dress suit wardrobe weather wearing attire occasion
-gift: birthdays presents surprise mom dad wife husband girlfriend boyfriend holiday wedding
+gift: birthdays presents surprise holiday wedding
 house purchase home: mortgage realtor zillow bedroom neighborhood sell listing homes properties townhouse villa backyard square_feet
 house rent: landlord apartments rentals studio roommate lease monthly furnished bedroom
 car dealer: vehicles sedan suvs pickup toyota honda ford bmw tesla mileage used secondhand commute reliable minivan truck hybrid
-car ad: sell vehicle listing
 vehicle: motorcycle truck van
 charger vehicle: supercharging ev charging electric station tesla
 petrol fuel price: gas gasoline diesel refuel cheapest station
-animal transporter: horse livestock haul hauler shipping transport trailer carrier pets
 # Going places
-travel trip planning: vacation vacations honeymoon backpacking itinerary destinations cruise sightsee explore abroad road_trip getaway explore visiting visit tour guide
+travel trip planning: vacation vacations honeymoon backpacking itinerary destinations cruise sightsee explore abroad getaway explore visiting visit tour guide
 tourism accommodation activities: attractions things_to_do must_see sights landmarks hidden_gems nightlife beaches culture
 hotel booking: hotels motel hostel resort suite inn bed_and_breakfast overnight rooms expedia
 travel flight: airline airfare layover departures airports fly flying plane ticket airplane
 restaurant booking: table reservation reserve dine dining dinner michelin
 restaurant: bistro diner steakhouse sushi pizzeria eatery brunch cuisine vegetarian seafood cafe bar pub bakery
-local shop service: plumber electrician dentist barber mechanic repair salon gym pharmacy laundry cleaner tailor nearest
 map: directions navigate route location landmark locate aerial satellite
 subway metro: transfer station train line
 ticket sport concert: seats seat festival show game match stadium admission
 event: meetup conference webinar gala festival workshop fair happening
-theater show: musicals broadway plays tickets stage
 theme park: rides roller_coaster disneyland waits universal_studios
 parking: lots carpark spaces garage vacancy
-traffic road: roadwork jam accident congestion speeding camera
+traffic road: roadwork accident congestion speeding camera
 weather forecast: raining sunshine thunderstorm hurricane drizzle heatwave freezing chilly jacket clouds uv sunrise sunset precipitation humid windy foggy
 air quality: pollutant pollution smoke wildfire allergy breathing asthma pm2.5 outdoor outdoors
 surf: waves swell tide beach
 earthquake: quakes seismic aftershock magnitude richter tremors tsunami epicenter
-aviation flight: pilots runway airport visibility wind
 space nasa image: astronaut astronauts galaxy galaxies nebula rover curiosity perseverance comet asteroid saturn jupiter iss planets apollo cosmos telescope
 space station: iss astronauts orbit
 # Body and life
@@ -193,13 +186,10 @@ indoor plant: houseplants succulent watering leaves cactus orchid soil sunlight 
 horoscope astrology: zodiac aries taurus gemini cancer leo virgo libra scorpio sagittarius capricorn aquarius pisces birth_chart star natal compatibility
 tarot card: fortune reading divination spread psychic
 religion advice: hadith prophet sunnah islamic quran muslim prayer
-father gift: dad daddy
-child learning: preschool kindergarten toddlers kids phonics abc counting math children daughter son
 language learn tutor: fluent fluency conversational spanish french german italian japanese korean mandarin chinese portuguese vocabulary phrase pronounce say grammar
 translate language: translated translating interpret
 exam speaking: ielts toefl practice fluency band
 course: mooc lecture syllabus curriculum certification bootcamp tutorials degree programming_course beginner learning lessons classes coursera udemy university
-design course: ux ui figma skills workshop
 flashcard memory: memorize memorise studying quiz vocabulary revision exams
 research paper academic: thesis dissertation citation cite bibliography scholars literature_review peer hypothesis experiment scientific studies journals findings
 mind map question: outline
@@ -217,24 +207,20 @@ music: songs playlists spotify artists bands albums jazz rock hip_hop classical 
 chord guitar: fret strum fingering ukulele
 music notation: compose melody tune
 game: gamer gaming rpg fps xbox playstation nintendo steam multiplayer esports minecraft fortnite
-apex legends map: ranked rotation
 league legends: champion lol summoner
 magic gathering card: mtg deck planeswalker
-life simulator: virtual character
 history time: ancient medieval revolution empire pharaoh roman renaissance historical past
 soccer football: fixtures goals scorer premier_league la_liga champions_league world_cup bundesliga club striker clubs
-team sport: nba nfl mlb nhl roster schedule standings lakers yankees playoffs
+team sport: nba nfl mlb nhl roster schedule standings playoffs
 fantasy premier league: captain transfers midfielder fpl gameweek squad
 chess: checkmate stockfish knight bishop gambit
-dice: d20 rolls dungeons dragons rpg
-word guess: clue secret
+dice: d20 rolls rpg
 crossword: clues puzzle
 board game: checkers tic_tac_toe
 quote sms daily: inspirational motivational inspiration
 meme gif: funny hilarious reaction joke laugh
 sake: liquor drink japanese
 art museum: masterpiece monet van_gogh gogh picasso renaissance sculptures exhibition paintings artist curator
-product culture: lifestyle gear mens
 internet web search: real_time google facts current look_up
 fact: trivia knowledge
 time: clock hours current_time timezone date

@@ -14,14 +14,14 @@ issue comment: reply discussion thread
 label tag: categorize classify mark
 assign assignee: responsible owner delegate
 complete done status: finish finished close mark accomplished
-approve approval: sign_off accept lgtm review ok consent
+approve approval: accept lgtm review consent
 status: state progress health green red passing failing
 user member: people person teammate colleague who staff employee someone
 contact customer: client lead prospect person people phone
 crm: customer lead deal prospect pipeline sales
 deal: sale opportunity pipeline
 email mail: inbox gmail outlook message send newsletter letter mailbox
-email outreach: cold reach_out recruiter
+email outreach: reach_out recruiter
 message chat slack: tell notify say dm ping announce inform text post
 channel: room chat conversation group
 reply thread: respond answer
@@ -56,7 +56,6 @@ company corporate: enterprise firm business corporation subsidiary conglomerate 
 company revenue: turnover profits sales earnings income
 funding startup investor: venture vc seed raise capital backing accelerator incubator grants scholarship subsidy
 nonprofit charity: ngo foundation donor donating fundraiser humanitarian philanthropy cause volunteering relief
-hire talent freelance: recruit recruiting contractor engineer developer candidate outsource remote staffing freelancer
 agency marketing design: consultancy advertising studio firm
 writer human: copyeditor ghostwriter editor author
 lead sales prospect customer: revenue pipeline client outreach b2b buyer acquisition
@@ -66,14 +65,10 @@ personal note: journal thought idea diary reflection
 workspace notion: wiki page team knowledge_base docs
 reminder task list: groceries shopping_list deadlines due to_dos appointments appointment alarm agenda schedule
 project management: deadline sprint kanban milestone gantt deliverable backlog assign progress
-app zapier integration: automate connect sync hubspot salesforce mailchimp
 erp application: inventory enterprise accounting hr
 form survey: rsvp registration feedback respondents intake contact_form application_form
-lark base table: import
 expert coach: mentor advice guidance
-prompt: midjourney chatgpt instruction
 agent multiple: autonomous goals
-notebook data: analysis explore visualize dataset csv
 census population data: demographics income race county household
 product feedback: user_research roadmap feature_request
 product development: roadmap feature discovery product_manager pm
@@ -88,17 +83,15 @@ page content copy: landing_page headline conversion persuasive
 website performance: load slow core_web_vitals accessibility pwa mobile_friendly optimise
 website traffic: bandwidth outage attacks ddos visitors
 website: webpage homepage blog landing_page portfolio online_store ecommerce domain hosting
-domain registration: buy_domain available website_name
+domain registration: available
 brand asset: identity guideline palette typography
 marketing visual template: poster banner flyer brochure instagram_post thumbnail card cover
 photo filter edit: enhance saturation brightness contrast crop background blur vintage effect retouch
 image describe: caption explain visual see inside scene
-text image extract: ocr screenshot handwritten receipt
+text image extract: ocr handwritten receipt
 image unsplash: illustration stock photo cover background wallpaper visuals
 video create: footage promo clip editor advert animation avatar
 video avatar: spokesperson presenter talking
-soundtrack hashtag: caption instagram picture
-story create illustrated: fable tale kids bedtime fairy children adventure
 poem: rhyme verse poetry sonnet haiku
 ascii font: art lettering
 export pdf: printable print save

@@ -11,6 +11,7 @@ export interface Group {
   readonly weight: number;
   /** What a full match of the word itself would count. */
   readonly full: number;
+  /** Companions last. */
   readonly members: readonly Member[];
 }
 
@@ -21,6 +22,8 @@ export interface Member {
   /** 1 for the word itself. */
   readonly weight: number;
   readonly rarity: number;
+  /** Whether it counts only where another member of its group is found: the second word of a name says little alone. */
+  readonly isCompanion?: boolean;
 }
 
 export interface QueryPlan {
@@ -71,15 +74,35 @@ function wordWeight(stem: string, language: Language): number {
 
 function membersOf(index: SearchIndex, stem: string, learned: LearnedField | undefined): Member[] {
   const { weights } = index.language;
+  const thesaurus = index.language.thesaurus();
   const literal = toMember(index, stem, 1, learned);
   const cap = literal?.rarity ?? Number.POSITIVE_INFINITY;
   const members = literal === undefined ? [] : [literal];
-  for (const [other, weight] of index.language.thesaurus().related(stem)) {
+  const add = (other: string, weight: number, isCompanion: boolean): void => {
     const member = toMember(index, other, literal === undefined ? weight ** weights.unknownPower : weight, learned);
     // A synonym says no more than the word itself would.
-    if (member !== undefined) members.push({ ...member, rarity: Math.min(cap, member.rarity) });
+    if (member !== undefined) members.push({ ...member, rarity: Math.min(cap, member.rarity), isCompanion });
+  };
+  const synonyms = thesaurus.synonyms(stem);
+  for (const [other, weight] of synonyms) add(other, weight, false);
+  const hints = thesaurus.hints(stem);
+  if (hints !== undefined) {
+    const leads = new Set(hints.names.map((name) => rarestOf(index, name)));
+    const companions = new Set(hints.names.flat().filter((other) => !leads.has(other)));
+    for (const [others, isCompanion] of [
+      [leads, false],
+      [companions, true],
+    ] as const)
+      for (const other of others)
+        if (other !== stem && !synonyms.has(other)) add(other, hints.weight, isCompanion);
   }
   return members.length > 0 ? members : misspelt(index, stem);
+}
+
+/** The word of a name that tells most about which tools it names, here. */
+function rarestOf(index: SearchIndex, name: readonly string[]): string {
+  const rarity = (stem: string): number => index.rarity[index.terms.get(stem) ?? -1] ?? -1;
+  return name.reduce((best, stem) => (rarity(stem) > rarity(best) ? stem : best), name[0] ?? "");
 }
 
 function toMember(

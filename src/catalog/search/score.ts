@@ -82,6 +82,7 @@ function scoreMember(index: SearchIndex, member: Member, learned: LearnedField |
     const value = (full * count) / (k1 + count);
     mentions[tool] = 0;
     if (sum[tool] === 0) {
+      if (member.isCompanion === true) continue;
       touched[scratch.touchedCount] = tool;
       scratch.touchedCount += 1;
     }

@@ -1,8 +1,13 @@
+import { actionHints } from "./hints-actions.ts";
+import { platformHints } from "./hints-platforms.ts";
+import { fieldHints } from "./hints-fields.ts";
 import { lifeHints } from "./hints-life.ts";
 import { officeHints } from "./hints-office.ts";
 import { serverHints } from "./hints-servers.ts";
 import { serviceHints } from "./hints-services.ts";
 import { softwareHints } from "./hints-software.ts";
+import { foreignWords } from "./word-languages.ts";
+import { wordForms } from "./word-forms.ts";
 import type { ThesaurusSource } from "./thesaurus.ts";
 
 /**
@@ -10,7 +15,7 @@ import type { ThesaurusSource } from "./thesaurus.ts";
  * How the three kinds count is in thesaurus.ts.
  */
 export const synonyms: ThesaurusSource = {
-  strong: `
+  strong: wordForms + foreignWords + `
 gh github
 kube k8s kubernetes kubectl
 pg psql postgresql postgres
@@ -332,5 +337,5 @@ api endpoint
 json data
 csv data table
 `,
-  hints: softwareHints + officeHints + lifeHints + serverHints + serviceHints,
+  hints: fieldHints + actionHints + platformHints + softwareHints + officeHints + lifeHints + serverHints + serviceHints,
 };

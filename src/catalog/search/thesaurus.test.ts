@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 
 import { createLanguage } from "./language.ts";
+import { synonyms } from "./synonyms.ts";
 import { createThesaurus } from "./thesaurus.ts";
 import { createSpellingIndex } from "./trigrams.ts";
 
 const { stem } = createLanguage();
-const weights = { strong: 1, weak: 0.5, hint: 0.4 };
+const weights = { strong: 1, weak: 0.5, hint: 0.4, hintTargets: 2, hintSpread: 0.5 };
 
 test("strong and weak groups go both ways, hints one way", () => {
   const thesaurus = createThesaurus(
@@ -13,24 +14,31 @@ test("strong and weak groups go both ways, hints one way", () => {
     weights,
     stem,
   );
-  expect(thesaurus.related(stem("repository")).get("repo")).toBe(1);
-  expect(thesaurus.related(stem("post")).get("send")).toBe(0.5);
-  expect([...thesaurus.related(stem("umbrella"))]).toEqual([
-    [stem("weather"), 0.4],
-    [stem("forecast"), 0.4],
-  ]);
-  expect(thesaurus.related(stem("weather")).size).toBe(0);
+  expect(thesaurus.synonyms(stem("repository")).get("repo")).toBe(1);
+  expect(thesaurus.synonyms(stem("post")).get("send")).toBe(0.5);
+  expect(thesaurus.hints(stem("umbrella"))).toEqual({ names: [[stem("weather")], [stem("forecast")]], weight: 0.4 });
+  expect(thesaurus.has(stem("weather"))).toBe(false);
+});
+
+test("a hint at a name of two words keeps them together, and one at many names says less of each", () => {
+  const hints = "pipeline+schedule: nightly hourly\ntimer: nightly\ncron: nightly\nbackup rotation: nightly";
+  const thesaurus = createThesaurus({ strong: "", weak: "", hints }, weights, stem);
+  expect(thesaurus.hints(stem("hourly"))?.names).toEqual([[stem("pipeline"), stem("schedule")]]);
+  expect(thesaurus.hints(stem("hourly"))?.weight).toBe(0.4);
+  expect(thesaurus.hints(stem("nightly"))?.weight).toBeLessThan(0.4);
 });
 
 test("words of two parts are known as the one word that they become in names", () => {
   const thesaurus = createThesaurus({ strong: "pr pull_request", weak: "", hints: "" }, weights, stem);
-  expect(thesaurus.related("pr").get(stem("pullrequest"))).toBe(1);
+  expect(thesaurus.synonyms("pr").get(stem("pullrequest"))).toBe(1);
 });
 
 test("the shipped vocabulary has no empty and no one-sided line", () => {
   const thesaurus = createLanguage().thesaurus();
-  for (const word of ["repo", "umbrella", "pr", "k8s", "invoice"])
-    expect(thesaurus.related(stem(word)).size).toBeGreaterThan(0);
+  for (const word of ["repo", "umbrella", "pr", "k8s", "invoice", "bought", "天气"])
+    expect(thesaurus.has(stem(word))).toBe(true);
+  for (const line of synonyms.hints.split("\n").filter((one) => one !== "" && !one.startsWith("#")))
+    expect(line).toMatch(/^[a-z0-9_+ ]+: [^:]+$/);
 });
 
 test("a misspelt word is like the right one, a short one like none", () => {

@@ -1,9 +1,19 @@
 import { toWords } from "./words.ts";
 
-/** What else a stem may be called: stems and how much each counts beside the word itself (1). */
+/** What else a stem may be called. */
 export interface Thesaurus {
-  related(stem: string): ReadonlyMap<string, number>;
+  /** Stems that mean nearly the same, and how much each counts beside the word itself (1). */
+  synonyms(stem: string): ReadonlyMap<string, number>;
+  /** What tools call the thing that a stem is said for; undefined when nothing is known. */
+  hints(stem: string): Hints | undefined;
   has(stem: string): boolean;
+}
+
+export interface Hints {
+  /** One entry per line that has the stem on its right: stems that name a tool together. */
+  readonly names: readonly (readonly string[])[];
+  /** How much each counts beside the word itself (1). */
+  readonly weight: number;
 }
 
 export interface ThesaurusSource {
@@ -14,6 +24,7 @@ export interface ThesaurusSource {
   /**
    * `tool words: people's words`, one line each: what people say, and what tools call it. Each word on the right also looks for
    * those on the left, never the other way round: who speaks of an umbrella may want the weather, not the reverse.
+   * `pipeline+schedule` is one name of two words, `house home` are two names.
    */
   readonly hints: string;
 }
@@ -22,6 +33,9 @@ export interface ThesaurusWeights {
   readonly strong: number;
   readonly weak: number;
   readonly hint: number;
+  /** A word that hints at more stems than this says less about each: times (this / stems) to the power of `hintSpread`. */
+  readonly hintTargets: number;
+  readonly hintSpread: number;
 }
 
 export function createThesaurus(
@@ -29,6 +43,25 @@ export function createThesaurus(
   weights: ThesaurusWeights,
   stem: (word: string) => string,
 ): Thesaurus {
+  const stemsOf = (text: string): string[] => [
+    ...new Set(text.split(" ").flatMap((entry) => (entry === "" ? [] : [joinedStem(entry, stem)]))),
+  ];
+  const synonyms = readSynonyms(source, weights, stemsOf);
+  const hints = readHints(source.hints, weights, stemsOf);
+  return {
+    synonyms: (stemmed) => synonyms.get(stemmed) ?? nothing,
+    hints: (stemmed) => hints.get(stemmed),
+    has: (stemmed) => synonyms.has(stemmed) || hints.has(stemmed),
+  };
+}
+
+const nothing: ReadonlyMap<string, number> = new Map();
+
+function readSynonyms(
+  source: ThesaurusSource,
+  weights: ThesaurusWeights,
+  stemsOf: (text: string) => string[],
+): Map<string, Map<string, number>> {
   const table = new Map<string, Map<string, number>>();
   const relate = (from: string, to: string, weight: number): void => {
     if (from === to) return;
@@ -36,15 +69,6 @@ export function createThesaurus(
     row.set(to, Math.max(weight, row.get(to) ?? 0));
     table.set(from, row);
   };
-  const stemsOf = (line: string): string[] => [
-    ...new Set(
-      line
-        .trim()
-        .split(/\s+/)
-        .map((entry) => joinedStem(entry, stem)),
-    ),
-  ];
-
   for (const [lines, weight] of [
     [source.weak, weights.weak],
     [source.strong, weights.strong],
@@ -54,14 +78,32 @@ export function createThesaurus(
       for (const from of stems) for (const to of stems) relate(from, to, weight);
     }
   }
-  for (const line of linesOf(source.hints)) {
-    const [heads = "", words = ""] = line.split(":");
-    for (const head of stemsOf(heads)) for (const word of stemsOf(words)) relate(word, head, weights.hint);
-  }
-  return { related: (stem) => table.get(stem) ?? nothing, has: (stem) => table.has(stem) };
+  return table;
 }
 
-const nothing: ReadonlyMap<string, number> = new Map();
+function readHints(
+  lines: string,
+  weights: ThesaurusWeights,
+  stemsOf: (text: string) => string[],
+): ReadonlyMap<string, Hints> {
+  const names = new Map<string, (readonly string[])[]>();
+  for (const line of linesOf(lines)) {
+    const [left = "", right = ""] = line.split(":");
+    const called = left.split(" ").map((name) => stemsOf(name.replaceAll("+", " ")));
+    for (const word of stemsOf(right)) {
+      const known = names.get(word);
+      if (known === undefined) names.set(word, [...called]);
+      else known.push(...called);
+    }
+  }
+  const hints = new Map<string, Hints>();
+  for (const [word, called] of names) {
+    const targets = new Set(called.flat()).size;
+    const share = Math.min(1, (weights.hintTargets / targets) ** weights.hintSpread);
+    hints.set(word, { names: called, weight: weights.hint * share });
+  }
+  return hints;
+}
 
 /** `pull_request` is looked up as the joined word that neighbours in a name become. */
 function joinedStem(entry: string, stem: (word: string) => string): string {

@@ -16,6 +16,9 @@ export interface RankingWeights {
   readonly strong: number;
   readonly weak: number;
   readonly hint: number;
+  /** A word that hints at more stems than this says less about each: times (this / stems) to the power of `hintSpread`. */
+  readonly hintTargets: number;
+  readonly hintSpread: number;
   /** Exponent on those three when no tool has the word itself: below 1, they count more. */
   readonly unknownPower: number;
   /** How much of what further members of a group say is added to the best one. */
@@ -60,6 +63,8 @@ export const rankingWeights: RankingWeights = Object.freeze({
   strong: 1,
   weak: 0.5,
   hint: 0.5,
+  hintTargets: 8,
+  hintSpread: 0.3,
   unknownPower: 0.7,
   also: 0.5,
   typo: 0.3,

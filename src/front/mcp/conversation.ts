@@ -16,6 +16,8 @@ export interface Conversation {
   readonly ask: NonNullable<CallContext["ask"]>;
   /** How progress and logs reach the client: on the request that waits for the answer now, not on the one that began it. */
   ways: Ways;
+  /** Puts a question that was not answered to the client once more. */
+  askAgain(key: string, waiting: WaitingQuestion): void;
   /** Ends the call: its client went away while nothing was parked. */
   cancel(reason: GatewayError): void;
   /** What the client is to be told next: the answer, or what is asked. */
@@ -46,9 +48,15 @@ export interface Binding {
 const handlePrefix = "typ1.";
 const depthLimit = 100;
 
+interface WaitingQuestion {
+  readonly question: Question;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
 interface Parked {
   readonly binding: Binding;
-  readonly questions: ReadonlyMap<string, { readonly question: Question; readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }>;
+  readonly questions: ReadonlyMap<string, WaitingQuestion>;
   readonly conversation: Conversation;
   readonly cancelTimer: () => void;
 }
@@ -58,13 +66,14 @@ export function createConversations(options: { readonly parkedMs: number; readon
 
   function begin(binding: Binding, ways: Ways, run: RunConversation): Conversation {
     const controller = new AbortController();
-    let open = new Map<string, { question: Question; resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+    let open = new Map<string, WaitingQuestion>();
     let lastKey = 0;
     let wake: (() => void) | undefined;
     let reply: ReplyBody | undefined;
 
     const conversation: Conversation = {
       ways,
+      askAgain: (key, waiting) => void open.set(key, waiting),
       ask: async (question, signal) =>
         await new Promise<Answer>((resolve, reject) => {
           lastKey += 1;
@@ -125,10 +134,11 @@ export function createConversations(options: { readonly parkedMs: number; readon
       const answers = readAnswers(inputResponses);
       parkedCalls.delete(handle);
       parked.cancelTimer();
-      for (const [key, { question, resolve }] of parked.questions) {
+      for (const [key, waiting] of parked.questions) {
         const answer = answers.get(key);
-        // What was left out is declined: the server must not wait for it (2025-11-25, client/elicitation).
-        resolve(answer === undefined ? missingAnswer(question) : { kind: "result", result: answer });
+        // What was left out is asked again (2026-07-28, patterns/mrtr, error handling).
+        if (answer === undefined) parked.conversation.askAgain(key, waiting);
+        else waiting.resolve({ kind: "result", result: answer });
       }
       return parked.conversation;
     },
@@ -141,9 +151,4 @@ export function createConversations(options: { readonly parkedMs: number; readon
 function readAnswers(bytes: JsonBytes | undefined): ReadonlyMap<string, JsonBytes> {
   if (bytes === undefined || bytes[0] !== 0x7b) return new Map();
   return new Map(scanMembers(bytes, 0, bytes.length, depthLimit).map((member) => [member.key, bytes.subarray(member.start, member.end)]));
-}
-
-function missingAnswer(question: Question): Answer {
-  if (question.method === "elicitation/create") return { kind: "result", result: Buffer.from('{"action":"cancel"}', "latin1") };
-  return { kind: "error", error: Buffer.from(asciiJson({ code: -32603, message: "the client gave no answer" }), "latin1") };
 }

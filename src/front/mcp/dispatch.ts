@@ -3,7 +3,7 @@ import { isForModel, renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
 import { renderResourceList } from "../../exposure/resource-list.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
-import { modernRevision, supportedRevisions } from "../../protocol/revisions.ts";
+import { supportedRevisions } from "../../protocol/revisions.ts";
 import type { Outcome, Routing } from "../../routing/routing.ts";
 import { noArguments } from "../../shared/call-arguments.ts";
 import type { CallContext } from "../../shared/call-context.ts";
@@ -157,7 +157,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const instructions = exposure.instructions(work.view);
     return own(work, {
       supportedVersions: supportedRevisions,
-      capabilities: capabilitiesOf(exposure, work.view, modernRevision),
+      capabilities: capabilitiesOf(exposure, work.view),
       ...(instructions === "" ? {} : { instructions }),
       ttlMs: discoverTtlMs,
       cacheScope: "private",

@@ -41,7 +41,7 @@ function instanceEndpoint(path: string): Endpoint | undefined {
   if (segment === undefined) return undefined;
   try {
     const instance = decodeURIComponent(segment);
-    return { path, exposure: createInstanceExposure(instance), instance: instance as InstanceId };
+    return { path: `/i/${encodeURIComponent(instance)}/mcp`, exposure: createInstanceExposure(instance), instance: instance as InstanceId };
   } catch {
     return undefined;
   }

@@ -11,6 +11,7 @@ import { createAnswerChannel, errorBody, type AnswerChannel } from "./answer-cha
 import { answerBatch } from "./batch.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { FirstSight } from "./first-sight.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
@@ -31,6 +32,7 @@ export interface McpHttpDeps {
   readonly clock: Clock;
   readonly admission: Admission;
   readonly running: RunningRequests;
+  readonly firstSight: FirstSight;
 }
 
 export type McpHttpHandler = (request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal) => void;
@@ -52,7 +54,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       case "POST":
         readBody(request, bodyLimits, (error, body) => {
           if (error !== undefined) refuse(response, error);
-          else receive({ request, response, endpoint, principal }, body);
+          else receiveInTime({ request, response, endpoint, principal }, body);
         });
         return;
       case "GET":
@@ -69,6 +71,12 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     readonly response: ServerResponse;
     readonly endpoint: Endpoint;
     readonly principal: Principal;
+  }
+
+  function receiveInTime(incoming: Incoming, body: Buffer): void {
+    const wait = deps.firstSight(incoming.endpoint, incoming.principal);
+    if (wait === undefined) receive(incoming, body);
+    else void wait.then(() => receive(incoming, body));
   }
 
   function receive(incoming: Incoming, body: Buffer): void {

@@ -56,7 +56,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       if (session !== undefined) listenFor(session, endpoint);
       const result = {
         protocolVersion: revision,
-        capabilities: capabilitiesOf(exposure, view, revision),
+        capabilities: capabilitiesOf(exposure, view),
         serverInfo: deps.serverInfo,
         ...(instructions === "" ? {} : { instructions }),
       };

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isLogLevel } from "../../protocol/log-level.ts";
 import { metaKeys, modernRevision } from "../../protocol/revisions.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
@@ -29,6 +30,8 @@ export function checkEnvelope(request: ClientRequest, headers: IncomingHttpHeade
   if (headers !== undefined) checkHeaders(request, headers);
   const capabilities = meta[metaKeys.clientCapabilities];
   if (!isJsonObject(capabilities)) throw new GatewayError("PARAMS_INVALID", `params._meta needs ${metaKeys.clientCapabilities}, an object`);
+  const level = meta[metaKeys.logLevel];
+  if (level !== undefined && !isLogLevel(level)) throw new GatewayError("PARAMS_INVALID", `${quote(level)} is no log level`);
   return capabilities;
 }
 

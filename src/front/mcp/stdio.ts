@@ -102,6 +102,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     }
   }
 
+  await parts.firstSight(endpoint, principal);
   await new Promise<void>((resolve) => {
     const tooLong = (): void => {
       send(`{"jsonrpc":"2.0","id":null,${errorBody({ code: -31101, message: `a line is longer than ${options.limits.requestBodyBytes} bytes` })}}`);

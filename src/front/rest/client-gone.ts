@@ -4,7 +4,8 @@ import { GatewayError } from "../../shared/gateway-error.ts";
 /** Aborts when the client goes away before it was answered. */
 export function abortedWith(response: ServerResponse, controller = new AbortController()): AbortSignal {
   response.on("close", () => {
-    if (!response.writableFinished) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
+    if (!response.writableFinished)
+      controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
   });
   return controller.signal;
 }

@@ -7,8 +7,8 @@ import { toProblem } from "../problem.ts";
 /** Server-sent events for one call. Nothing is sent before there is something to say: a call that fails at once is answered with its status. */
 export interface EventStream {
   send(event: string, data: object): void;
-  /** The last event, with JSON as the server wrote it. */
-  end(event: string, data: Buffer): void;
+  /** The last event, with JSON as the server wrote it, as latin1 text. */
+  end(event: string, data: string): void;
   fail(failure: GatewayError): void;
   readonly isOpen: boolean;
 }
@@ -24,7 +24,12 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
   function open(): void {
     if (isOpen) return;
     isOpen = true;
-    response.writeHead(200, { ...headers, "Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no" });
+    response.writeHead(200, {
+      ...headers,
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-cache, no-transform",
+      "X-Accel-Buffering": "no",
+    });
     keepAlive = setInterval(() => write(": keep-alive\n\n"), keepAliveMs);
     keepAlive.unref();
     response.on("close", () => clearInterval(keepAlive));
@@ -51,7 +56,7 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
       open();
       write(`event: ${event}\ndata: ${asciiJson(data)}\n\n`);
     },
-    end: (event, data) => finish(event, data.toString("latin1")),
+    end: finish,
     fail: (failure) => finish("error", asciiJson(toProblem(failure))),
   };
 }

@@ -4,13 +4,13 @@ import { renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
 import { renderShared } from "../../exposure/meta.ts";
 import type { CallContext } from "../../shared/call-context.ts";
+import { createAbortPool } from "../../shared/abort.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject } from "../../shared/json-bytes.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { readBody } from "../body.ts";
 import { corsHeaders } from "../cors.ts";
 import { refuseWithProblem } from "../problem.ts";
-import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
 import { openEventStream, type EventStream } from "./event-stream.ts";
 import { readExecution, restContext, toExecuteAnswer } from "./execute.ts";
@@ -36,12 +36,20 @@ interface Execution {
   readonly acceptsJson: boolean;
 }
 
+/** Controllers that wait for the next call. */
+const idleControllers = 256;
+
 /** The one route that is a hot path: no framework stands on the way of a call, as over MCP. */
 export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
+  const controllers = createAbortPool(idleControllers);
+
   return (request, response) => {
     const segment = request.method === "POST" ? executePath.exec(request.url ?? "")?.[1] : undefined;
     if (segment === undefined) return false;
-    const headers: Record<string, string> = { ...corsHeaders(request), "X-Content-Type-Options": "nosniff" };
+    const headers: Record<string, string> =
+      request.headers.origin === undefined
+        ? { "X-Content-Type-Options": "nosniff" }
+        : { ...corsHeaders(request), "X-Content-Type-Options": "nosniff" };
     const fail = (error: unknown): void => refuse(deps, request, response, toGatewayError(error), headers);
     try {
       const name = decodeName(segment);
@@ -76,28 +84,48 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
   async function run(execution: Execution): Promise<void> {
     const { principal, view, intent, response, stream } = execution;
     const leave = deps.admit(principal);
-    const controller = new AbortController();
+    const controller = controllers.take();
     const untrack = deps.track(principal, controller);
+    let isWorking = true;
+    response.on("close", () => {
+      // Only as long as it works on this call: afterwards the controller is another's.
+      if (isWorking) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
+    });
     try {
-      const outcome = await deps.routing.callTool(intent.tool, intent.arguments, restContext(principal, abortedWith(response, controller), listenWith(stream)));
+      const outcome = await deps.routing.callTool(
+        intent.tool,
+        intent.arguments,
+        restContext(principal, controller.signal, stream === undefined ? undefined : listenWith(stream)),
+      );
       deps.discovery.noteCall(principal, intent.tool);
       if (intent.bareName !== undefined) deps.onBareName(principal, intent);
       // What MCP says in `_meta` has members of its own here: the result stays the server's.
       const plain: CallIntent = { kind: "call", tool: intent.tool, arguments: intent.arguments, warning: undefined };
-      const shown = outcome.kind === "error" ? outcome : { ...outcome, result: renderShared(view, plain, outcome.result, outcome.parsed) };
+      const shown =
+        outcome.kind === "error"
+          ? outcome
+          : { ...outcome, result: renderShared(view, plain, outcome.result, outcome.parsed) };
       answer(execution, toExecuteAnswer(intent, shown));
     } catch (error) {
       const failure = withSignature(toGatewayError(error), view);
       if (stream?.isOpen !== true) throw failure;
       stream.fail(failure);
     } finally {
+      isWorking = false;
       untrack();
       leave();
+      controllers.give(controller);
     }
   }
 }
 
-function refuse(deps: RestDeps, request: IncomingMessage, response: ServerResponse, failure: GatewayError, headers: Record<string, string>): void {
+function refuse(
+  deps: RestDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  failure: GatewayError,
+  headers: Record<string, string>,
+): void {
   if (failure.code === "INTERNAL") deps.reportFailure(failure, "POST /execute");
   if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = deps.challenge(request);
   refuseWithProblem(response, failure, headers);
@@ -109,7 +137,9 @@ function decodeName(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new GatewayError("REQUEST_INVALID", "the path is not valid percent-encoding", { hint: "Percent-encode every segment of the path." });
+    throw new GatewayError("REQUEST_INVALID", "the path is not valid percent-encoding", {
+      hint: "Percent-encode every segment of the path.",
+    });
   }
 }
 
@@ -118,18 +148,22 @@ function appContext(request: IncomingMessage): string | undefined {
   return Array.isArray(header) ? header.join(", ") : header;
 }
 
-function listenWith(stream: EventStream | undefined): Pick<CallContext, "onProgress" | "onLog"> {
-  return stream === undefined ? {} : { onProgress: (params) => stream.send("progress", params), onLog: (params) => stream.send("log", params) };
+function listenWith(stream: EventStream): Pick<CallContext, "onProgress" | "onLog"> {
+  return { onProgress: (params) => stream.send("progress", params), onLog: (params) => stream.send("log", params) };
 }
 
-function answer({ response, headers, stream, acceptsJson }: Execution, body: Buffer): void {
+/** The body is the bytes as latin1: node:http sends head and body in one write then. */
+function answer({ response, headers, stream, acceptsJson }: Execution, body: string): void {
   if (stream !== undefined && (stream.isOpen || !acceptsJson)) {
     stream.end("result", body);
     return;
   }
   if (response.destroyed) return;
-  response.writeHead(200, { ...headers, "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store", "Content-Length": body.length });
-  response.end(body);
+  headers["Content-Type"] = "application/json; charset=utf-8";
+  headers["Cache-Control"] = "no-store";
+  headers["Content-Length"] = String(body.length);
+  response.writeHead(200, headers);
+  response.end(body, "latin1");
 }
 
 /** What a program's author needs to mend the arguments. */
@@ -139,14 +173,21 @@ function withSignature(failure: GatewayError, view: View): GatewayError {
   const [block] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = isJsonObject(block) ? block["text"] : undefined;
   const { signature } = typeof text === "string" ? (JSON.parse(text) as { signature?: string }) : {};
-  return signature === undefined ? failure : new GatewayError(failure.code, failure.message, { data: { ...failure.data, signature }, hint: failure.hint, cause: failure.cause });
+  return signature === undefined
+    ? failure
+    : new GatewayError(failure.code, failure.message, {
+        data: { ...failure.data, signature },
+        hint: failure.hint,
+        cause: failure.cause,
+      });
 }
 
 /** Read liberally: who says nothing gets JSON; events only for those who name them. */
 function readAccept(accept: string | undefined): { readonly json: boolean; readonly stream: boolean } {
   if (accept === undefined || !accept.includes("text/event-stream")) return { json: true, stream: false };
   const ranges = accept.split(",").map((range) => range.trim().toLowerCase());
-  const takes = (type: string): boolean => ranges.some((range) => range.split(";", 1)[0]?.trim() === type && !/;\s*q=0(\.0*)?$/.test(range));
+  const takes = (type: string): boolean =>
+    ranges.some((range) => range.split(";", 1)[0]?.trim() === type && !/;\s*q=0(\.0*)?$/.test(range));
   const stream = takes("text/event-stream");
   return { stream, json: !stream || takes("application/json") || takes("application/*") || takes("*/*") };
 }

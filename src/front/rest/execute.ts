@@ -22,20 +22,43 @@ export const contextField = "_app_context";
 const resultDepth = 1_000;
 
 /** A REST client can be asked nothing, and says nothing of itself. */
-export function restContext(principal: Principal, signal: AbortSignal, listen: Pick<CallContext, "onProgress" | "onLog"> = {}): CallContext {
-  return { principal, signal, client: { era: "legacy", revision: newestLegacyRevision, capabilities: {} }, ...listen };
+export function restContext(
+  principal: Principal,
+  signal: AbortSignal,
+  listen?: Pick<CallContext, "onProgress" | "onLog">,
+): CallContext {
+  return { principal, signal, client: restClient, ...listen };
 }
+
+const restClient: CallContext["client"] = Object.freeze({
+  era: "legacy",
+  revision: newestLegacyRevision,
+  capabilities: Object.freeze({}),
+});
 
 /**
  * Which tool `POST /execute/{name}` means, and its arguments, cut out of the body as bytes. Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS,
  * SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
  */
-export function readExecution(view: View, name: string, header: string | undefined, body: Buffer | undefined, maxDepth: number): CallIntent {
+export function readExecution(
+  view: View,
+  name: string,
+  header: string | undefined,
+  body: Buffer | undefined,
+  maxDepth: number,
+): CallIntent {
   const parsed = body === undefined || body.length === 0 ? undefined : parseJsonBody(body, maxDepth);
-  const field = parsed !== undefined && Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
+  const field =
+    parsed !== undefined && Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
   const intent = resolveInContext(view, name, header, field);
   if (body === undefined || parsed === undefined) return intent;
-  return { ...intent, arguments: ownsContextField(intent) || field === undefined ? { bytes: body, value: parsed.value } : withoutContext(body, parsed) };
+  return {
+    ...intent,
+    arguments:
+      ownsContextField(intent) || field === undefined
+        ? { bytes: body, value: parsed.value }
+        : withoutContext(body, parsed),
+  };
 }
 
 /** The app says which tool a bare name is; a name that means another tool in full is ambiguous then, never silently one of them. */
@@ -44,14 +67,23 @@ function resolveInContext(view: View, name: string, header: string | undefined, 
   const full = found.kind === "one" ? found.tool : undefined;
   // A tool may have an argument of that name: then it is the tool's, and only the header names an app.
   const isArgument = full !== undefined && hasContextProperty(full.definition.inputSchema);
-  if (!isArgument && field !== undefined && typeof field !== "string") throw new GatewayError("PARAMS_INVALID", `${contextField} must be a string`, { data: { field: contextField } });
-  if (!isArgument && header !== undefined && field !== undefined && header !== field) throw new GatewayError("PARAMS_INVALID", `X-App-Context and ${contextField} name different apps`, { data: { field: contextField } });
+  if (!isArgument && field !== undefined && typeof field !== "string")
+    throw new GatewayError("PARAMS_INVALID", `${contextField} must be a string`, { data: { field: contextField } });
+  if (!isArgument && header !== undefined && field !== undefined && header !== field)
+    throw new GatewayError("PARAMS_INVALID", `X-App-Context and ${contextField} name different apps`, {
+      data: { field: contextField },
+    });
   const context = header ?? (isArgument ? undefined : (field as string | undefined));
   if (context === undefined) return resolveTool(view, name, noArguments);
   const app = findApp(view, context);
   const own = app.tools.find((tool) => tool.definition.name === name);
   if (own === undefined) return resolveTool(view, name, noArguments);
-  if (full !== undefined && full !== own) throw new GatewayError("TOOL_AMBIGUOUS", `${JSON.stringify(name.slice(0, 200))} is a tool of ${app.slug}, and in full the name of another`, { data: { tool_paths: [own.path, full.path] } });
+  if (full !== undefined && full !== own)
+    throw new GatewayError(
+      "TOOL_AMBIGUOUS",
+      `${JSON.stringify(name.slice(0, 200))} is a tool of ${app.slug}, and in full the name of another`,
+      { data: { tool_paths: [own.path, full.path] } },
+    );
   return full === own ? resolveTool(view, name, noArguments) : resolveBare(view.bareNames, name, own, noArguments);
 }
 
@@ -68,20 +100,25 @@ function hasContextProperty(schema: { readonly [key: string]: unknown }): boolea
 function withoutContext(body: Buffer, { value, members }: JsonBody): CallArguments {
   const kept = members.filter((member) => member.key !== contextField);
   const pieces: Buffer[] = [];
-  for (const member of kept) pieces.push(Buffer.from(pieces.length === 0 ? "{" : ","), body.subarray(member.keyStart, member.end));
+  for (const member of kept)
+    pieces.push(Buffer.from(pieces.length === 0 ? "{" : ","), body.subarray(member.keyStart, member.end));
   const bytes = kept.length === 0 ? Buffer.from("{}") : Buffer.concat([...pieces, Buffer.from("}")]);
   const { [contextField]: _taken, ...rest } = value;
   return { bytes, value: rest };
 }
 
-/** The answer `{ success, tool_path, result | error, warning?, migrated? }` with the server's bytes in it. */
-export function toExecuteAnswer(intent: CallIntent, outcome: Outcome): Buffer {
+/** The answer `{ success, tool_path, result | error, warning?, migrated? }` with the server's bytes in it, as latin1 text. */
+export function toExecuteAnswer(intent: CallIntent, outcome: Outcome): string {
   const { tool, warning, bareName, migrated } = intent;
   const isFailed = outcome.kind === "error" || isErrorResult(outcome);
   const head = `{"success":${!isFailed},"tool_path":${asciiJson(tool.path)},${outcome.kind === "error" ? '"error"' : '"result"'}:`;
-  const notes = { ...(warning === undefined ? {} : { warning }), ...(migrated === true ? { migrated: { from: bareName, to: tool.path } } : {}) };
-  const tail = warning === undefined && migrated !== true ? "}" : `,${asciiJson(notes).slice(1)}`;
-  return Buffer.concat([Buffer.from(head, "latin1"), outcome.kind === "error" ? outcome.error : outcome.result, Buffer.from(tail, "latin1")]);
+  const body = (outcome.kind === "error" ? outcome.error : outcome.result).toString("latin1");
+  if (warning === undefined && migrated !== true) return `${head}${body}}`;
+  const notes = {
+    ...(warning === undefined ? {} : { warning }),
+    ...(migrated === true ? { migrated: { from: bareName, to: tool.path } } : {}),
+  };
+  return `${head}${body},${asciiJson(notes).slice(1)}`;
 }
 
 /** Large results are not parsed: whether they are failures is looked up in the bytes. */
@@ -95,5 +132,9 @@ function isErrorResult(outcome: Extract<Outcome, { kind: "result" }>): boolean {
 /** A server's JSON-RPC error where there is no place for it: as the failure that comes nearest. */
 export function relayedFailure(error: JsonBytes, notFound: FailureCode): GatewayError {
   const { code, message } = parseErrorObject(error);
-  return new GatewayError(code === -32002 ? notFound : code === -32602 ? "PARAMS_INVALID" : "UPSTREAM_PROTOCOL", `the server answered: ${message.slice(0, 500)}`, { data: { server_code: code } });
+  return new GatewayError(
+    code === -32002 ? notFound : code === -32602 ? "PARAMS_INVALID" : "UPSTREAM_PROTOCOL",
+    `the server answered: ${message.slice(0, 500)}`,
+    { data: { server_code: code } },
+  );
 }

@@ -1,12 +1,24 @@
 import { z } from "zod";
 import { problem } from "./schemas.ts";
 
-const problemContent = (description: string) => ({ description, content: { "application/problem+json": { schema: problem } } });
+const problemContent = (description: string) => ({
+  description,
+  content: { "application/problem+json": { schema: problem } },
+});
 
 /** What a route may answer: its own answer, and the failures that it can have. */
-export function answers<T extends z.ZodType>(schema: T, description: string, failures: readonly (keyof typeof descriptions)[] = []) {
+export function answers<T extends z.ZodType>(
+  schema: T,
+  description: string,
+  failures: readonly (keyof typeof descriptions)[] = [],
+) {
   const own = { description, content: { "application/json": { schema } } };
-  const others = Object.fromEntries([...new Set([...always, ...failures])].map((status) => [status, status === 304 ? z.null().describe(descriptions[304]) : problemContent(descriptions[status])]));
+  const others = Object.fromEntries(
+    [...new Set([...always, ...failures])].map((status) => [
+      status,
+      status === 304 ? z.null().describe(descriptions[304]) : problemContent(descriptions[status]),
+    ]),
+  );
   return { 200: own, ...others };
 }
 

@@ -17,7 +17,11 @@ export function describeExecute(app: RestApp): void {
         params: z.object({ name: schemas.name }),
         headers: z.object({ "x-app-context": z.string().optional().describe("The app that a bare name belongs to.") }),
         body: schemas.executeBody,
-        response: answers(schemas.executeAnswer, "What the tool answered, also when the tool itself failed.", executing),
+        response: answers(
+          schemas.executeAnswer,
+          "What the tool answered, also when the tool itself failed.",
+          executing,
+        ),
       },
     },
     () => {

@@ -12,24 +12,47 @@ const tags = ["Browse"];
 
 /** For browsing: namespaces, apps, the tools of one. */
 export function addNamespaceRoutes(app: RestApp, deps: RestDeps, cache: TextCache): void {
-  app.get("/namespaces", { schema: { tags, summary: "All namespaces", response: answers(schemas.namespaceList, "The namespaces of whoever asks.") } }, (request, reply) => {
-    const view = deps.viewOf(request.principal);
-    sendCached(
-      request,
-      reply,
-      cache.of(view, "namespaces", () => ({ namespaces: offered(view.servers).map((server) => toNamespace(server, view.loaded.has(server.instance))) })),
-    );
-  });
+  app.get(
+    "/namespaces",
+    {
+      schema: {
+        tags,
+        summary: "All namespaces",
+        response: answers(schemas.namespaceList, "The namespaces of whoever asks."),
+      },
+    },
+    (request, reply) => {
+      const view = deps.viewOf(request.principal);
+      sendCached(
+        request,
+        reply,
+        cache.of(view, "namespaces", () => ({
+          namespaces: offered(view.servers).map((server) => toNamespace(server, view.loaded.has(server.instance))),
+        })),
+      );
+    },
+  );
 
-  app.get("/list/apps", { schema: { tags, summary: "All apps", querystring: z.object({ status: schemas.flag }), response: answers(schemas.appList, "One per server.") } }, (request, reply) => {
-    const view = deps.viewOf(request.principal);
-    const { status } = request.query;
-    sendCached(
-      request,
-      reply,
-      cache.of(view, `apps ${status}`, () => offered(view.servers).map((server) => toApp(server, status))),
-    );
-  });
+  app.get(
+    "/list/apps",
+    {
+      schema: {
+        tags,
+        summary: "All apps",
+        querystring: z.object({ status: schemas.flag }),
+        response: answers(schemas.appList, "One per server."),
+      },
+    },
+    (request, reply) => {
+      const view = deps.viewOf(request.principal);
+      const { status } = request.query;
+      sendCached(
+        request,
+        reply,
+        cache.of(view, `apps ${status}`, () => offered(view.servers).map((server) => toApp(server, status))),
+      );
+    },
+  );
 
   app.get(
     "/list/apps/:app/tools",
@@ -46,31 +69,62 @@ export function addNamespaceRoutes(app: RestApp, deps: RestDeps, cache: TextCach
     async (request, reply) => {
       const { principal } = request;
       const before = findApp(deps.viewOf(principal), request.params.app, request.query.namespace);
-      const leave = deps.admit(principal);
-      try {
-        const { loadedAtMs, stale } = await deps.loads.load(principal, before, abortedWith(reply.raw));
-        const server = deps.viewOf(principal).server(before.slug) ?? before;
-        const metadata = { loadedAt: loadedAtMs === undefined ? null : new Date(loadedAtMs).toISOString(), toolCount: server.tools.length, category: server.category ?? null, ...(stale === undefined ? {} : { stale }) };
-        sendCached(request, reply, toCachedText({ namespace: server.namespace, tools: server.tools.map((tool) => tool.definition), metadata }));
-      } finally {
-        leave();
-      }
+      const { loadedAtMs, stale } = await deps.loads.load(principal, before, abortedWith(reply.raw));
+      const server = deps.viewOf(principal).server(before.slug) ?? before;
+      const metadata = {
+        loadedAt: loadedAtMs === undefined ? null : new Date(loadedAtMs).toISOString(),
+        toolCount: server.tools.length,
+        category: server.category ?? null,
+        ...(stale === undefined ? {} : { stale }),
+      };
+      sendCached(
+        request,
+        reply,
+        toCachedText({ namespace: server.namespace, tools: server.tools.map((tool) => tool.definition), metadata }),
+      );
     },
   );
 
-  app.get("/api/namespaces/stats", { schema: { tags, summary: "How namespaces are used", response: answers(schemas.namespaceStats, "Counts of whoever asks, since the gateway was started; uses also from before.") } }, (request, reply) => {
-    const view = deps.viewOf(request.principal);
-    const { uses, loadTimeMs, ...counts } = deps.loads.stats(request.principal);
-    const loaded = view.servers.flatMap((server) => {
-      const entry = view.loaded.get(server.instance);
-      return entry === undefined ? [] : [{ name: server.namespace, loadedAt: new Date(entry.loadedAtMs).toISOString() }];
-    });
-    const namespaces = view.servers.flatMap((server) => {
-      const use = uses.get(server.instance);
-      return use === undefined ? [] : [{ name: server.namespace, loads: use.loads, calls: use.calls, last_used_at: new Date(use.lastUsedAtMs).toISOString(), tools: Object.fromEntries(use.tools) }];
-    });
-    void reply.header("Cache-Control", "no-store").send({ ...counts, load_time_ms: Math.round(loadTimeMs * 100) / 100, loaded, namespaces });
-  });
+  app.get(
+    "/api/namespaces/stats",
+    {
+      schema: {
+        tags,
+        summary: "How namespaces are used",
+        response: answers(
+          schemas.namespaceStats,
+          "Counts of whoever asks, since the gateway was started; uses also from before.",
+        ),
+      },
+    },
+    (request, reply) => {
+      const view = deps.viewOf(request.principal);
+      const { uses, loadTimeMs, ...counts } = deps.loads.stats(request.principal);
+      const loaded = view.servers.flatMap((server) => {
+        const entry = view.loaded.get(server.instance);
+        return entry === undefined
+          ? []
+          : [{ name: server.namespace, loadedAt: new Date(entry.loadedAtMs).toISOString() }];
+      });
+      const namespaces = view.servers.flatMap((server) => {
+        const use = uses.get(server.instance);
+        return use === undefined
+          ? []
+          : [
+              {
+                name: server.namespace,
+                loads: use.loads,
+                calls: use.calls,
+                last_used_at: new Date(use.lastUsedAtMs).toISOString(),
+                tools: Object.fromEntries(use.tools),
+              },
+            ];
+      });
+      void reply
+        .header("Cache-Control", "no-store")
+        .send({ ...counts, load_time_ms: Math.round(loadTimeMs * 100) / 100, loaded, namespaces });
+    },
+  );
 }
 
 /** A server that somebody switched off is none of the apps. */
@@ -78,10 +132,28 @@ function offered(servers: readonly ViewServer[]): readonly ViewServer[] {
   return servers.filter((server) => server.status !== "disabled");
 }
 
-function toNamespace(server: ViewServer, loaded: boolean): z.output<typeof schemas.namespaceList>["namespaces"][number] {
-  return { name: server.namespace, displayName: server.title, icon: server.icon ?? null, category: server.category ?? null, priority: server.priority, toolCount: server.tools.length, loaded };
+function toNamespace(
+  server: ViewServer,
+  loaded: boolean,
+): z.output<typeof schemas.namespaceList>["namespaces"][number] {
+  return {
+    name: server.namespace,
+    displayName: server.title,
+    icon: server.icon ?? null,
+    category: server.category ?? null,
+    priority: server.priority,
+    toolCount: server.tools.length,
+    loaded,
+  };
 }
 
 function toApp(server: ViewServer, withStatus: boolean): z.output<typeof schemas.appList>[number] {
-  return { name: server.slug, namespace: server.namespace, icon: server.icon ?? null, category: server.category ?? null, toolCount: server.tools.length, ...(withStatus ? { status: server.status } : {}) };
+  return {
+    name: server.slug,
+    namespace: server.namespace,
+    icon: server.icon ?? null,
+    category: server.category ?? null,
+    toolCount: server.tools.length,
+    ...(withStatus ? { status: server.status } : {}),
+  };
 }

@@ -2,7 +2,7 @@ import { modernRevision } from "../../protocol/revisions.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
-import { isModernError } from "../handshake.ts";
+import { bridgedCapabilities, isModernError } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
 import { deliver, type Delivery } from "./deliver.ts";
@@ -20,7 +20,7 @@ export interface ModernChannelOptions {
 }
 
 export function modernDialect(identity: GatewayIdentity): Dialect {
-  return { era: "modern", revision: modernRevision, identity, capabilities: {} };
+  return { era: "modern", revision: modernRevision, identity, capabilities: bridgedCapabilities };
 }
 
 /** Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own. */

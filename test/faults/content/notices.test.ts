@@ -143,7 +143,7 @@ describe("what servers say on their own", () => {
     },
   );
 
-  test.each(["stdio-legacy", "http-legacy"])(
+  test.each(["stdio-legacy", "stdio-modern", "http-legacy", "http-modern"])(
     "FAULT 50: a storm of list_changed leads to a few refreshes (%s)",
     async (slug) => {
       const lists = async (): Promise<number> =>
@@ -156,7 +156,8 @@ describe("what servers say on their own", () => {
         JSON.stringify((await rpc(`${gateway.url}/mcp/server/${slug}`, "tools/list")).json).includes("after-the-storm"),
       );
       // At most once a second: 1.5 s of storm, the rename, and one that was under way.
-      expect((await lists()) - before).toBeLessThanOrEqual(5);
+      const instances = slug === "http-modern" ? ["http-modern", "keyed"] : [slug];
+      expect((await lists()) - before).toBeLessThanOrEqual(5 * instances.length);
       await gateway.stillServes();
     },
   );
@@ -181,7 +182,8 @@ describe("what servers say on their own", () => {
       expect(stray.text).toContain("reported to nobody");
       expect(stray.text).not.toContain("notifications/progress");
       const unknown = await send(`${gateway.url}/mcp`, { headers, body: body("unknown-notification") });
-      expect(unknown.text).not.toContain("never/heard");
+      // It came on the call's own stream, or belongs to nobody: either way the call goes on.
+      expect(unknown.text).toContain("sent");
       const good = await send(`${gateway.url}/mcp`, { headers, body: body("progress") });
       expect(good.text.match(/"progressToken":"mine"/g)).toHaveLength(3);
       expect(gateway.logged(`"server":"${slug}"`).some((line) => line.includes("unknown-progress"))).toBe(true);

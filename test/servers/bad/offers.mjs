@@ -1,5 +1,6 @@
 // Resources and prompts, for --resources and --prompts. Well-behaved: what goes wrong here goes wrong in the lists.
 
+import { askForName } from "./tools-asking.mjs";
 import { image, text } from "./content.mjs";
 
 export const resources = [
@@ -22,8 +23,25 @@ export const prompts = [
   { name: "greet", description: "Greets somebody", arguments: [{ name: "name", required: true }] },
 ];
 
+/** For --asking: both say what the user answered. */
+export const askingResource = { uri: "bad://asking", name: "asking", mimeType: "text/plain" };
+export const askingPrompt = { name: "asking", description: "Asks for a name first" };
+
+async function readAsking(exchange) {
+  const answer = await askForName(exchange);
+  if (answer !== undefined)
+    exchange.answer({ contents: [{ ...askingResource, text: JSON.stringify(answer) }] });
+}
+
+async function getAsking(exchange) {
+  const answer = await askForName(exchange);
+  if (answer !== undefined)
+    exchange.answer({ messages: [{ role: "user", content: text(JSON.stringify(answer)) }] });
+}
+
 export function readResource(exchange) {
   const { uri } = exchange.params;
+  if (exchange.server.options.asking && uri === askingResource.uri) return readAsking(exchange);
   const known = resources.find((resource) => resource.uri === uri);
   const isItem = typeof uri === "string" && uri.startsWith("bad://item/");
   if (known === undefined && !isItem) {
@@ -42,6 +60,7 @@ export function readResource(exchange) {
 
 export function getPrompt(exchange) {
   const { name, arguments: args = {} } = exchange.params;
+  if (exchange.server.options.asking && name === askingPrompt.name) return getAsking(exchange);
   if (!prompts.some((prompt) => prompt.name === name))
     return exchange.fail(-32602, `Unknown prompt ${name}`);
   const content = text(

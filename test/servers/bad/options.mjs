@@ -57,6 +57,11 @@ const table = {
   "cache-scope": { type: "text", initial: "private", help: "of modern lists" },
   resources: { type: "flag", help: "offers three resources, a template, subscriptions" },
   prompts: { type: "flag", help: "offers two prompts, and completion" },
+  asking: {
+    type: "flag",
+    help: "also offers the prompt `asking` and the resource bad://asking, which ask the user first",
+  },
+  apps: { type: "flag", help: "also offers tools with a user interface (MCP Apps)" },
 
   "start-delay": { type: "number", initial: 0, help: "ms before anything is read" },
   "hang-on-initialize": { type: "flag", help: "never answers initialize or server/discover" },

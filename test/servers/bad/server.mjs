@@ -3,7 +3,15 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { createExchange, versionOf } from "./exchange.mjs";
 import { createLists } from "./lists.mjs";
-import { prompts, resources, resourceTemplates, readResource, getPrompt } from "./offers.mjs";
+import {
+  askingPrompt,
+  askingResource,
+  prompts,
+  resources,
+  resourceTemplates,
+  readResource,
+  getPrompt,
+} from "./offers.mjs";
 import { record } from "./records.mjs";
 import { allTools, canary } from "./tools.mjs";
 
@@ -155,13 +163,20 @@ const methods = {
     await (tool?.run ?? canary)(exchange);
   },
   "resources/list": (exchange) =>
-    exchange.server.lists.answerPage(exchange, "resources", resources),
+    exchange.server.lists.answerPage(exchange, "resources", [
+      ...resources,
+      ...(exchange.server.options.asking ? [askingResource] : []),
+    ]),
   "resources/templates/list": (exchange) =>
     exchange.server.lists.answerPage(exchange, "resourceTemplates", resourceTemplates),
   "resources/read": readResource,
   "resources/subscribe": (exchange) => exchange.answer({}),
   "resources/unsubscribe": (exchange) => exchange.answer({}),
-  "prompts/list": (exchange) => exchange.server.lists.answerPage(exchange, "prompts", prompts),
+  "prompts/list": (exchange) =>
+    exchange.server.lists.answerPage(exchange, "prompts", [
+      ...prompts,
+      ...(exchange.server.options.asking ? [askingPrompt] : []),
+    ]),
   "prompts/get": getPrompt,
   "completion/complete": (exchange) => {
     const value = String(exchange.params.argument?.value ?? "");

@@ -84,12 +84,21 @@ export const askingTools = {
 
 function askOne(kind) {
   return async (exchange) => {
-    const question = questions[kind](exchange.args);
-    if (exchange.era === "legacy") return exchange.say(await askAndRead(exchange, question));
-    const answer = exchange.params.inputResponses?.answer;
-    if (answer === undefined) return requireInput(exchange, { answer: question }, kind);
-    if (openState(exchange) !== undefined) exchange.say(answer);
+    const answer = await askFor(exchange, kind);
+    if (answer !== undefined) exchange.say(answer);
   };
+}
+
+/** For what is no tool: the user's answer, or undefined when the exchange has been answered with the question. */
+export const askForName = (exchange) => askFor(exchange, "elicit");
+
+async function askFor(exchange, kind) {
+  const question = questions[kind](exchange.args);
+  if (exchange.era === "legacy") return askAndRead(exchange, question);
+  const answer = exchange.params.inputResponses?.answer;
+  if (answer !== undefined) return openState(exchange) === undefined ? undefined : answer;
+  requireInput(exchange, { answer: question }, kind);
+  return undefined;
 }
 
 async function askInTurn(exchange, kinds) {
