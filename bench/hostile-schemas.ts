@@ -114,9 +114,7 @@ function recursiveTree(): JsonObject {
 function doubling(depth: number): JsonObject {
   const ref = (level: number) => ({ $ref: `#/$defs/level${level}` });
   const both = (level: number) => ({ allOf: [ref(level + 1), ref(level + 1)] });
-  const defs = Object.fromEntries(
-    Array.from({ length: depth }, (_, level) => [`level${level}`, both(level)]),
-  );
+  const defs = Object.fromEntries(Array.from({ length: depth }, (_, level) => [`level${level}`, both(level)]));
   return { ...ref(0), $defs: { ...defs, [`level${depth}`]: { type: "object", minProperties: 0 } } };
 }
 

@@ -22,20 +22,34 @@ type Call = (worker: number) => Promise<unknown>;
 async function main(): Promise<void> {
   const rows: string[] = [];
   for (const era of ["modern", "legacy"] as const) {
-    const child = fork(fileURLToPath(import.meta.url), ["serve", era], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = fork(fileURLToPath(import.meta.url), ["serve", era], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
     try {
       const url = await urlOf(child);
       await using connection = await connect(url, era);
       for (const concurrency of [1, 32]) {
-        const callers = [plainCaller(url, era), connectionCaller(connection, "kept"), connectionCaller(connection, "new")];
+        const callers = [
+          plainCaller(url, era),
+          connectionCaller(connection, "kept"),
+          connectionCaller(connection, "new"),
+        ];
         const [floor = 0, kept = 0, fresh = 0] = await measure(callers, concurrency);
-        rows.push([era, concurrency, ...[floor, kept, kept / floor, fresh, fresh / floor].map((value) => value.toFixed(2))].join("\t"));
+        rows.push(
+          [
+            era,
+            concurrency,
+            ...[floor, kept, kept / floor, fresh, fresh / floor].map((value) => value.toFixed(2)),
+          ].join("\t"),
+        );
       }
     } finally {
       child.kill();
     }
   }
-  process.stdout.write(`CPU µs per call of the calling process, median of ${rounds} rounds of ${callsPerRound} calls\n`);
+  process.stdout.write(
+    `CPU µs per call of the calling process, median of ${rounds} rounds of ${callsPerRound} calls\n`,
+  );
   process.stdout.write(`era\tc\thttp\tours\tratio\t+signal\tratio\n${rows.join("\n")}\n`);
 }
 
@@ -85,13 +99,32 @@ function plainCaller(url: string, era: "modern" | "legacy"): Call {
   const { hostname, port, pathname } = new URL(url);
   const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" };
   const legacy = { "mcp-protocol-version": "2025-11-25", "mcp-session-id": "bench" };
-  const fixed = { "content-type": "application/json", accept: "application/json, text/event-stream", ...(era === "modern" ? modern : legacy) };
-  const meta = era === "modern" ? { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } : {};
+  const fixed = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    ...(era === "modern" ? modern : legacy),
+  };
+  const meta =
+    era === "modern"
+      ? {
+          _meta: {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+          },
+        }
+      : {};
   let id = 0;
   return () =>
     new Promise((resolve, reject) => {
       id += 1;
-      const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "echo", arguments: { text: "hello" }, ...meta } }));
+      const body = Buffer.from(
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id,
+          method: "tools/call",
+          params: { name: "echo", arguments: { text: "hello" }, ...meta },
+        }),
+      );
       const outgoing = httpRequest(
         { agent, hostname, port, path: pathname, method: "POST", headers: { ...fixed, "content-length": body.length } },
         (response) => {
@@ -150,8 +183,13 @@ async function serve(era: string): Promise<void> {
         response.writeHead(202).end();
         return;
       }
-      const headers = { "content-type": "application/json", ...(era === "legacy" ? { "mcp-session-id": "bench" } : {}) };
-      response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result: resultOf(message.method) }));
+      const headers = {
+        "content-type": "application/json",
+        ...(era === "legacy" ? { "mcp-session-id": "bench" } : {}),
+      };
+      response
+        .writeHead(200, headers)
+        .end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result: resultOf(message.method) }));
     });
   });
   http.listen(0, "127.0.0.1");

@@ -28,12 +28,44 @@ const calls = quick ? 4_000 : 12_000;
 const cases: readonly Case[] = [
   ...(["stdio", "http"] as const).flatMap((upstream) =>
     (["legacy", "modern"] as const).flatMap((era): Case[] => [
-      { name: `${upstream} ${era} c=1`, upstream, era, connections: 1, requests: calls / 2, method: "call", target: upstream === "stdio" ? 1.35 : 1.15 },
-      { name: `${upstream} ${era} c=32`, upstream, era, connections: 32, requests: calls, method: "call", target: upstream === "stdio" ? 1.4 : 0.9 },
+      {
+        name: `${upstream} ${era} c=1`,
+        upstream,
+        era,
+        connections: 1,
+        requests: calls / 2,
+        method: "call",
+        target: upstream === "stdio" ? 1.35 : 1.15,
+      },
+      {
+        name: `${upstream} ${era} c=32`,
+        upstream,
+        era,
+        connections: 32,
+        requests: calls,
+        method: "call",
+        target: upstream === "stdio" ? 1.4 : 0.9,
+      },
     ]),
   ),
-  { name: "tools/list c=32", upstream: "stdio", era: "legacy", connections: 32, requests: calls, method: "list", target: 1.3 },
-  { name: "1 MB result c=1", upstream: "stdio", era: "legacy", connections: 1, requests: quick ? 60 : 150, method: "big", target: 0.25 },
+  {
+    name: "tools/list c=32",
+    upstream: "stdio",
+    era: "legacy",
+    connections: 32,
+    requests: calls,
+    method: "list",
+    target: 1.3,
+  },
+  {
+    name: "1 MB result c=1",
+    upstream: "stdio",
+    era: "legacy",
+    connections: 1,
+    requests: quick ? 60 : 150,
+    method: "big",
+    target: 0.25,
+  },
 ];
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`;
@@ -43,8 +75,17 @@ function toRequest(item: Case): { body: string; headers: Record<string, string> 
   const method = item.method === "list" ? "tools/list" : "tools/call";
   const call = `"name":"execute_mcp_tool","arguments":{"tool_path":"echo:${item.method === "big" ? "big" : "echo"}","arguments":${item.method === "big" ? "{}" : '{"message":"hello"}'}}`;
   const params = [...(item.method === "list" ? [] : [call]), ...(isModern ? [meta] : [])].join(",");
-  const headers = isModern ? { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...(item.method === "list" ? {} : { "Mcp-Name": "execute_mcp_tool" }) } : {};
-  return { body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params}}}`, headers: headers as Record<string, string> };
+  const headers = isModern
+    ? {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": method,
+        ...(item.method === "list" ? {} : { "Mcp-Name": "execute_mcp_tool" }),
+      }
+    : {};
+  return {
+    body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params}}}`,
+    headers: headers as Record<string, string>,
+  };
 }
 
 interface Round {
@@ -57,9 +98,19 @@ interface Round {
 async function measure(target: Measured, path: string, item: Case): Promise<Round> {
   const { body, headers } = toRequest(item);
   const before = cpuMicros(target.pid);
-  const result = await load(target.url, body, { connections: item.connections, requests: item.requests, headers, path });
+  const result = await load(target.url, body, {
+    connections: item.connections,
+    requests: item.requests,
+    headers,
+    path,
+  });
   const cpu = (cpuMicros(target.pid) - before) / result.requests;
-  return { cpu, rate: result.requests / (result.durationMs / 1_000), p50: percentile(result.latencies, 0.5), p99: percentile(result.latencies, 0.99) };
+  return {
+    cpu,
+    rate: result.requests / (result.durationMs / 1_000),
+    p50: percentile(result.latencies, 0.5),
+    p99: percentile(result.latencies, 0.99),
+  };
 }
 
 function median(values: readonly number[]): number {
@@ -68,7 +119,9 @@ function median(values: readonly number[]): number {
 }
 
 function row(...cells: readonly (string | number)[]): void {
-  process.stdout.write(`| ${cells.map((cell) => (typeof cell === "number" ? cell.toFixed(cell < 10 ? 2 : 1) : cell)).join(" | ")} |\n`);
+  process.stdout.write(
+    `| ${cells.map((cell) => (typeof cell === "number" ? cell.toFixed(cell < 10 ? 2 : 1) : cell)).join(" | ")} |\n`,
+  );
 }
 
 async function runCase(item: Case, floor: Measured, gateway: Measured): Promise<{ ours: number; floor: number }> {
@@ -104,25 +157,49 @@ try {
   row("---", "---", "---", "---", "---", "---", "---", "---", "---", "---");
   const cpu = new Map<string, number>();
   for (const upstream of ["stdio", "http"] as const) {
-    const wanted = cases.filter((item) => item.upstream === upstream && (only === undefined || item.name.includes(only)));
+    const wanted = cases.filter(
+      (item) => item.upstream === upstream && (only === undefined || item.name.includes(only)),
+    );
     if (wanted.length === 0) continue;
     const echo = upstream === "http" ? await startMeasured([here("./servers/echo.mjs"), "--http"]) : undefined;
     if (echo !== undefined) started.push(echo);
-    const server = echo === undefined ? { command: process.execPath, args: [here("./servers/echo.mjs")] } : { type: "http", url: echo.url };
+    const server =
+      echo === undefined
+        ? { command: process.execPath, args: [here("./servers/echo.mjs")] }
+        : { type: "http", url: echo.url };
     const configFile = join(directory, `${upstream}.json`);
     writeFileSync(configFile, JSON.stringify({ mcpServers: { echo: server } }));
-    const floor = await startMeasured([here("./servers/floor.mjs"), ...(echo === undefined ? [] : ["--http", echo.url])]);
-    const gateway = await startMeasured([here("../dist/cli/main.js"), "serve", "--config", configFile, "--port", "0", "--data-dir", join(directory, upstream), "--log-level", "error"]);
+    const floor = await startMeasured([
+      here("./servers/floor.mjs"),
+      ...(echo === undefined ? [] : ["--http", echo.url]),
+    ]);
+    const gateway = await startMeasured([
+      here("../dist/cli/main.js"),
+      "serve",
+      "--config",
+      configFile,
+      "--port",
+      "0",
+      "--data-dir",
+      join(directory, upstream),
+      "--log-level",
+      "error",
+    ]);
     started.push(floor, gateway);
     await untilCallable(gateway);
     for (const item of wanted) cpu.set(item.name, (await runCase(item, floor, gateway)).ours);
-    process.stdout.write(`RSS after ${upstream}: floor ${(residentBytes(floor.pid) / 1e6).toFixed(0)} MB, gateway ${(residentBytes(gateway.pid) / 1e6).toFixed(0)} MB\n`);
+    process.stdout.write(
+      `RSS after ${upstream}: floor ${(residentBytes(floor.pid) / 1e6).toFixed(0)} MB, gateway ${(residentBytes(gateway.pid) / 1e6).toFixed(0)} MB\n`,
+    );
   }
   for (const upstream of ["stdio", "http"]) {
     for (const connections of [1, 32]) {
       const legacy = cpu.get(`${upstream} legacy c=${connections}`);
       const modern = cpu.get(`${upstream} modern c=${connections}`);
-      if (legacy !== undefined && modern !== undefined) process.stdout.write(`modern / legacy, ${upstream} c=${connections}: ${(modern / legacy).toFixed(2)} (target 1.1)\n`);
+      if (legacy !== undefined && modern !== undefined)
+        process.stdout.write(
+          `modern / legacy, ${upstream} c=${connections}: ${(modern / legacy).toFixed(2)} (target 1.1)\n`,
+        );
     }
   }
 } finally {
@@ -134,7 +211,11 @@ try {
 async function untilCallable(gateway: Measured): Promise<void> {
   const { body } = toRequest(cases[0] as Case);
   for (let attempt = 0; attempt < 200; attempt += 1) {
-    const answer = await fetch(`${gateway.url}/mcp`, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const answer = await fetch(`${gateway.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
     if ((await answer.text()).includes("Echo: hello")) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -19,10 +19,16 @@ function print(...cells: readonly string[]): void {
 }
 
 /** Milliseconds from spawn until a POST is answered. */
-async function untilAnswered(args: readonly string[]): Promise<{ readyMs: number; target: Awaited<ReturnType<typeof startMeasured>> }> {
+async function untilAnswered(
+  args: readonly string[],
+): Promise<{ readyMs: number; target: Awaited<ReturnType<typeof startMeasured>> }> {
   const startedMs = performance.now();
   const target = await startMeasured(args);
-  const answer = await fetch(`${target.url}/mcp`, { method: "POST", headers: { "content-type": "application/json" }, body: listBody });
+  const answer = await fetch(`${target.url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: listBody,
+  });
   await answer.text();
   return { readyMs: performance.now() - startedMs, target };
 }
@@ -33,9 +39,15 @@ async function rawCallable(count: number): Promise<number> {
   await Promise.all(
     Array.from({ length: count }, async () => {
       const child = spawn(process.execPath, [here("./servers/slow.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
-      child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n');
+      child.stdin.write(
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n',
+      );
       let text = "";
-      await new Promise<void>((resolve) => child.stdout.on("data", (chunk: Buffer) => ((text += chunk.toString()).includes('"id":2') ? resolve() : undefined)));
+      await new Promise<void>((resolve) =>
+        child.stdout.on("data", (chunk: Buffer) =>
+          (text += chunk.toString()).includes('"id":2') ? resolve() : undefined,
+        ),
+      );
       child.kill("SIGKILL");
     }),
   );
@@ -47,7 +59,9 @@ async function untilAllCallable(url: string, count: number, startedMs: number): 
   while (missing.size > 0) {
     for (const name of missing) {
       const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_mcp_tool","arguments":{"tool_path":"${name}:echo","arguments":{"message":"x"}}}}`;
-      const text = await (await fetch(`${url}/mcp`, { method: "POST", headers: { "content-type": "application/json" }, body })).text();
+      const text = await (
+        await fetch(`${url}/mcp`, { method: "POST", headers: { "content-type": "application/json" }, body })
+      ).text();
       if (text.includes("Echo: x")) missing.delete(name);
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -58,7 +72,13 @@ async function untilAllCallable(url: string, count: number, startedMs: number): 
 /** All tools are known; none was called, so that what only calls need is not loaded. */
 async function untilListed(url: string, count: number): Promise<void> {
   for (;;) {
-    const text = await (await fetch(`${url}/mcp/flat`, { method: "POST", headers: { "content-type": "application/json" }, body: listBody })).text();
+    const text = await (
+      await fetch(`${url}/mcp/flat`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: listBody,
+      })
+    ).text();
     if (text.split('"inputSchema"').length - 1 >= count) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -75,10 +95,23 @@ function writeConfig(name: string, servers: Readonly<Record<string, object>>): s
 }
 
 try {
-  print("upstreams (1 s each)", "first tools/list ms", "empty node:http ms", "ratio", "all callable ms", "raw client ms", "ratio");
+  print(
+    "upstreams (1 s each)",
+    "first tools/list ms",
+    "empty node:http ms",
+    "ratio",
+    "all callable ms",
+    "raw client ms",
+    "ratio",
+  );
   print("---", "---", "---", "---", "---", "---", "---");
   for (const count of [1, 10, 30]) {
-    const servers = Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { command: process.execPath, args: [here("./servers/slow.mjs")] }]));
+    const servers = Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `s${index}`,
+        { command: process.execPath, args: [here("./servers/slow.mjs")] },
+      ]),
+    );
     const file = writeConfig(`slow-${count}`, servers);
     const ours: number[] = [];
     const empty: number[] = [];
@@ -88,24 +121,64 @@ try {
       empty.push(floor.readyMs);
       await floor.target.stop();
       const startedMs = performance.now();
-      const gateway = await untilAnswered([here("../dist/cli/main.js"), "serve", "--config", file, "--port", "0", "--data-dir", join(directory, `data-${count}-${round}`), "--log-level", "error"]);
+      const gateway = await untilAnswered([
+        here("../dist/cli/main.js"),
+        "serve",
+        "--config",
+        file,
+        "--port",
+        "0",
+        "--data-dir",
+        join(directory, `data-${count}-${round}`),
+        "--log-level",
+        "error",
+      ]);
       ours.push(gateway.readyMs);
       if (round === 0) callable = await untilAllCallable(gateway.target.url, count, startedMs);
       await gateway.target.stop();
     }
     const raw = await rawCallable(count);
-    print(String(count), median(ours).toFixed(0), median(empty).toFixed(0), (median(ours) / median(empty)).toFixed(2), callable.toFixed(0), raw.toFixed(0), (callable / raw).toFixed(2));
+    print(
+      String(count),
+      median(ours).toFixed(0),
+      median(empty).toFixed(0),
+      (median(ours) / median(empty)).toFixed(2),
+      callable.toFixed(0),
+      raw.toFixed(0),
+      (callable / raw).toFixed(2),
+    );
   }
 
-  const many = writeConfig("many", Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`s${index}`, { command: process.execPath, args: [here("./servers/echo.mjs")], env: { BENCH_TOOLS: "98" } }])));
+  const many = writeConfig(
+    "many",
+    Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [
+        `s${index}`,
+        { command: process.execPath, args: [here("./servers/echo.mjs")], env: { BENCH_TOOLS: "98" } },
+      ]),
+    ),
+  );
   const empty = await startMeasured([here("./servers/empty.mjs")]);
-  const gateway = await startMeasured([here("../dist/cli/main.js"), "serve", "--config", many, "--port", "0", "--data-dir", join(directory, "data-many"), "--log-level", "error"]);
+  const gateway = await startMeasured([
+    here("../dist/cli/main.js"),
+    "serve",
+    "--config",
+    many,
+    "--port",
+    "0",
+    "--data-dir",
+    join(directory, "data-many"),
+    "--log-level",
+    "error",
+  ]);
   await untilListed(gateway.url, 1_000);
   await new Promise((resolve) => setTimeout(resolve, (idleSeconds / 2) * 1_000));
   const before = cpuMicros(gateway.pid);
   await new Promise((resolve) => setTimeout(resolve, (idleSeconds / 2) * 1_000));
   const idleCpu = (cpuMicros(gateway.pid) - before) / ((idleSeconds / 2) * 1_000_000);
-  process.stdout.write(`\nTen servers, 1,000 tools, after ${idleSeconds} s idle: RSS ${(residentBytes(gateway.pid) / 1e6).toFixed(1)} MB (empty node:http ${(residentBytes(empty.pid) / 1e6).toFixed(1)} MB), CPU ${(idleCpu * 100).toFixed(2)} % of a core\n`);
+  process.stdout.write(
+    `\nTen servers, 1,000 tools, after ${idleSeconds} s idle: RSS ${(residentBytes(gateway.pid) / 1e6).toFixed(1)} MB (empty node:http ${(residentBytes(empty.pid) / 1e6).toFixed(1)} MB), CPU ${(idleCpu * 100).toFixed(2)} % of a core\n`,
+  );
   await gateway.stop();
   await empty.stop();
 } finally {

@@ -36,9 +36,7 @@ const issue = {
 await using validators = createValidators({ clock: systemClock, workerFile });
 const before = residentMb();
 const firstMs = await timed(() => validators.prepare("first", issueSchema, never));
-const secondMs = await timed(() =>
-  validators.prepare("second", { ...issueSchema, title: "again" }, never),
-);
+const secondMs = await timed(() => validators.prepare("second", { ...issueSchema, title: "again" }, never));
 const withWorker = residentMb();
 row("first schema, with the worker's start", `${firstMs.toFixed(1)} ms`);
 row("a typical schema after it", `${secondMs.toFixed(2)} ms`);
@@ -58,8 +56,7 @@ async function realTools(target: Validators): Promise<void> {
   let unvalidated = 0;
   const ms = await timed(async () => {
     for (const tool of tools)
-      if ((await target.prepare(tool.id, tool.inputSchema, never)) === "unvalidated")
-        unvalidated += 1;
+      if ((await target.prepare(tool.id, tool.inputSchema, never)) === "unvalidated") unvalidated += 1;
   });
   lag.disable();
   row(
@@ -80,9 +77,7 @@ async function hostile(): Promise<void> {
     lag.enable();
     await sleep(5);
     let verdict: Verdict = "unvalidated";
-    const prepareMs = await timed(
-      async () => (verdict = await fresh.prepare("hostile", schema, never)),
-    );
+    const prepareMs = await timed(async () => (verdict = await fresh.prepare("hostile", schema, never)));
     await sleep(5);
     const checkMs = await timed(async () => checkOf(verdict, value));
     await sleep(5);

@@ -14,6 +14,9 @@ function newest(path) {
 
 const sources = ["src", "tsconfig.json", "tsconfig.build.json", "package.json"].map((name) => newest(`${root}${name}`));
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < Math.max(...sources)) {
-  execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`], { cwd: root, stdio: "inherit" });
+  execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`], {
+    cwd: root,
+    stdio: "inherit",
+  });
   chmodSync(stamp, 0o755);
 }

@@ -7,13 +7,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cacheDir, projectDir } from "./conformance/cached-package.mjs";
-import {
-  countPassed,
-  findLosses,
-  lossTable,
-  scenarioTable,
-  summaryTable,
-} from "./conformance/comparison.mjs";
+import { countPassed, findLosses, lossTable, scenarioTable, summaryTable } from "./conformance/comparison.mjs";
 import { startGateway } from "./conformance/gateway.mjs";
 import { startListening } from "./conformance/listening.mjs";
 import { runClientScenarios, runServerScenarios } from "./conformance/suite.mjs";
@@ -55,9 +49,7 @@ else process.exitCode = await main();
 
 async function main() {
   if (!flags["direct-only"] && !existsSync(flags.gateway)) {
-    process.stderr.write(
-      `${flags.gateway} does not exist: run \`npm run build\`, or use --direct-only\n`,
-    );
+    process.stderr.write(`${flags.gateway} does not exist: run \`npm run build\`, or use --direct-only\n`);
     return 2;
   }
   const kind = flags["client-scenarios"] ? "client" : "server";
@@ -102,10 +94,7 @@ async function writeResults(kind, runs) {
   const directory = join(cacheDir, "conformance");
   await mkdir(directory, { recursive: true });
   for (const run of runs) {
-    await writeFile(
-      join(directory, `results-${kind}-${run.revision}.json`),
-      `${JSON.stringify(run, null, 2)}\n`,
-    );
+    await writeFile(join(directory, `results-${kind}-${run.revision}.json`), `${JSON.stringify(run, null, 2)}\n`);
   }
 }
 

@@ -3,18 +3,46 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** From the top of the house to its cellar. A room may import the rooms below it, `events` and `shared`. */
-const rooms = ["cli", "app", "front", "identity", "exposure", "discovery", "routing", "instance", "upstream", "protocol", "policy", "catalog", "config", "store", "events", "shared"];
+const rooms = [
+  "cli",
+  "app",
+  "front",
+  "identity",
+  "exposure",
+  "discovery",
+  "routing",
+  "instance",
+  "upstream",
+  "protocol",
+  "policy",
+  "catalog",
+  "config",
+  "store",
+  "events",
+  "shared",
+];
 /** Rooms in which the protocol's own packages may be imported. */
 const sdkFiles = ["src/front/mcp/**", "src/upstream/**", "src/protocol/**", "src/identity/oauth/**"];
-const sdk = { group: ["@modelcontextprotocol/*", "@modelcontextprotocol/*/**"], message: "Only front/mcp, upstream, protocol and the OAuth client import the SDK." };
+const sdk = {
+  group: ["@modelcontextprotocol/*", "@modelcontextprotocol/*/**"],
+  message: "Only front/mcp, upstream, protocol and the OAuth client import the SDK.",
+};
 const environment = "Only config and cli read the environment: take it as an argument.";
 
 function above(room) {
   const place = rooms.indexOf(room);
   const higher = rooms.slice(0, place);
   // What happens is recorded by everybody, so events lies beside the house: it imports nothing but shared.
-  const barred = room === "events" ? rooms.filter((name) => name !== "events" && name !== "shared") : room === "store" ? rooms.filter((name) => !["store", "events", "shared", "catalog"].includes(name)) : higher;
-  return barred.map((name) => ({ group: [`**/../${name}/**`, `../${name}/**`, `../../${name}/**`, `../../../${name}/**`], message: `${room} lies below ${name}: rooms import downwards only.` }));
+  const barred =
+    room === "events"
+      ? rooms.filter((name) => name !== "events" && name !== "shared")
+      : room === "store"
+        ? rooms.filter((name) => !["store", "events", "shared", "catalog"].includes(name))
+        : higher;
+  return barred.map((name) => ({
+    group: [`**/../${name}/**`, `../${name}/**`, `../../${name}/**`, `../../../${name}/**`],
+    message: `${room} lies below ${name}: rooms import downwards only.`,
+  }));
 }
 
 const config = {
@@ -67,18 +95,36 @@ const config = {
   overrides: [
     ...rooms.map((room) => ({
       files: [`src/${room}/**/*.ts`],
-      rules: { "no-restricted-imports": ["error", { patterns: [...above(room), ...(sdkFiles.some((files) => files.startsWith(`src/${room}/`)) ? [] : [sdk])] }] },
+      rules: {
+        "no-restricted-imports": [
+          "error",
+          { patterns: [...above(room), ...(sdkFiles.some((files) => files.startsWith(`src/${room}/`)) ? [] : [sdk])] },
+        ],
+      },
     })),
-    ...sdkFiles.map((files) => ({ files: [files], rules: { "no-restricted-imports": ["error", { patterns: above(files.split("/")[1]) }] } })),
+    ...sdkFiles.map((files) => ({
+      files: [files],
+      rules: { "no-restricted-imports": ["error", { patterns: above(files.split("/")[1]) }] },
+    })),
     { files: ["src/**/*.ts"], rules: { "node/no-process-env": "error" } },
     { files: ["src/cli/**/*.ts"], rules: { "node/no-process-env": "off" } },
     // Tests may look into every room.
     {
       files: ["src/**/*.test.ts", "test/**", "bench/**", "scripts/**", "vitest.config.ts"],
-      rules: { "no-restricted-imports": "off", "node/no-process-env": "off", "import/no-default-export": "off", "max-lines": "off", "no-console": "off", "typescript/no-explicit-any": "off" },
+      rules: {
+        "no-restricted-imports": "off",
+        "node/no-process-env": "off",
+        "import/no-default-export": "off",
+        "max-lines": "off",
+        "no-console": "off",
+        "typescript/no-explicit-any": "off",
+      },
     },
   ],
 };
 
-writeFileSync(fileURLToPath(new URL("../.oxlintrc.json", import.meta.url)), `${JSON.stringify(config, undefined, 2)}\n`);
+writeFileSync(
+  fileURLToPath(new URL("../.oxlintrc.json", import.meta.url)),
+  `${JSON.stringify(config, undefined, 2)}\n`,
+);
 process.stdout.write(`wrote .oxlintrc.json for ${rooms.length} rooms; ${environment}\n`);

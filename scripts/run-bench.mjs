@@ -13,6 +13,15 @@ if (entry === undefined) {
 execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
 // Beside the sources, so that import.meta.url and package look-ups mean the same as in them.
 const outfile = join(root, entry, "..", `.${basename(entry, ".ts")}.bundle.mjs`);
-await build({ entryPoints: [join(root, entry)], outfile, bundle: true, platform: "node", format: "esm", target: "node20", packages: "external", logLevel: "warning" });
+await build({
+  entryPoints: [join(root, entry)],
+  outfile,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  packages: "external",
+  logLevel: "warning",
+});
 const run = spawnSync(process.execPath, ["--expose-gc", outfile, ...args], { stdio: "inherit", cwd: root });
 process.exitCode = run.status ?? 1;

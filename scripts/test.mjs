@@ -19,7 +19,11 @@ let passed = 0;
 try {
   const result = JSON.parse(readFileSync(report, "utf8"));
   passed = result.numPassedTests;
-  failed = Math.max(failed, result.numFailedTests + result.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0).length);
+  failed = Math.max(
+    failed,
+    result.numFailedTests +
+      result.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0).length,
+  );
 } catch {
   failed = Math.max(failed, 1);
 }

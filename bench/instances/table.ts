@@ -1,5 +1,9 @@
 /** Prints a table with aligned columns. */
-export function printTable(title: string, head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+export function printTable(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): void {
   const all = [head, ...rows.map((row) => row.map(String))];
   const widths = head.map((_cell, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
   const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));

@@ -8,7 +8,17 @@ export interface LoadResult {
 }
 
 /** Sends the same request over `connections` keep-alive sockets, one at a time on each, until `requests` were answered. Raw, so that the load costs little. */
-export async function load(url: string, body: string, options: { connections: number; requests: number; headers?: Readonly<Record<string, string>>; path: string; method?: "GET" | "POST" }): Promise<LoadResult> {
+export async function load(
+  url: string,
+  body: string,
+  options: {
+    connections: number;
+    requests: number;
+    headers?: Readonly<Record<string, string>>;
+    path: string;
+    method?: "GET" | "POST";
+  },
+): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
   const head = [
     `${options.method ?? "POST"} ${options.path} HTTP/1.1`,
@@ -34,7 +44,11 @@ export async function load(url: string, body: string, options: { connections: nu
       socket.destroy();
     }),
   );
-  return { requests: latencies.length, durationMs: performance.now() - startedMs, latencies: latencies.sort((left, right) => left - right) };
+  return {
+    requests: latencies.length,
+    durationMs: performance.now() - startedMs,
+    latencies: latencies.sort((left, right) => left - right),
+  };
 }
 
 export function percentile(sorted: readonly number[], share: number): number {

@@ -10,8 +10,14 @@ export interface Measured {
 }
 
 /** Starts a Node program and waits for its address. */
-export async function startMeasured(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Measured> {
-  const child = spawn(process.execPath, [...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+export async function startMeasured(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Measured> {
+  const child = spawn(process.execPath, [...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let stdout = "";
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4_000)));

@@ -61,6 +61,14 @@ export function readQueries(directory: string, name: string): QuerySet {
   };
 }
 
+/** The half that a query always falls into: a gain in one half only is chance. An agent's task stays together. */
+export function halfOf({ id, task }: Pick<DevQuery, "id" | "task">): 0 | 1 {
+  const key = task ?? id;
+  let sum = 0;
+  for (let at = 0; at < key.length; at += 1) sum = (sum * 31 + key.charCodeAt(at)) % 1_000_003;
+  return sum % 2 === 0 ? 0 : 1;
+}
+
 /** A corpus as the gateway would hold it: one instance per server. The benchmark's tool id is kept as the tool's hash. */
 export function toParts(tools: readonly CorpusTool[]): InstanceCatalog[] {
   const servers = new Map<string, CorpusTool[]>();

@@ -2,7 +2,10 @@ import { pathToFileURL } from "node:url";
 
 import MiniSearch from "minisearch";
 
+import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
 import { createLanguage } from "../../src/catalog/search/language.ts";
+import { mergeParts } from "../../src/catalog/search/merge.ts";
+import { search } from "../../src/catalog/search/rank.ts";
 import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
 import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/discovery/embeddings.ts";
 import {
@@ -18,7 +21,7 @@ import { createLexicalEngine } from "../../src/discovery/lexical.ts";
 import { createUseMemory } from "../../src/discovery/memory-of-use.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import type { PrincipalId } from "../../src/shared/ids.ts";
-import type { DevQuery } from "./data.ts";
+import { halfOf, type DevQuery } from "./data.ts";
 import { judge, summarise, type Ask, type Judged, type Measured } from "./measure.ts";
 
 const never = new AbortController().signal;
@@ -30,6 +33,19 @@ export function askEngine(engine: SearchEngine, parts: readonly InstanceCatalog[
     const { tools } = await engine.search(toRequest(query, parts), never);
     return tools.map(({ tool }) => tool.hash);
   };
+}
+
+/** The ranking alone, ten results whatever the distance: what the cut behind a clear winner costs. */
+export function askUncut(parts: readonly InstanceCatalog[]): Ask {
+  const language = createLanguage();
+  const index = mergeParts(
+    parts.map((part) => buildIndexPart(part, language)),
+    language,
+  );
+  return async ({ query }) =>
+    search(index, readQuery(query.slice(0, queryLengthLimit)).query, { limit: 10, keepAll: true }).tools.map(
+      ({ tool }) => tool.hash,
+    );
 }
 
 /** The lexical engine's whole answers, over these instances. */
@@ -108,13 +124,6 @@ export async function measureLearning(
     }
   }
   return summarise(judged);
-}
-
-function halfOf(query: DevQuery): number {
-  const key = query.task ?? query.id;
-  let sum = 0;
-  for (let at = 0; at < key.length; at += 1) sum = (sum * 31 + key.charCodeAt(at)) % 1_000_003;
-  return sum % 2;
 }
 
 /** Vectors of every tool from the endpoint in `BENCH_EMBEDDINGS_URL`, waited for. */

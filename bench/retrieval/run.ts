@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
 import { answerCost, type AnswerCost } from "./answers.ts";
 import { drawChart, type Bars } from "./chart.ts";
-import { readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
-import { askEngine, askFuse, askMiniSearch, embedAll, lexicalEngine, measureLearning } from "./engines.ts";
+import { halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
+import { askEngine, askFuse, askMiniSearch, askUncut, embedAll, lexicalEngine, measureLearning } from "./engines.ts";
 import { measure, type Measured } from "./measure.ts";
 import { sizeCurve, type SizePoint } from "./size-curve.ts";
 import { describeTokens, measureTokens, type CorpusTool } from "./tokens.ts";
@@ -22,12 +22,14 @@ async function main(): Promise<void> {
     ".cache/retrieval";
   if (!existsSync(directory)) {
     console.error(
-      `No data in ${directory}: set BENCH_DATA, or run \`npm run bench:collect\` for the corpus of npm servers.`,
+      `No data in ${directory}. Set BENCH_DATA to a directory with corpus/*.json and dev/*.json (docs/search.md says what they hold), ` +
+        "or run `npm run bench:collect`: it asks the servers on npm for their tools, which is enough for speed, memory and tokens.",
     );
     process.exitCode = 2;
     return;
   }
   const sets: Record<string, Record<string, Measured>> = {};
+  const halves: Record<string, Halves> = {};
   const answers: Record<string, AnswerCost> = {};
   for (const name of setNames) {
     if (!existsSync(`${directory}/dev/${name}.json`)) continue;
@@ -35,19 +37,37 @@ async function main(): Promise<void> {
     const parts = toParts(readCorpus(directory, corpus).tools);
     sets[name] = await measureSet(queries, parts);
     answers[name] = await answerCost(queries, parts);
-    printSet(name, sets[name], answers[name]);
+    halves[name] = await measureHalves(queries, parts);
+    printSet(name, sets[name], halves[name], answers[name]);
   }
   const curve = await sizeCurve(directory);
   printCurve(curve);
   console.log(`\n${describeTokens(measureTokens(readCorpus(directory, "real_mcp").tools as CorpusTool[]))}`);
   if (Object.keys(sets).length === 0) return;
   mkdirSync("docs", { recursive: true });
-  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, answers, curve }, rounded, 2)}\n`);
+  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, halves, answers, curve }, rounded, 2)}\n`);
   const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({
     set,
     values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])),
   }));
   writeFileSync("docs/retrieval.svg", drawChart(bars, curve));
+}
+
+/** The lexical engine once more: each half of the queries alone, and all of them when nothing is cut behind a clear winner. */
+interface Halves {
+  readonly a: Measured;
+  readonly b: Measured;
+  readonly uncut: Measured;
+}
+
+async function measureHalves(queries: readonly DevQuery[], parts: readonly InstanceCatalog[]): Promise<Halves> {
+  const ask = askEngine(lexicalEngine(), parts);
+  const half = (which: 0 | 1): Promise<Measured> =>
+    measure(
+      queries.filter((query) => halfOf(query) === which),
+      ask,
+    );
+  return { a: await half(0), b: await half(1), uncut: await measure(queries, askUncut(parts)) };
 }
 
 async function measureSet(
@@ -68,21 +88,26 @@ async function measureSet(
   return results;
 }
 
-function printSet(name: string, results: Record<string, Measured>, cost: AnswerCost): void {
+function printSet(name: string, results: Record<string, Measured>, halves: Halves, cost: AnswerCost): void {
   console.log(`\n${name}`.padEnd(24), "queries  r@1   r@5   r@10  MRR   empty p50 ms  p95 ms");
-  for (const [engine, one] of Object.entries(results)) {
-    const shares = [one.recall1, one.recall5, one.recall10, one.mrr, one.empty].map((value) =>
-      value.toFixed(1).padStart(5),
-    );
-    console.log(
-      `  ${engine}`.padEnd(24),
-      String(one.queries).padStart(6),
-      ...shares,
-      one.p50Ms.toFixed(2).padStart(6),
-      one.p95Ms.toFixed(2).padStart(7),
-    );
-  }
+  for (const [engine, one] of Object.entries(results)) printRow(engine, one);
+  printRow("lexical, half A", halves.a);
+  printRow("lexical, half B", halves.b);
+  printRow("lexical, uncut", halves.uncut);
   console.log(`  one lexical answer: ${cost.tools.toFixed(1)} tools, ${cost.median} tokens (p90 ${cost.p90})`);
+}
+
+function printRow(engine: string, one: Measured): void {
+  const shares = [one.recall1, one.recall5, one.recall10, one.mrr, one.empty].map((value) =>
+    value.toFixed(1).padStart(5),
+  );
+  console.log(
+    `  ${engine}`.padEnd(24),
+    String(one.queries).padStart(6),
+    ...shares,
+    one.p50Ms.toFixed(2).padStart(6),
+    one.p95Ms.toFixed(2).padStart(7),
+  );
 }
 
 function printCurve(curve: readonly SizePoint[]): void {

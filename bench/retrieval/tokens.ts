@@ -55,8 +55,7 @@ export function measureTokens(tools: readonly CorpusTool[]): TokenFigures {
     first: spread(first.map((text) => countTokens(text))),
     later: spread(later.map((text) => countTokens(text))),
     answerOfTen: spread(answers.map((text) => countTokens(text))),
-    cutShare:
-      results.filter((text) => text.includes('"cut":true')).length / Math.max(1, results.length),
+    cutShare: results.filter((text) => text.includes('"cut":true')).length / Math.max(1, results.length),
     flatList: tools.reduce((sum, tool) => sum + countTokens(JSON.stringify(flat(tool))), 0),
     estimate: { least: Math.min(...ratios), most: Math.max(...ratios) },
   };

@@ -3,29 +3,53 @@ import { createServer } from "node:http";
 
 const modernMeta = '"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"echo","version":"1"}}';
 const tools = [
-  { name: "echo", description: "Echoes a message", inputSchema: { type: "object", properties: { message: { type: "string" } }, required: ["message"] } },
+  {
+    name: "echo",
+    description: "Echoes a message",
+    inputSchema: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
+  },
   { name: "big", description: "Answers with a megabyte of text", inputSchema: { type: "object", properties: {} } },
 ];
 const extraTools = Number(process.env.BENCH_TOOLS ?? 0);
 for (let index = 0; index < extraTools; index += 1) {
-  tools.push({ name: `tool_${index}`, description: `Does thing number ${index} with a document, a folder or a message, and tells what came of it`, inputSchema: { type: "object", properties: { path: { type: "string", description: "where it lies" }, depth: { type: "integer" } }, required: ["path"] } });
+  tools.push({
+    name: `tool_${index}`,
+    description: `Does thing number ${index} with a document, a folder or a message, and tells what came of it`,
+    inputSchema: {
+      type: "object",
+      properties: { path: { type: "string", description: "where it lies" }, depth: { type: "integer" } },
+      required: ["path"],
+    },
+  });
 }
 const bigText = "The quick brown fox jumps over the lazy dog. ".repeat(Math.ceil(1_048_576 / 45)).slice(0, 1_048_576);
 
 function answer(message) {
   const { id, method, params } = message;
   const isModern = params?._meta?.["io.modelcontextprotocol/protocolVersion"] !== undefined;
-  const wrap = (result) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${isModern ? `{"resultType":"complete",${modernMeta},${JSON.stringify(result).slice(1)}` : JSON.stringify(result)}}`;
+  const wrap = (result) =>
+    `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${isModern ? `{"resultType":"complete",${modernMeta},${JSON.stringify(result).slice(1)}` : JSON.stringify(result)}}`;
   switch (method) {
     case "initialize":
-      return wrap({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "echo", version: "1" } });
+      return wrap({
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: {} },
+        serverInfo: { name: "echo", version: "1" },
+      });
     case "server/discover":
       if (process.env.BENCH_ERA === "legacy") break;
-      return wrap({ supportedVersions: ["2026-07-28", "2025-11-25"], capabilities: { tools: {} }, ttlMs: 3_600_000, cacheScope: "public" });
+      return wrap({
+        supportedVersions: ["2026-07-28", "2025-11-25"],
+        capabilities: { tools: {} },
+        ttlMs: 3_600_000,
+        cacheScope: "public",
+      });
     case "tools/list":
       return wrap({ tools });
     case "tools/call":
-      return wrap({ content: [{ type: "text", text: params.name === "big" ? bigText : `Echo: ${params.arguments?.message}` }] });
+      return wrap({
+        content: [{ type: "text", text: params.name === "big" ? bigText : `Echo: ${params.arguments?.message}` }],
+      });
   }
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id ?? null)},"error":{"code":-32601,"message":"Method not found"}}`;
 }
@@ -50,7 +74,9 @@ if (process.argv.includes("--http")) {
     });
   });
   server.keepAliveTimeout = 60_000;
-  server.listen(0, "127.0.0.1", () => process.stdout.write(`listening on http://127.0.0.1:${server.address().port}/mcp\n`));
+  server.listen(0, "127.0.0.1", () =>
+    process.stdout.write(`listening on http://127.0.0.1:${server.address().port}/mcp\n`),
+  );
 } else {
   let rest = "";
   process.stdin.setEncoding("utf8");

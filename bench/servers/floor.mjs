@@ -5,13 +5,26 @@ import { Agent, createServer, request as httpRequest } from "node:http";
 import { fileURLToPath } from "node:url";
 
 const upstreamUrl = process.argv[2] === "--http" ? new URL(process.argv[3]) : undefined;
-const listed = JSON.stringify({ tools: [{ name: "discover_mcp_tools" }, { name: "execute_mcp_tool" }, { name: "list_mcp_resources" }, { name: "read_mcp_resource" }].map((tool) => ({ ...tool, description: "x".repeat(200), inputSchema: { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } } })) });
+const listed = JSON.stringify({
+  tools: [
+    { name: "discover_mcp_tools" },
+    { name: "execute_mcp_tool" },
+    { name: "list_mcp_resources" },
+    { name: "read_mcp_resource" },
+  ].map((tool) => ({
+    ...tool,
+    description: "x".repeat(200),
+    inputSchema: { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } },
+  })),
+});
 const waiting = new Map();
 let lastId = 0;
 let child;
 
 if (upstreamUrl === undefined) {
-  child = spawn(process.execPath, [fileURLToPath(new URL("./echo.mjs", import.meta.url))], { stdio: ["pipe", "pipe", "inherit"] });
+  child = spawn(process.execPath, [fileURLToPath(new URL("./echo.mjs", import.meta.url))], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   let parts = [];
   child.stdout.on("data", (chunk) => {
     let start = 0;
@@ -40,14 +53,26 @@ function forward(message, done) {
     child.stdin.write(`${text}\n`);
     return;
   }
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "content-length": Buffer.byteLength(text) };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "content-length": Buffer.byteLength(text),
+  };
   const modern = message.params?._meta?.["io.modelcontextprotocol/protocolVersion"];
-  if (modern !== undefined) Object.assign(headers, { "mcp-protocol-version": modern, "mcp-method": message.method, "mcp-name": message.params.name });
-  const request = httpRequest({ host: upstreamUrl.hostname, port: upstreamUrl.port, path: upstreamUrl.pathname, method: "POST", agent, headers }, (response) => {
-    const chunks = [];
-    response.on("data", (chunk) => chunks.push(chunk));
-    response.on("end", () => done(JSON.parse(Buffer.concat(chunks).toString())));
-  });
+  if (modern !== undefined)
+    Object.assign(headers, {
+      "mcp-protocol-version": modern,
+      "mcp-method": message.method,
+      "mcp-name": message.params.name,
+    });
+  const request = httpRequest(
+    { host: upstreamUrl.hostname, port: upstreamUrl.port, path: upstreamUrl.pathname, method: "POST", agent, headers },
+    (response) => {
+      const chunks = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("end", () => done(JSON.parse(Buffer.concat(chunks).toString())));
+    },
+  );
   request.end(text);
 }
 
@@ -67,7 +92,19 @@ const server = createServer((request, response) => {
       return;
     }
     const { tool_path: path, arguments: args } = message.params.arguments;
-    forward({ jsonrpc: "2.0", id, method: "tools/call", params: { name: path.slice(path.indexOf(":") + 1), arguments: args, ...(message.params._meta === undefined ? {} : { _meta: message.params._meta }) } }, (answer) => reply({ ...answer, id }));
+    forward(
+      {
+        jsonrpc: "2.0",
+        id,
+        method: "tools/call",
+        params: {
+          name: path.slice(path.indexOf(":") + 1),
+          arguments: args,
+          ...(message.params._meta === undefined ? {} : { _meta: message.params._meta }),
+        },
+      },
+      (answer) => reply({ ...answer, id }),
+    );
   });
 });
 server.keepAliveTimeout = 60_000;

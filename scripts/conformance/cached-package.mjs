@@ -24,16 +24,7 @@ export async function cachedPackage(name, spec, expected) {
   // Installed beside and renamed: two runs at once, or one that is interrupted, never leave half a package behind.
   const staging = `${target}.${process.pid}`;
   await mkdir(staging, { recursive: true });
-  const args = [
-    "install",
-    "--prefix",
-    staging,
-    "--no-audit",
-    "--no-fund",
-    "--no-save",
-    "--loglevel=error",
-    spec,
-  ];
+  const args = ["install", "--prefix", staging, "--no-audit", "--no-fund", "--no-save", "--loglevel=error", spec];
   await promisify(execFile)("npm", args, { cwd: cacheDir, shell: process.platform === "win32" });
   await rm(target, { recursive: true, force: true });
   await rename(staging, target).catch(async (error) => {

@@ -32,8 +32,7 @@ const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-const gateway =
-  flags.gateway === undefined ? undefined : await startGateway(flags.gateway, positionals[0]);
+const gateway = flags.gateway === undefined ? undefined : await startGateway(flags.gateway, positionals[0]);
 const deadline = setTimeout(() => end(new Error(`not done after ${deadlineMs} ms`)), deadlineMs);
 try {
   await drive(gateway?.url ?? positionals[0]);
@@ -51,8 +50,7 @@ async function end(error) {
 
 async function drive(url) {
   const run = scenarios[env.MCP_CONFORMANCE_SCENARIO];
-  if (run === undefined)
-    throw new Error(`no behaviour for the scenario ${env.MCP_CONFORMANCE_SCENARIO}`);
+  if (run === undefined) throw new Error(`no behaviour for the scenario ${env.MCP_CONFORMANCE_SCENARIO}`);
   const client = createClient();
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   await run(client);
@@ -105,8 +103,7 @@ async function useOneOfEverything(client) {
 async function callFromContext(client) {
   await client.listTools();
   const { toolCalls = [] } = JSON.parse(env.MCP_CONFORMANCE_CONTEXT ?? "{}");
-  for (const call of toolCalls)
-    await client.callTool({ name: call.name, arguments: call.arguments });
+  for (const call of toolCalls) await client.callTool({ name: call.name, arguments: call.arguments });
 }
 
 /** Hands the schema of one tool back through another, as it arrived here. */

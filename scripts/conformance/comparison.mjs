@@ -22,8 +22,7 @@ export function findLosses(before, after) {
   const afterByName = new Map(after.map((scenario) => [scenario.name, scenario]));
   return before.flatMap((scenario) => {
     const other = afterByName.get(scenario.name);
-    if (other === undefined)
-      return [{ scenario: scenario.name, check: "(all)", message: "the scenario did not run" }];
+    if (other === undefined) return [{ scenario: scenario.name, check: "(all)", message: "the scenario did not run" }];
     return findLostChecks(scenario, other);
   });
 }
@@ -33,11 +32,9 @@ function findLostChecks(before, after) {
   return ids.flatMap((id) => {
     const ofId = (scenario) => scenario.checks.filter((check) => check.id === id);
     const missing = ofId(before).filter(isSuccess).length - ofId(after).filter(isSuccess).length;
-    const newFailures =
-      ofId(after).filter(isFailure).length - ofId(before).filter(isFailure).length;
+    const newFailures = ofId(after).filter(isFailure).length - ofId(before).filter(isFailure).length;
     if (missing <= 0 && newFailures <= 0) return [];
-    const reason =
-      ofId(after).find((check) => check.status !== "SUCCESS")?.message ?? "the check did not run";
+    const reason = ofId(after).find((check) => check.status !== "SUCCESS")?.message ?? "the check did not run";
     return [{ scenario: before.name, check: id, message: reason }];
   });
 }
@@ -50,12 +47,7 @@ export function scenarioTable(runs) {
   const rows = runs.flatMap(({ revision, direct, gateway }) =>
     direct.map((scenario) => {
       const other = gateway?.find(({ name }) => name === scenario.name);
-      return [
-        revision,
-        scenario.name,
-        verdict(scenario),
-        gateway === undefined ? "-" : verdict(other),
-      ];
+      return [revision, scenario.name, verdict(scenario), gateway === undefined ? "-" : verdict(other)];
     }),
   );
   return table(["revision", "scenario", "direct", "gateway"], rows);
@@ -69,20 +61,12 @@ export function summaryTable(runs) {
     gateway === undefined ? "-" : showCount(countPassed(gateway)),
     gateway === undefined ? "-" : String(findLosses(direct, gateway).length),
   ]);
-  return table(
-    ["revision", "direct: scenarios (checks)", "gateway: scenarios (checks)", "lost"],
-    rows,
-  );
+  return table(["revision", "direct: scenarios (checks)", "gateway: scenarios (checks)", "lost"], rows);
 }
 
 /** @param {{ revision: string, scenario: string, check: string, message: string }[]} losses */
 export function lossTable(losses) {
-  const rows = losses.map(({ revision, scenario, check, message }) => [
-    revision,
-    scenario,
-    check,
-    oneLine(message),
-  ]);
+  const rows = losses.map(({ revision, scenario, check, message }) => [revision, scenario, check, oneLine(message)]);
   return table(["revision", "scenario", "lost check", "what the suite says"], rows);
 }
 

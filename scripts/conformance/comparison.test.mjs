@@ -17,16 +17,8 @@ test("the same results lose nothing", () => {
 });
 
 test("a scenario that passes without its checks has lost them", () => {
-  const gateway = [
-    direct[0],
-    { name: "polling", checks: [check("content-type", "INFO")] },
-    direct[2],
-  ];
-  expect(findLosses(direct, gateway).map((loss) => loss.check)).toEqual([
-    "priming",
-    "retry",
-    "resume",
-  ]);
+  const gateway = [direct[0], { name: "polling", checks: [check("content-type", "INFO")] }, direct[2]];
+  expect(findLosses(direct, gateway).map((loss) => loss.check)).toEqual(["priming", "retry", "resume"]);
 });
 
 test("one failure among checks of the same id is a loss", () => {
@@ -34,12 +26,8 @@ test("one failure among checks of the same id is a loss", () => {
   const gateway = [direct[0], direct[1], { name: "headers", checks: [check("status"), failed] }];
   const losses = findLosses(direct, gateway);
   expect(losses).toEqual([{ scenario: "headers", check: "status", message: failed.message }]);
-  expect(lossTable([{ revision: "2026-07-28", ...losses[0] }])).toContain(
-    "expected 400, got 200 \\| ok",
-  );
-  expect(summaryTable([{ revision: "2026-07-28", direct, gateway }])).toContain(
-    "| 3/3 (6) | 2/3 (5) | 1 |",
-  );
+  expect(lossTable([{ revision: "2026-07-28", ...losses[0] }])).toContain("expected 400, got 200 \\| ok");
+  expect(summaryTable([{ revision: "2026-07-28", direct, gateway }])).toContain("| 3/3 (6) | 2/3 (5) | 1 |");
 });
 
 test("a failure that the server did not have, and a scenario that did not run, are losses", () => {
@@ -47,8 +35,5 @@ test("a failure that the server did not have, and a scenario that did not run, a
     name: "ping",
     checks: [check("ping"), check("wire", "FAILURE", "not in the schema")],
   };
-  expect(findLosses(direct, [extra, direct[1]]).map((loss) => loss.check)).toEqual([
-    "wire",
-    "(all)",
-  ]);
+  expect(findLosses(direct, [extra, direct[1]]).map((loss) => loss.check)).toEqual(["wire", "(all)"]);
 });

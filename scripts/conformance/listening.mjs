@@ -36,9 +36,7 @@ async function readUrl(child) {
       if (url !== undefined) resolve(url);
     });
     child.once("error", reject);
-    child.once("exit", (code, signalName) =>
-      reject(new Error(`it ended with ${signalName ?? code}`)),
-    );
+    child.once("exit", (code, signalName) => reject(new Error(`it ended with ${signalName ?? code}`)));
     signal.addEventListener("abort", () => reject(new Error("it did not say that it listens")));
   });
 }

@@ -66,8 +66,7 @@ async function runSuite(args) {
     child.once("error", reject);
     child.once("close", (code, signal) => resolve(signal ?? code));
   });
-  if (ending !== 0 && ending !== 1)
-    throw new Error(`the suite ended with ${ending}\n${output.stderr.slice(-4_000)}`);
+  if (ending !== 0 && ending !== 1) throw new Error(`the suite ended with ${ending}\n${output.stderr.slice(-4_000)}`);
   return output;
 }
 
@@ -77,9 +76,7 @@ async function collect(run) {
     const { stdout, stderr } = await run(outputDir);
     const folders = await readdir(outputDir, { recursive: true, withFileTypes: true });
     const scenarios = await Promise.all(
-      folders
-        .filter(isResultFolder)
-        .map((folder) => readScenario(join(folder.parentPath, folder.name), folder.name)),
+      folders.filter(isResultFolder).map((folder) => readScenario(join(folder.parentPath, folder.name), folder.name)),
     );
     if (scenarios.length === 0) throw new Error(`the suite wrote no results\n${stdout}\n${stderr}`);
     return scenarios.sort((a, b) => a.name.localeCompare(b.name));

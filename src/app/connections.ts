@@ -3,7 +3,7 @@ import type { ServerConfig, Settings } from "../config/config.ts";
 import type { OpenConnection } from "../instance/parts.ts";
 import type { Log } from "../events/log.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
+import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
 import type { GatewayIdentity } from "../upstream/encode.ts";
 import { createGuardian } from "../upstream/process/guardian.ts";
 import { sweepLeftovers } from "../upstream/process/leftovers.ts";
@@ -12,7 +12,8 @@ import { createSpawnServer } from "../upstream/spawn-server.ts";
 import { connectStdio } from "../upstream/stdio.ts";
 
 export interface ConnectionsDeps {
-  readonly settings: Settings;
+  /** Asked for each connection: a changed file changes them. */
+  readonly settings: () => Settings;
   readonly identity: GatewayIdentity;
   readonly log: Log;
   readonly clock: Clock;
@@ -33,31 +34,51 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
   const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
-  const { limits, instances } = deps.settings;
-  const connectionLimits = { messageBytes: limits.upstreamMessageBytes, depth: upstreamDepth, sendQueueBytes: limits.stdinQueueBytes, stopTimeoutMs: instances.stopTimeoutMs };
-  let sweeping: Promise<unknown> | undefined;
+  let sweeping: Promise<void> | undefined;
 
-  /** Before the first spawn: what an earlier gateway of this data directory left behind. */
+  /** Before the first spawn: what an earlier gateway of this data directory left behind. Never rejects. */
   async function swept(): Promise<void> {
-    sweeping ??= sweepLeftovers(runDirectory, guardian.table).then((report) => {
-      if (report.dead > 0) deps.log.info({ component: "upstream", operation: "sweep", ...report }, `swept after ${report.dead} gateways that did not end in order`);
-    });
+    sweeping ??= sweep();
     await sweeping;
   }
 
+  async function sweep(): Promise<void> {
+    const about = { component: "upstream", operation: "sweep" };
+    try {
+      const report = await sweepLeftovers(runDirectory, guardian.table);
+      if (report.dead > 0)
+        deps.log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
+    } catch (error) {
+      deps.log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
+    }
+  }
+
+  function connectionLimits(): ConnectionLimits {
+    const { limits, instances } = deps.settings();
+    return {
+      messageBytes: limits.upstreamMessageBytes,
+      depth: upstreamDepth,
+      sendQueueBytes: limits.stdinQueueBytes,
+      stopTimeoutMs: instances.stopTimeoutMs,
+    };
+  }
+
   // At once, because with kept catalogs the first spawn may be hours away.
-  swept().catch((error: unknown) => deps.log.warn({ component: "upstream", operation: "sweep", err: error }, "leftovers of earlier gateways could not be looked for"));
+  void swept();
 
   return {
     async open(server, instance, { knownEras, events }, signal) {
-      const common = { server: server.slug, identity: deps.identity, limits: connectionLimits, knownEras, events };
+      const common = { server: server.slug, identity: deps.identity, limits: connectionLimits(), knownEras, events };
       if (server.transport.kind === "stdio") {
         await swept();
         const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };
         return await connectStdio(options, spawn, signal);
       }
       const { connectHttp } = await import("../upstream/http/connect-http.ts");
-      return await connectHttp({ ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) }, signal);
+      return await connectHttp(
+        { ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) },
+        signal,
+      );
     },
     async [Symbol.asyncDispose]() {
       watchdog[Symbol.dispose]();

@@ -87,8 +87,16 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     return redact(redact(text, known.secrets), logins.secrets());
   };
   const logins = createGatewayLogins({ dataDir: deps.dataDir, vaultKey: deps.vaultKey, clock, log });
-  const connections = createConnections({ ...deps, settings, identity, redact: redactAll, authorizeFor: logins.authorizeFor });
-  const keeper = createCatalogFiles(join(deps.dataDir, "catalog"), (message) => log.warn({ component: "store" }, message));
+  const connections = createConnections({
+    ...deps,
+    settings: () => config.settings,
+    identity,
+    redact: redactAll,
+    authorizeFor: logins.authorizeFor,
+  });
+  const keeper = createCatalogFiles(join(deps.dataDir, "catalog"), (message) =>
+    log.warn({ component: "store" }, message),
+  );
   const fleet = createFleet({
     open: connections.open,
     loginOf: logins.loginOf,
@@ -111,15 +119,49 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     },
     { loaded: (principal) => namespaces.loads.of(principal), bareNames: () => config.settings.namespaces },
   );
-  const validators = createValidators({ clock, onUnvalidated: (hash, reason) => log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`) });
-  const namespaces = createNamespaces({ config: () => config, fleet, viewOf, validators, events, log, clock, dataDir: deps.dataDir });
-  const instanceTokens = createGatewayInstanceTokens({ dataDir: deps.dataDir, inUrl: () => config.settings.auth.allowTokenInUrl, principalOf: (id) => findPrincipal(authenticator, id), clock, log });
+  const validators = createValidators({
+    clock,
+    onUnvalidated: (hash, reason) =>
+      log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`),
+  });
+  const namespaces = createNamespaces({
+    config: () => config,
+    fleet,
+    viewOf,
+    validators,
+    events,
+    log,
+    clock,
+    dataDir: deps.dataDir,
+  });
+  const instanceTokens = createGatewayInstanceTokens({
+    dataDir: deps.dataDir,
+    inUrl: () => config.settings.auth.allowTokenInUrl,
+    principalOf: (id) => findPrincipal(authenticator, id),
+    clock,
+    log,
+  });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
-  const routing = createRouting({ instanceOf, validators, states: createSealedStates(stateLifetimeMs, clock.now), events, clock, limits: settings.limits });
+  const routing = createRouting({
+    instanceOf,
+    validators,
+    states: createSealedStates(stateLifetimeMs, clock.now),
+    events,
+    clock,
+    limits: settings.limits,
+  });
   const subscriptions = createSubscriptions(instanceOf, events);
   const logLevels = createLogLevels(instanceOf, events);
-  const discovery = createDiscovery(async () => await loadDiscovery(settings.search, { log, clock, dataDir: deps.dataDir, isShared: (tool) => fleet.get(tool.instance)?.owner === null }));
+  const discovery = createDiscovery(
+    async () =>
+      await loadDiscovery(settings.search, {
+        log,
+        clock,
+        dataDir: deps.dataDir,
+        isShared: (tool) => fleet.get(tool.instance)?.owner === null,
+      }),
+  );
   const mcp = createMcpFront({
     settings,
     currentSettings: () => config.settings,
@@ -152,8 +194,13 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     );
     // When patience ends, the guardian kills what is left.
     await namespaces[Symbol.asyncDispose]();
+    metrics[Symbol.dispose]();
     await untilAborted(Promise.resolve(fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
-    await Promise.all([connections[Symbol.asyncDispose](), logins[Symbol.asyncDispose](), validators[Symbol.asyncDispose]()]);
+    await Promise.all([
+      connections[Symbol.asyncDispose](),
+      logins[Symbol.asyncDispose](),
+      validators[Symbol.asyncDispose](),
+    ]);
   }
 
   return {

@@ -36,7 +36,8 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
     listen: server.listen,
     async drain(signal) {
       server.drain();
-      while (!signal.aborted && gateway.routing.inFlight + gateway.mcp.parts.running.size > 0) await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
+      while (!signal.aborted && gateway.routing.inFlight + gateway.mcp.parts.running.size > 0)
+        await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
     },
     close: server.close,
   };

@@ -66,18 +66,53 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const serverInfoText = asciiJson(serverInfo);
   const notifier = createNotifier(deps.events, viewOf);
   const sessions = createSessionStore(limits, clock);
-  const dispatch = createDispatch({ viewOf, discovery: deps.discovery, settled: deps.settled, maxTokens: settings.results.discoverTokens, routing: deps.routing, pages: createPageBook(deps.cursorKey), serverInfo, listNamespace: deps.namespaces.list, onBareName: deps.namespaces.noteBareName });
+  const dispatch = createDispatch({
+    viewOf,
+    discovery: deps.discovery,
+    settled: deps.settled,
+    maxTokens: settings.results.discoverTokens,
+    routing: deps.routing,
+    pages: createPageBook(deps.cursorKey),
+    serverInfo,
+    listNamespace: deps.namespaces.list,
+    onBareName: deps.namespaces.noteBareName,
+  });
   const conversations = createConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
   const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
     const failure = toGatewayError(error);
-    if (failure.code === "INTERNAL") deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
+    if (failure.code === "INTERNAL")
+      deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
     return toWireError(failure, caller.client.era, method);
   });
-  const legacy = createLegacyRequests({ sessions, viewOf, notifier, subscriptions: deps.subscriptions, logLevels: deps.logLevels, routing: deps.routing, serverInfo });
-  const listen = createListenRequests({ viewOf, notifier, subscriptions: deps.subscriptions, serverInfoText, mostStreams: limits.openStreams });
+  const legacy = createLegacyRequests({
+    sessions,
+    viewOf,
+    notifier,
+    subscriptions: deps.subscriptions,
+    logLevels: deps.logLevels,
+    routing: deps.routing,
+    serverInfo,
+  });
+  const listen = createListenRequests({
+    viewOf,
+    notifier,
+    subscriptions: deps.subscriptions,
+    serverInfoText,
+    mostStreams: limits.openStreams,
+  });
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.currentSettings().limits, clock);
-  const parts: McpHttpDeps = { runner, legacy, listen, sessions, limits, clock, admission, running, firstSight: createFirstSight(deps) };
+  const parts: McpHttpDeps = {
+    runner,
+    legacy,
+    listen,
+    sessions,
+    limits,
+    clock,
+    admission,
+    running,
+    firstSight: createFirstSight(deps),
+  };
   return {
     http: createMcpHttp(parts),
     endpointOf: createLiveEndpoints(deps.currentSettings),
@@ -95,7 +130,8 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
 /** All exposures of several servers that are in use with these settings. */
 function createExposures(current: () => Settings): () => NamedExposures {
   const namespaces = createNamespacesExposure({ helpTool: () => current().namespaces.helpTool });
-  return () => (current().namespaces.enabled ? new Map([...builtInExposures, ["namespaces", namespaces]]) : builtInExposures);
+  return () =>
+    current().namespaces.enabled ? new Map([...builtInExposures, ["namespaces", namespaces]]) : builtInExposures;
 }
 
 /** Endpoints follow the configuration: a changed exposure is a changed table. */

@@ -81,8 +81,10 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
         return { ok: true, instances: gateway.fleet.all().map(toLine) };
       case "restart": {
         const chosen = choose(String(name));
-        const signal = AbortSignal.timeout(restartTimeoutMs);
-        await Promise.all(chosen.map(async (instance) => await instance.restart(signal)));
+        await withDeadline(
+          restartTimeoutMs,
+          async (signal) => await Promise.all(chosen.map(async (instance) => await instance.restart(signal))),
+        );
         return { ok: true, instances: chosen.map(toLine) };
       }
       case "stop":
@@ -134,4 +136,18 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       return clients;
     },
   };
+}
+
+/** Unlike AbortSignal.timeout, nothing is left of it when the work is done. */
+async function withDeadline<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new AbortController();
+  const timer = setTimeout(
+    () => deadline.abort(new GatewayError("START_TIMEOUT", `it did not come up within ${timeoutMs / 1_000} s`)),
+    timeoutMs,
+  );
+  try {
+    return await work(deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -21,11 +21,18 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
     const { createFuseEngine } = await import("../discovery/fuse.ts");
     return { engine: createFuseEngine(), memory: undefined, close: () => Promise.resolve() };
   }
-  const [{ createLanguage }, { createLexicalEngine }] = await Promise.all([import("../catalog/search/language.ts"), import("../discovery/lexical.ts")]);
+  const [{ createLanguage }, { createLexicalEngine }] = await Promise.all([
+    import("../catalog/search/language.ts"),
+    import("../discovery/lexical.ts"),
+  ]);
   const language = createLanguage();
   const learned = settings.learn ? await loadMemory(language, deps) : undefined;
   const meaning = settings.embeddings === undefined ? undefined : await loadEmbeddings(settings.embeddings, deps);
-  const engine = createLexicalEngine({ language, ...(learned === undefined ? {} : { memory: learned.memory }), ...(meaning === undefined ? {} : { embeddings: meaning.embeddings }) });
+  const engine = createLexicalEngine({
+    language,
+    ...(learned === undefined ? {} : { memory: learned.memory }),
+    ...(meaning === undefined ? {} : { embeddings: meaning.embeddings }),
+  });
   return {
     engine,
     memory: learned?.memory,
@@ -35,19 +42,34 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
   };
 }
 
-async function loadMemory(language: Language, deps: SearchDeps): Promise<{ memory: UseMemory; close: () => Promise<void> }> {
-  const [{ createUseMemory }, { createLearnedFile }] = await Promise.all([import("../discovery/memory-of-use.ts"), import("../store/learned-file.ts")]);
-  const store = createLearnedFile(join(deps.dataDir, "learned.json"), (error) => deps.log.warn({ component: "store", operation: "learned", err: error }, "what was learned from use cannot be kept"));
+async function loadMemory(
+  language: Language,
+  deps: SearchDeps,
+): Promise<{ memory: UseMemory; close: () => Promise<void> }> {
+  const [{ createUseMemory }, { createLearnedFile }] = await Promise.all([
+    import("../discovery/memory-of-use.ts"),
+    import("../store/learned-file.ts"),
+  ]);
+  const store = createLearnedFile(join(deps.dataDir, "learned.json"), (error) =>
+    deps.log.warn({ component: "store", operation: "learned", err: error }, "what was learned from use cannot be kept"),
+  );
   const memory = await createUseMemory({ language, store, clock: deps.clock, isShared: deps.isShared });
   return { memory, close: async () => await store[Symbol.asyncDispose]() };
 }
 
-async function loadEmbeddings(settings: EmbeddingSettings, deps: SearchDeps): Promise<{ embeddings: Embeddings; close: () => Promise<void> }> {
-  const [{ createEmbeddings }, { createVectorFile }] = await Promise.all([import("../discovery/embeddings.ts"), import("../store/vector-file.ts")]);
+async function loadEmbeddings(
+  settings: EmbeddingSettings,
+  deps: SearchDeps,
+): Promise<{ embeddings: Embeddings; close: () => Promise<void> }> {
+  const [{ createEmbeddings }, { createVectorFile }] = await Promise.all([
+    import("../discovery/embeddings.ts"),
+    import("../store/vector-file.ts"),
+  ]);
   const store = createVectorFile({
     path: join(deps.dataDir, "vectors.bin"),
     model: `${settings.model} ${settings.dimensions ?? "own"}`,
-    onFailure: (error) => deps.log.warn({ component: "store", operation: "vectors", err: error }, "vectors of tools cannot be kept"),
+    onFailure: (error) =>
+      deps.log.warn({ component: "store", operation: "vectors", err: error }, "vectors of tools cannot be kept"),
   });
   await store.load();
   const { deadlineMs, ...endpoint } = settings;

@@ -26,12 +26,15 @@ export function faultyHeaderParameter(schema: JsonObject): string | undefined {
   collectAnnotated(schema, reachable, 0);
   const names = new Set<string>();
   for (const { owner, name } of reachable) {
-    if (typeof name !== "string" || !token.test(name)) return `its x-mcp-header ${JSON.stringify(name)?.slice(0, 60)} is no header name`;
-    if (!mirrored.has(owner["type"])) return `its x-mcp-header ${name} stands on a parameter that is no integer, string or boolean`;
+    if (typeof name !== "string" || !token.test(name))
+      return `its x-mcp-header ${JSON.stringify(name)?.slice(0, 60)} is no header name`;
+    if (!mirrored.has(owner["type"]))
+      return `its x-mcp-header ${name} stands on a parameter that is no integer, string or boolean`;
     if (names.has(name.toLowerCase())) return `its x-mcp-header ${name} stands twice`;
     names.add(name.toLowerCase());
   }
-  if (countAnnotations(schema) > reachable.length) return "an x-mcp-header stands where it cannot be reached by property names alone";
+  if (countAnnotations(schema) > reachable.length)
+    return "an x-mcp-header stands where it cannot be reached by property names alone";
   return undefined;
 }
 
@@ -69,7 +72,11 @@ function countAnnotations(schema: JsonObject): number {
       for (const child of node) open.push({ node: child, named: false });
     } else if (isJsonObject(node)) {
       if (!named && Object.hasOwn(node, "x-mcp-header")) count += 1;
-      for (const key of Object.keys(node)) open.push({ node: node[key], named: !named && (key === "properties" || key === "$defs" || key === "definitions") });
+      for (const key of Object.keys(node))
+        open.push({
+          node: node[key],
+          named: !named && (key === "properties" || key === "$defs" || key === "definitions"),
+        });
     }
   }
   return count;

@@ -34,13 +34,27 @@ export interface NamedPart {
 
 /** Builds the table for what one principal may see. Deterministic: the order of `parts` decides nothing but ties in listing. */
 export function buildNames(parts: readonly NamedPart[]): NameTable {
-  const tools = parts.flatMap(({ part, namespace, sharedNamespace }) => part.tools.map((tool) => ({ tool, namespace, sharedNamespace })));
+  const tools = parts.flatMap(({ part, namespace, sharedNamespace }) =>
+    part.tools.map((tool) => ({ tool, namespace, sharedNamespace })),
+  );
   const paths = new Map(tools.map(({ tool }) => [tool.path as string, tool]));
-  const flat = assignNames(tools.map(({ tool }) => ({ item: tool, text: `${tool.server}-${tool.definition.name}`, identity: tool.path })));
-  const namespaced = assignNames(tools.map(({ tool, namespace }) => ({ item: tool, text: `${namespace}__${tool.definition.name}`, identity: tool.path })));
+  const flat = assignNames(
+    tools.map(({ tool }) => ({ item: tool, text: `${tool.server}-${tool.definition.name}`, identity: tool.path })),
+  );
+  const namespaced = assignNames(
+    tools.map(({ tool, namespace }) => ({
+      item: tool,
+      text: `${namespace}__${tool.definition.name}`,
+      identity: tool.path,
+    })),
+  );
   const prompts = assignNames(
     parts.flatMap(({ part }) =>
-      part.prompts.map((prompt) => ({ item: prompt, text: `${prompt.server}-${prompt.definition.name}`, identity: `${prompt.server}:${prompt.definition.name}` })),
+      part.prompts.map((prompt) => ({
+        item: prompt,
+        text: `${prompt.server}-${prompt.definition.name}`,
+        identity: `${prompt.server}:${prompt.definition.name}`,
+      })),
     ),
   );
   const exposed = mergeExposed(flat, namespaced, tools);
@@ -60,7 +74,9 @@ export function buildNames(parts: readonly NamedPart[]): NameTable {
       const byForm = exposed.get(spelling);
       if (byForm !== undefined) {
         const [first] = byForm;
-        return byForm.length === 1 && first !== undefined ? { kind: "one", tool: first.tool, form: first.form } : { kind: "several", tools: distinct(byForm.map(({ tool }) => tool)) };
+        return byForm.length === 1 && first !== undefined
+          ? { kind: "one", tool: first.tool, form: first.form }
+          : { kind: "several", tools: distinct(byForm.map(({ tool }) => tool)) };
       }
       const byName = bare.get(spelling);
       const [only] = byName ?? [];
@@ -88,7 +104,11 @@ function mergeExposed(
     add(`${namespace}.${tool.definition.name}`, tool, "dot");
     if (sharedNamespace === undefined) continue;
     add(`${sharedNamespace}.${tool.definition.name}`, tool, "dot");
-    add(toClientName(`${sharedNamespace}__${tool.definition.name}`, `${sharedNamespace}:${tool.definition.name}`), tool, "namespaced");
+    add(
+      toClientName(`${sharedNamespace}__${tool.definition.name}`, `${sharedNamespace}:${tool.definition.name}`),
+      tool,
+      "namespaced",
+    );
   }
   for (const [spelling, owners] of namespaced.owners) for (const tool of owners) add(spelling, tool, "namespaced");
   for (const [spelling, owners] of flat.owners) for (const tool of owners) add(spelling, tool, "flat");

@@ -69,7 +69,11 @@ export interface ViewExtras {
 }
 
 const plainExtras: ViewExtras = Object.freeze({ loaded: () => noneLoaded, bareNames: () => standardBareNames });
-const standardBareNames: BareNameRules = Object.freeze({ legacySupport: true, deprecationWarnings: true, autoMigration: false });
+const standardBareNames: BareNameRules = Object.freeze({
+  legacySupport: true,
+  deprecationWarnings: true,
+  autoMigration: false,
+});
 
 export type MaySee = (principal: Principal, server: ServerStanding, tool: ToolEntry) => boolean;
 
@@ -87,14 +91,23 @@ interface Kept {
  * Views, memoised by principal, catalog version and status version: a call looks one entry up and builds nothing. When only the extras
  * change, the view is new but servers and names stay.
  */
-export function createViews(current: () => Catalog, source: ViewSource, maySee: MaySee, extras: ViewExtras = plainExtras): (principal: Principal) => View {
+export function createViews(
+  current: () => Catalog,
+  source: ViewSource,
+  maySee: MaySee,
+  extras: ViewExtras = plainExtras,
+): (principal: Principal) => View {
   const memo = new Map<string, Kept>();
   return (principal) => {
     const catalog = current();
     const known = memo.get(principal.id);
     const loaded = extras.loaded(principal);
     const bareNames = extras.bareNames();
-    const isSame = known !== undefined && known.catalogVersion === catalog.version && known.statusVersion === source.statusVersion && isSamePrincipal(known.view.principal, principal);
+    const isSame =
+      known !== undefined &&
+      known.catalogVersion === catalog.version &&
+      known.statusVersion === source.statusVersion &&
+      isSamePrincipal(known.view.principal, principal);
     if (isSame && known.view.loaded === loaded && known.view.bareNames === bareNames) return known.view;
     const body = isSame ? known.body : buildBody(principal, catalog, source, maySee);
     const view = toView(body, loaded, bareNames);
@@ -119,7 +132,12 @@ function buildBody(principal: Principal, catalog: Catalog, source: ViewSource, m
   const servers = standings.map((standing): ViewServer => {
     const part = catalog.instances.get(standing.instance);
     const namespace = namespaces.get(standing.slug) ?? standing.namespace;
-    return Object.freeze({ ...standing, namespace, part, tools: part?.tools.filter((tool) => maySee(principal, standing, tool)) ?? [] });
+    return Object.freeze({
+      ...standing,
+      namespace,
+      part,
+      tools: part?.tools.filter((tool) => maySee(principal, standing, tool)) ?? [],
+    });
   });
   const configured = new Map(standings.map((standing) => [standing.slug, standing.namespace]));
   let names: NameTable | undefined;
@@ -134,7 +152,13 @@ function buildBody(principal: Principal, catalog: Catalog, source: ViewSource, m
         servers.flatMap((server) => {
           if (server.part === undefined) return [];
           const plain = configured.get(server.slug);
-          return [{ part: { ...server.part, tools: server.tools }, namespace: server.namespace, sharedNamespace: plain === server.namespace ? undefined : plain }];
+          return [
+            {
+              part: { ...server.part, tools: server.tools },
+              namespace: server.namespace,
+              sharedNamespace: plain === server.namespace ? undefined : plain,
+            },
+          ];
         }),
       )),
   };
@@ -156,7 +180,9 @@ function toView(body: ViewBody, loaded: LoadedNamespaces, bareNames: BareNameRul
 
 /** One person may come with several credentials, each with an object of its own. */
 function isSamePrincipal(a: Principal, b: Principal): boolean {
-  return a === b || (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.scopes, b.scopes));
+  return (
+    a === b || (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.scopes, b.scopes))
+  );
 }
 
 function sameTexts(a: readonly string[], b: readonly string[]): boolean {

@@ -29,12 +29,25 @@ export const commonOptions = {
 } as const;
 
 export async function readConfig(context: CommandContext): Promise<Config> {
-  return await loadConfig({ file: text(context.flags["config"]), cwd: context.cwd, env: context.env, flags: toConfigFlags(context.flags), homeDirectories: context.homeDirectories });
+  return await loadConfig({
+    file: text(context.flags["config"]),
+    cwd: context.cwd,
+    env: context.env,
+    flags: toConfigFlags(context.flags),
+    homeDirectories: context.homeDirectories,
+  });
 }
 
 function toConfigFlags(flags: GivenFlags): ConfigFlags {
   const given: Record<string, string | boolean> = {};
-  for (const [flag, key] of [["host", "host"], ["port", "port"], ["data-dir", "dataDir"], ["exposure", "exposure"], ["log-level", "logLevel"], ["insecure", "insecure"]] as const) {
+  for (const [flag, key] of [
+    ["host", "host"],
+    ["port", "port"],
+    ["data-dir", "dataDir"],
+    ["exposure", "exposure"],
+    ["log-level", "logLevel"],
+    ["insecure", "insecure"],
+  ] as const) {
     const value = flags[flag];
     if (value !== undefined) given[key] = value;
   }
@@ -47,7 +60,10 @@ function text(value: string | boolean | undefined): string | undefined {
 
 /** The log of a command: JSON lines on stderr, without secrets. They are asked for anew, because a reload or a refresh brings others. */
 export function openLog(config: () => Config, level?: string, tokens?: () => ReadonlySet<string> | undefined): Log {
-  return createPinoLog({ level: level ?? config().settings.logLevel ?? "info", secrets: () => new Set([...secretsOf(config()), ...(tokens?.() ?? [])]) });
+  return createPinoLog({
+    level: level ?? config().settings.logLevel ?? "info",
+    secrets: () => new Set([...secretsOf(config()), ...(tokens?.() ?? [])]),
+  });
 }
 
 /** What logins are encrypted with, when the user does not want a key file. */
@@ -65,7 +81,11 @@ export function openDataDirectory(config: Config, context: CommandContext): stri
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new GatewayError("CONFIG_INVALID", `the data directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`, { hint: "Choose another one with --data-dir." });
+    throw new GatewayError(
+      "CONFIG_INVALID",
+      `the data directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`,
+      { hint: "Choose another one with --data-dir." },
+    );
   }
   return directory;
 }

@@ -15,10 +15,20 @@ interface Command {
   readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
 }
 
-const serveOptions = { ...commonOptions, host: { type: "string" }, port: { type: "string" }, insecure: { type: "boolean" }, "idle-exit": { type: "string" } } as const;
+const serveOptions = {
+  ...commonOptions,
+  host: { type: "string" },
+  port: { type: "string" },
+  insecure: { type: "boolean" },
+  "idle-exit": { type: "string" },
+} as const;
 
 /** Whose login at which server: what `login` and `logout` have in common. */
-const accountOptions = { config: { type: "string" }, "data-dir": { type: "string" }, principal: { type: "string" } } as const;
+const accountOptions = {
+  config: { type: "string" },
+  "data-dir": { type: "string" },
+  principal: { type: "string" },
+} as const;
 const loginOptions = {
   ...accountOptions,
   "no-browser": { type: "boolean" },
@@ -31,7 +41,10 @@ const loginOptions = {
 /** Every command, loaded when it is the one that was asked for. */
 const commands: Readonly<Record<string, Command>> = {
   serve: { options: serveOptions, load: async () => (await import("./serve.ts")).serve },
-  stdio: { options: { ...commonOptions, "in-process": { type: "boolean" } }, load: async () => (await import("./stdio.ts")).stdio },
+  stdio: {
+    options: { ...commonOptions, "in-process": { type: "boolean" } },
+    load: async () => (await import("./stdio.ts")).stdio,
+  },
   login: { options: loginOptions, load: async () => (await import("./login.ts")).login },
   logout: { options: { ...accountOptions }, load: async () => (await import("./login.ts")).logout },
   status: { options: commonOptions, load: async () => (await import("./control.ts")).status },
@@ -51,7 +64,12 @@ async function main(argv: readonly string[]): Promise<number> {
   const command = commands[name] as Command;
   let parsed: { values: GivenFlags; positionals: string[] };
   try {
-    parsed = parseArgs({ args: argv.slice(named === undefined ? 0 : 1), options: { ...command.options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } }, allowPositionals: name !== "serve" && name !== "stdio", strict: true }) as never;
+    parsed = parseArgs({
+      args: argv.slice(named === undefined ? 0 : 1),
+      options: { ...command.options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } },
+      allowPositionals: name !== "serve" && name !== "stdio",
+      strict: true,
+    }) as never;
   } catch (error) {
     process.stderr.write(`toolyard: ${error instanceof Error ? error.message : String(error)}\n`);
     return wrongUsage;
@@ -65,7 +83,14 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const run = await command.load();
-  return await run({ flags: parsed.values, positionals: parsed.positionals, env: process.env, cwd: process.cwd(), homeDirectories: homeDirectories(process.env, process.platform, homedir()), version: packageVersion() });
+  return await run({
+    flags: parsed.values,
+    positionals: parsed.positionals,
+    env: process.env,
+    cwd: process.cwd(),
+    homeDirectories: homeDirectories(process.env, process.platform, homedir()),
+    version: packageVersion(),
+  });
 }
 
 main(process.argv.slice(2)).then(
@@ -74,7 +99,9 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const failure = toGatewayError(error);
-    process.stderr.write(`toolyard: ${failure.message}\n${failure.code === "INTERNAL" ? `${String(failure.stack)}\n` : `  ${failure.hint}\n`}`);
+    process.stderr.write(
+      `toolyard: ${failure.message}\n${failure.code === "INTERNAL" ? `${String(failure.stack)}\n` : `  ${failure.hint}\n`}`,
+    );
     process.exitCode = failure.code === "CONFIG_INVALID" || failure.code === "BIND_REFUSED" ? wrongUsage : 1;
   },
 );

@@ -4,7 +4,15 @@ import type { Fleet } from "../instance/fleet.ts";
 /** What a user pastes into a client. */
 export function clientHelp(url: string, config: Config): string {
   const needsToken = config.settings.auth.tokenHashes.length > 0 || config.people.principals.size > 0;
-  const entry = { mcpServers: { toolyard: { type: "http", url: `${url}/mcp`, ...(needsToken ? { headers: { Authorization: "Bearer <token>" } } : {}) } } };
+  const entry = {
+    mcpServers: {
+      toolyard: {
+        type: "http",
+        url: `${url}/mcp`,
+        ...(needsToken ? { headers: { Authorization: "Bearer <token>" } } : {}),
+      },
+    },
+  };
   const header = needsToken ? ' --header "Authorization: Bearer <token>"' : "";
   return `
   MCP       ${url}/mcp   (also /mcp/flat, /mcp/namespaces, /mcp/server/<name>)
@@ -25,7 +33,10 @@ export async function reportServers(fleet: Fleet, print: (line: string) => void)
       await instance.settled(waiting);
       const { status, reason, dormant } = instance.standing();
       const tools = fleet.toolCount(instance.id);
-      const state = status === "online" ? `${tools} tools${dormant ? " (starts when needed)" : ""}` : `${status}${reason === "" ? "" : `: ${reason}`}`;
+      const state =
+        status === "online"
+          ? `${tools} tools${dormant ? " (starts when needed)" : ""}`
+          : `${status}${reason === "" ? "" : `: ${reason}`}`;
       print(`  ${instance.server.slug.padEnd(20)} ${state}\n`);
     }),
   );

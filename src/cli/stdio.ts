@@ -20,7 +20,9 @@ export async function stdio(context: CommandContext): Promise<number> {
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
   const holder = await findOrStartGateway({ context, config, dataDir });
-  const endpoint = typeof context.flags["exposure"] === "string" ? `/mcp/${context.flags["exposure"]}` : "/mcp";
+  const exposure = String(context.flags["exposure"] ?? "");
+  // `server` is what /mcp is where the configuration names one.
+  const endpoint = ["meta", "flat", "namespaces"].includes(exposure) ? `/mcp/${exposure}` : "/mcp";
   const { socket, configFile } = await openOwnerSocket(holder, "bridge", endpoint);
   if (config.file !== undefined && configFile !== config.file) {
     process.stderr.write(

@@ -14,6 +14,8 @@ export function token(context: CommandContext): Promise<number> {
       ? `"toolyard": { "principals": { ${JSON.stringify(principal)}: { "tokenHash": "${made.hash}" } } }`
       : `"toolyard": { "auth": { "tokenHashes": ["${made.hash}"] } }`;
   process.stdout.write(`${made.token}\n${made.hash}\n`);
-  process.stderr.write(`The first line is the token: it is shown only now. The second is its hash, for the configuration:\n  ${place}\n`);
+  process.stderr.write(
+    `The first line is the token: it is shown only now. The second is its hash, for the configuration:\n  ${place}\n`,
+  );
   return Promise.resolve(0);
 }

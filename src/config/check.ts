@@ -23,10 +23,7 @@ export function check<Schema extends v.GenericSchema>(
 }
 
 export function refuse(origin: Origin, why: string): never {
-  throw new GatewayError(
-    "CONFIG_INVALID",
-    `${origin.document.place(origin.path)}: ${pathText(origin.path)}: ${why}`,
-  );
+  throw new GatewayError("CONFIG_INVALID", `${origin.document.place(origin.path)}: ${pathText(origin.path)}: ${why}`);
 }
 
 /** `mcpServers.github.args[0]`; a key that is no plain word is quoted. */
@@ -52,8 +49,7 @@ function explain(issue: v.BaseIssue<unknown>): string {
 function plain(expected: string): string {
   if (expected === "Array") return "an array";
   if (expected === "Object") return "an object";
-  if (expected === "string" || expected === "number" || expected === "boolean")
-    return `a ${expected}`;
+  if (expected === "string" || expected === "number" || expected === "boolean") return `a ${expected}`;
   return expected.replace(/^\((.*)\)$/, "$1").replaceAll(" | ", " or ");
 }
 
@@ -91,9 +87,7 @@ export function unknownFields(schema: v.GenericSchema, value: unknown, origin: O
 }
 
 /** How to find the schema of a member; undefined when the schema's values have no members of their own. */
-function membersOf(
-  schema: v.GenericSchema,
-): ((key: string) => v.GenericSchema | undefined) | undefined {
+function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | undefined {
   const inner = "wrapped" in schema ? (schema.wrapped as v.GenericSchema) : schema;
   if (inner.type === "record" && "value" in inner) return () => inner.value as v.GenericSchema;
   if (!("entries" in inner)) return undefined;
@@ -104,12 +98,7 @@ function membersOf(
 /** A whole number in the range of its row. */
 export function numberOf(row: Pick<NumberRow, "min" | "max">): v.GenericSchema<number> {
   const range = `expected a whole number from ${row.min} to ${row.max}`;
-  return v.pipe(
-    v.number(),
-    v.integer(range),
-    v.minValue(row.min, range),
-    v.maxValue(row.max, range),
-  );
+  return v.pipe(v.number(), v.integer(range), v.minValue(row.min, range), v.maxValue(row.max, range));
 }
 
 /** A string that a process or a header can carry. */

@@ -32,9 +32,7 @@ export function diffConfig(before: Config, after: Config): ConfigDiff {
     added: after.servers.filter((server) => !earlier.has(server.slug)),
     changed,
     removed: before.servers.filter((server) => !kept.has(server.slug)),
-    unchanged: after.servers.filter(
-      (server) => earlier.has(server.slug) && !changedSlugs.has(server.slug),
-    ),
+    unchanged: after.servers.filter((server) => earlier.has(server.slug) && !changedSlugs.has(server.slug)),
     settingsChanged: !isDeepStrictEqual(before.settings, after.settings),
     peopleChanged: !isDeepStrictEqual(before.people, after.people),
   };

@@ -3,11 +3,7 @@ import { homeDirectories } from "./directories.ts";
 
 test.each([
   ["linux", { HOME: "/h" }, { config: "/h/.config/toolyard", data: "/h/.local/share/toolyard" }],
-  [
-    "linux",
-    { XDG_DATA_HOME: "/d", XDG_CONFIG_HOME: "/c" },
-    { config: "/c/toolyard", data: "/d/toolyard" },
-  ],
+  ["linux", { XDG_DATA_HOME: "/d", XDG_CONFIG_HOME: "/c" }, { config: "/c/toolyard", data: "/d/toolyard" }],
   [
     "linux",
     { HOME: "/h", XDG_DATA_HOME: "relative", XDG_CONFIG_HOME: "" },
@@ -29,11 +25,7 @@ test.each([
       data: "C:\\Users\\a\\AppData\\Local\\toolyard",
     },
   ],
-  [
-    "win32",
-    { APPDATA: "D:\\r", LOCALAPPDATA: "D:\\l" },
-    { config: "D:\\r\\toolyard", data: "D:\\l\\toolyard" },
-  ],
+  ["win32", { APPDATA: "D:\\r", LOCALAPPDATA: "D:\\l" }, { config: "D:\\r\\toolyard", data: "D:\\l\\toolyard" }],
 ] as const)("%s with %j", (platform, env, expected) => {
   expect(homeDirectories(env, platform)).toEqual(expected);
 });

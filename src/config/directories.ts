@@ -13,16 +13,11 @@ export interface HomeDirectories {
  * The platform's usual places (DESIGN.md section 10): XDG on Linux and the like, Library on macOS, AppData on Windows.
  * `home` is for machines whose environment does not say it (os.homedir()). Throws GatewayError CONFIG_INVALID when nothing does.
  */
-export function homeDirectories(
-  env: Variables,
-  platform: NodeJS.Platform,
-  home?: string,
-): HomeDirectories {
+export function homeDirectories(env: Variables, platform: NodeJS.Platform, home?: string): HomeDirectories {
   const own = (platform === "win32" ? env["USERPROFILE"] : env["HOME"]) || home;
   if (platform === "win32") {
     const roaming = env["APPDATA"] || win32.join(needed(own, "APPDATA"), "AppData", "Roaming");
-    const local =
-      env["LOCALAPPDATA"] || win32.join(needed(own, "LOCALAPPDATA"), "AppData", "Local");
+    const local = env["LOCALAPPDATA"] || win32.join(needed(own, "LOCALAPPDATA"), "AppData", "Local");
     return { config: win32.join(roaming, "toolyard"), data: win32.join(local, "toolyard") };
   }
   if (platform === "darwin") {

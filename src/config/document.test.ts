@@ -42,10 +42,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       `${server}{ "command": "x", "command": "y" } } }`,
       'toolyard.json:1:42: the key "command" stands here a second time; keep one',
     ],
-    [
-      '{ "mcpServers": [] }',
-      "toolyard.json:1:17: mcpServers: expected an object with one member per server",
-    ],
+    ['{ "mcpServers": [] }', "toolyard.json:1:17: mcpServers: expected an object with one member per server"],
     [`${server}3 } }`, "toolyard.json:1:24: mcpServers.a: expected an object, found a number"],
     [
       `${server}{ "command": "x",\n "args": "y" } } }`,
@@ -55,14 +52,8 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       `${server}{ "command": "x", "args": ["y", 7] } } }`,
       "toolyard.json:1:56: mcpServers.a.args[1]: expected a string, found a number",
     ],
-    [
-      `${server}{ "command": "" } } }`,
-      "toolyard.json:1:37: mcpServers.a.command: expected a string that is not empty",
-    ],
-    [
-      `${server}{} } }`,
-      "toolyard.json:1:24: mcpServers.a: expected `command` (a process) or `url` (a remote server)",
-    ],
+    [`${server}{ "command": "" } } }`, "toolyard.json:1:37: mcpServers.a.command: expected a string that is not empty"],
+    [`${server}{} } }`, "toolyard.json:1:24: mcpServers.a: expected `command` (a process) or `url` (a remote server)"],
     [
       `${server}{ "command": "x", "url": "http://y" } } }`,
       "toolyard.json:1:24: mcpServers.a: expected either `command` or `url`, not both (or say which with `type`)",
@@ -83,22 +74,13 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       `${server}{ "url": "http://y", "headers": { "A": "c\\r\\nX: d" } } } }`,
       "toolyard.json:1:63: mcpServers.a.headers.A: expected a header value without line breaks and control characters",
     ],
-    [
-      `${server}{ "command": "x", "callTimeoutMs": 1e400 } } }`,
-      "mcpServers.a.callTimeoutMs: expected",
-    ],
+    [`${server}{ "command": "x", "callTimeoutMs": 1e400 } } }`, "mcpServers.a.callTimeoutMs: expected"],
     [
       `${server}{ "command": "x", "priority": "urgent" } } }`,
       'mcpServers.a.priority: expected "high" or "normal" or "low", found a string',
     ],
-    [
-      '{ "toolyard": { "port": "3001" } }',
-      "toolyard.json:1:25: toolyard.port: expected a number, found a string",
-    ],
-    [
-      '{ "toolyard": { "port": 70000 } }',
-      "toolyard.json:1:25: toolyard.port: expected a whole number from 0 to 65535",
-    ],
+    ['{ "toolyard": { "port": "3001" } }', "toolyard.json:1:25: toolyard.port: expected a number, found a string"],
+    ['{ "toolyard": { "port": 70000 } }', "toolyard.json:1:25: toolyard.port: expected a whole number from 0 to 65535"],
     [
       '{ "toolyard": { "limits": { "jsonDepth": 1.5 } } }',
       "toolyard.limits.jsonDepth: expected a whole number from 8 to 1000",
@@ -115,10 +97,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       '{ "toolyard": { "search": { "embeddings": { "url": "http://e" } } } }',
       "toolyard.search.embeddings.model: missing; expected",
     ],
-    [
-      '{ "mcpServers": { "__proto__": { "command": "x" } } }',
-      'toolyard.json:1:19: the key "__proto__" is not allowed',
-    ],
+    ['{ "mcpServers": { "__proto__": { "command": "x" } } }', 'toolyard.json:1:19: the key "__proto__" is not allowed'],
   ])("%j", async (text, expected) => {
     expect(await refusal(text)).toContain(expected);
   });
@@ -128,9 +107,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       "toolyard.json:1:70: nested deeper than 64 levels",
     );
     expect(await refusal('{"a":'.repeat(100_000))).toMatch(/^toolyard\.json:/);
-    expect(await refusal(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toMatch(
-      /^toolyard\.json:/,
-    );
+    expect(await refusal(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toMatch(/^toolyard\.json:/);
   });
 
   test("no message shows a value", async () => {

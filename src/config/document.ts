@@ -53,23 +53,18 @@ function parseRoot(source: string, placeAt: (offset: number) => string): Node {
     root = parseTree(source, errors, { allowTrailingComma: true });
   } catch (error) {
     // The parser recurses: some ten thousand brackets overflow the stack.
-    if (error instanceof RangeError)
-      throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: nested too deeply`);
+    if (error instanceof RangeError) throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: nested too deeply`);
     throw error;
   }
   const first = errors[0];
   if (source.trim() === "")
-    throw new GatewayError(
-      "CONFIG_INVALID",
-      `${placeAt(0)}: expected a JSON object, but the file is empty`,
-    );
+    throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: expected a JSON object, but the file is empty`);
   if (first)
     throw new GatewayError(
       "CONFIG_INVALID",
       `${placeAt(first.offset)}: ${expectation(printParseErrorCode(first.error))}`,
     );
-  if (root?.type !== "object")
-    throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: expected a JSON object`);
+  if (root?.type !== "object") throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: expected a JSON object`);
   return root;
 }
 
@@ -112,10 +107,7 @@ const mostLevels = 64;
 /** Two equal keys mean that one of two intentions is lost, so neither is guessed (FAULTS.md 87). */
 function checkKeys(node: Node, path: Path, placeAt: (offset: number) => string): void {
   if (path.length > mostLevels) {
-    throw new GatewayError(
-      "CONFIG_INVALID",
-      `${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`,
-    );
+    throw new GatewayError("CONFIG_INVALID", `${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`);
   }
   const seen = new Set<string>();
   for (const [index, child] of (node.children ?? []).entries()) {
@@ -152,11 +144,7 @@ function nearestOffset(root: Node, path: Path): number {
 function lineAndColumn(source: string, offset: number): string {
   let line = 1;
   let lineStart = 0;
-  for (
-    let next = source.indexOf("\n");
-    next !== -1 && next < offset;
-    next = source.indexOf("\n", next + 1)
-  ) {
+  for (let next = source.indexOf("\n"); next !== -1 && next < offset; next = source.indexOf("\n", next + 1)) {
     line += 1;
     lineStart = next + 1;
   }

@@ -45,8 +45,7 @@ export async function readConfigText(file: string): Promise<string> {
     const { size } = await regularFile(file, fail);
     if (size > configFileBytes) fail(`${size} bytes are more than the limit of ${configFileBytes}`);
     const bytes = await readFile(file);
-    if (bytes.length > configFileBytes)
-      fail(`it grew beyond the limit of ${configFileBytes} bytes while it was read`);
+    if (bytes.length > configFileBytes) fail(`it grew beyond the limit of ${configFileBytes} bytes while it was read`);
     return decode(bytes, fail);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
@@ -57,14 +56,11 @@ export async function readConfigText(file: string): Promise<string> {
 /** Reading a pipe would wait for ever. */
 async function regularFile(file: string, fail: (why: string) => never) {
   const found = await stat(file);
-  return found.isFile()
-    ? found
-    : fail(found.isDirectory() ? "is a directory; expected a file" : "is no regular file");
+  return found.isFile() ? found : fail(found.isDirectory() ? "is a directory; expected a file" : "is no regular file");
 }
 
 function decode(bytes: Buffer, fail: (why: string) => never): string {
-  const isUtf16 =
-    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isUtf16) fail("is written in UTF-16; save it as UTF-8");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

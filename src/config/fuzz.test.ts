@@ -42,9 +42,7 @@ function settles(text: string): boolean {
     return Object.isFrozen(buildConfig({ file: "/f.json", text }, options));
   } catch (error) {
     const isOurs =
-      error instanceof GatewayError &&
-      error.code === "CONFIG_INVALID" &&
-      !error.message.includes("canary");
+      error instanceof GatewayError && error.code === "CONFIG_INVALID" && !error.message.includes("canary");
     expect(isOurs ? "ours" : error).toBe("ours");
     return true;
   }

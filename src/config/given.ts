@@ -76,8 +76,7 @@ function toNumber(
 ): number | undefined {
   if (!source) return undefined;
   const value = /^[0-9]{1,15}$/.test(source.text) ? Number(source.text) : Number.NaN;
-  if (!(value >= range.min && value <= range.max))
-    fail(source, `a whole number from ${range.min} to ${range.max}`);
+  if (!(value >= range.min && value <= range.max)) fail(source, `a whole number from ${range.min} to ${range.max}`);
   return value;
 }
 
@@ -89,10 +88,7 @@ function toBoolean(source: Source | undefined): boolean | undefined {
   return fail(source, '"true" or "false"');
 }
 
-function toChoice<Choice extends string>(
-  source: Source | undefined,
-  choices: readonly Choice[],
-): Choice | undefined {
+function toChoice<Choice extends string>(source: Source | undefined, choices: readonly Choice[]): Choice | undefined {
   if (!source) return undefined;
   const found = choices.find((choice) => choice === source.text);
   return found ?? fail(source, `one of ${choices.join(", ")}`);

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { importServers } from "./import.ts";
 
-const imported = (value: unknown) =>
-  Object.fromEntries(importServers(JSON.stringify(value), "file.json").servers);
+const imported = (value: unknown) => Object.fromEntries(importServers(JSON.stringify(value), "file.json").servers);
 
 test("Claude Desktop, Claude Code and Cursor: other settings are left alone, variables stay unread", () => {
   const entry = { command: "npx", args: ["-y", "x"], env: { TOKEN: "${GH}" } };
@@ -37,10 +36,7 @@ test("VS Code: `servers` and `inputs`; Windsurf: `serverUrl`; Gemini: `httpUrl`;
 });
 
 test("fields that only the other client knows are named", () => {
-  const { warnings } = importServers(
-    '{ "mcpServers": { "a": { "command": "x", "alwaysAllow": [] } } }',
-    "cline.json",
-  );
+  const { warnings } = importServers('{ "mcpServers": { "a": { "command": "x", "alwaysAllow": [] } } }', "cline.json");
   expect(warnings).toEqual(["cline.json:1:57: mcpServers.a.alwaysAllow: unknown field, ignored"]);
 });
 

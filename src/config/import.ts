@@ -24,11 +24,7 @@ export function importServers(text: string, fileName: string): ImportedServers {
       warnings.push(
         `${document.place(path)}: server ${JSON.stringify(key)} stands in this file twice; the first is kept`,
       );
-    else
-      servers.set(
-        key,
-        toWritten(parseServerEntry(document.value(path), { document, path }, warnings)),
-      );
+    else servers.set(key, toWritten(parseServerEntry(document.value(path), { document, path }, warnings)));
   }
   return { servers, warnings };
 }
@@ -50,8 +46,6 @@ function httpFields({ kind, url, headers }: Exclude<ServerEntry["transport"], Wr
   return { type: kind, url, headers: unlessEmpty(headers) };
 }
 
-function unlessEmpty(
-  record: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> | undefined {
+function unlessEmpty(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
   return Object.keys(record).length > 0 ? record : undefined;
 }

@@ -71,9 +71,7 @@ describe("finding the file", () => {
     const env = { TOOLYARD_CONFIG: "b.json" };
     expect((await load({ file: "a.json", env })).file).toBe(join(directory, "a.json"));
     expect((await load({ env })).file).toBe(join(directory, "b.json"));
-    await expect(load({ file: "none.json" })).rejects.toThrow(
-      `${join(directory, "none.json")}: no such file`,
-    );
+    await expect(load({ file: "none.json" })).rejects.toThrow(`${join(directory, "none.json")}: no such file`);
   });
 
   test("comments, trailing commas and a byte-order mark are allowed", async () => {
@@ -91,9 +89,7 @@ describe("finding the file", () => {
     expect(Object.isFrozen(config.servers)).toBe(true);
     expect(Object.isFrozen(config.servers[0]?.transport)).toBe(true);
     expect(() => Object.assign(config.settings.limits, { sessions: 1 })).toThrow(TypeError);
-    expect(Object.isFrozen(config.people.principals.get("alice")?.servers.get("a")?.env)).toBe(
-      true,
-    );
+    expect(Object.isFrozen(config.people.principals.get("alice")?.servers.get("a")?.env)).toBe(true);
   });
 });
 
@@ -106,18 +102,13 @@ test("FAULT 87: a file in UTF-16, not UTF-8, larger than 5 MiB, or a directory i
     "toolyard.json: is written in UTF-16; save it as UTF-8",
   );
   expect(await refusal(Buffer.from([0x7b, 0xff, 0x7d]))).toBe("toolyard.json: is not valid UTF-8");
-  expect(await refusal(" ".repeat(configFileBytes + 1))).toContain(
-    "more than the limit of 5242880",
-  );
+  expect(await refusal(" ".repeat(configFileBytes + 1))).toContain("more than the limit of 5242880");
   await expect(load({ file: directory })).rejects.toThrow("is a directory; expected a file");
 });
 
 test("the file named by a link is read, and its relative paths start where the link stands", async () => {
   await mkdir(join(directory, "real"));
-  await writeFile(
-    join(directory, "real", "c.json"),
-    '{ "mcpServers": { "a": { "command": "x" } } }',
-  );
+  await writeFile(join(directory, "real", "c.json"), '{ "mcpServers": { "a": { "command": "x" } } }');
   await symlink(join("real", "c.json"), join(directory, "toolyard.json"));
   expect((await load()).servers[0]?.transport).toMatchObject({ cwd: directory });
 });

@@ -31,10 +31,7 @@ export interface LoadOptions {
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const asked = options.file ?? (options.env["TOOLYARD_CONFIG"] || undefined);
   const file = await findFile(asked, options.cwd, options.homeDirectories);
-  return buildConfig(
-    file === undefined ? undefined : { file, text: await readConfigText(file) },
-    options,
-  );
+  return buildConfig(file === undefined ? undefined : { file, text: await readConfigText(file) }, options);
 }
 
 /** The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure. */
@@ -72,12 +69,7 @@ export function buildConfig(
       cores,
     }),
     people: found.people,
-    warnings: [
-      ...unknownTopFields(document),
-      ...built.warnings,
-      ...read.warnings,
-      ...found.warnings,
-    ],
+    warnings: [...unknownTopFields(document), ...built.warnings, ...read.warnings, ...found.warnings],
     secrets: new Set([...built.secrets, ...read.secrets]),
   });
 }

@@ -22,15 +22,12 @@ export function allowOverrides(transport: Transport, overrides: ServerOverrides)
   ) => {
     const refused = Object.keys(values ?? {}).filter(isRefused);
     ignored.push(...refused.map((name) => `${part}.${name}`));
-    return Object.fromEntries(
-      Object.entries(values ?? {}).filter(([name]) => !refused.includes(name)),
-    );
+    return Object.fromEntries(Object.entries(values ?? {}).filter(([name]) => !refused.includes(name)));
   };
   const env = keep("env", overrides.env, isDangerousVariable);
   const headers = keep("headers", overrides.headers, isFramingHeader);
   const given = overrides.args ?? [];
-  const areArgsRefused =
-    given.length > 0 && transport.kind === "stdio" && wouldRunCode(transport, given);
+  const areArgsRefused = given.length > 0 && transport.kind === "stdio" && wouldRunCode(transport, given);
   if (areArgsRefused) ignored.push("args");
   return { args: areArgsRefused ? [] : given, env, headers, ignored };
 }
@@ -163,9 +160,7 @@ const dangerousVariables = [
 
 export function isDangerousVariable(name: string): boolean {
   const upper = name.toUpperCase();
-  return dangerousVariables.some((rule) =>
-    rule.endsWith("*") ? upper.startsWith(rule.slice(0, -1)) : upper === rule,
-  );
+  return dangerousVariables.some((rule) => (rule.endsWith("*") ? upper.startsWith(rule.slice(0, -1)) : upper === rule));
 }
 
 const framingHeaders: readonly string[] = [
@@ -217,8 +212,6 @@ function wouldRunCode(template: StdioTransport, given: readonly string[]): boole
 
 /** `python3.12` and `C:\\nodejs\\node.exe` are launchers, too. */
 function isLauncher(command: string): boolean {
-  const name = (command.split(/[/\\]/).at(-1) ?? "")
-    .toLowerCase()
-    .replace(/\.(exe|cmd|bat|ps1)$/, "");
+  const name = (command.split(/[/\\]/).at(-1) ?? "").toLowerCase().replace(/\.(exe|cmd|bat|ps1)$/, "");
   return launchers.includes(name) || launchers.includes(name.replace(/[0-9.]+$/, ""));
 }

@@ -12,8 +12,7 @@ async function loadText(text: string, options: Partial<LoadOptions> = {}): Promi
   );
 }
 
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) =>
-  loadText(JSON.stringify(value), options);
+const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
 
 const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
 
@@ -65,9 +64,7 @@ describe("people", () => {
     });
     expect(config.servers[0]?.disabledReason).toBeUndefined();
     expect(config.warnings).toEqual([
-      expect.stringContaining(
-        "toolyard.principals.alice.servers.github.env.TOKEN: the variable ALICE_GH is not set",
-      ),
+      expect.stringContaining("toolyard.principals.alice.servers.github.env.TOKEN: the variable ALICE_GH is not set"),
     ]);
   });
 
@@ -92,11 +89,7 @@ describe("people", () => {
     const two = {
       toolyard: { principals: { a: { tokenHash: hash("1") }, b: { tokenHash: hash("1") } } },
     };
-    await expect(loadValue(two)).rejects.toThrow(
-      "toolyard.principals.b: its token is also that of a",
-    );
-    await expect(loadValue({ toolyard: { principals: { local: {} } } })).rejects.toThrow(
-      '"local" is not free',
-    );
+    await expect(loadValue(two)).rejects.toThrow("toolyard.principals.b: its token is also that of a");
+    await expect(loadValue({ toolyard: { principals: { local: {} } } })).rejects.toThrow('"local" is not free');
   });
 });

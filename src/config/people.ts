@@ -19,17 +19,13 @@ export function buildPeople(
   servers: readonly ServerConfig[],
 ): { readonly people: People; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
-  const warn = (path: Path, why: string) =>
-    warnings.push(`${document.place(path)}: ${pathText(path)}: ${why}`);
+  const warn = (path: Path, why: string) => warnings.push(`${document.place(path)}: ${pathText(path)}: ${why}`);
   const overrides = (written: WrittenOverrides | undefined, path: Path) =>
     toOverrides(written ?? {}, { path, servers, read, warn });
 
   const writtenTeams = Object.entries(read.written.teams ?? {});
   const teams = new Map(
-    writtenTeams.map(([team, { servers: own }]) => [
-      team,
-      overrides(own, ["toolyard", "teams", team]),
-    ]),
+    writtenTeams.map(([team, { servers: own }]) => [team, overrides(own, ["toolyard", "teams", team])]),
   );
   const principals = new Map<string, Person>();
   for (const [id, person] of Object.entries(read.written.principals ?? {})) {
@@ -41,10 +37,7 @@ export function buildPeople(
     principals.set(id, {
       id: id as PrincipalId,
       team: person.team ?? null,
-      tokenHashes: [
-        ...(person.tokenHash === undefined ? [] : [person.tokenHash]),
-        ...(person.tokenHashes ?? []),
-      ],
+      tokenHashes: [...(person.tokenHash === undefined ? [] : [person.tokenHash]), ...(person.tokenHashes ?? [])],
       roles: person.roles ?? ["member"],
       servers: overrides(person.servers, path),
     });
@@ -68,15 +61,13 @@ function toOverrides(
   const result = new Map<string, ServerOverrides>();
   for (const [name, given] of Object.entries(written)) {
     const here = [...path, "servers", name];
-    const server =
-      servers.find(({ key }) => key === name) ?? servers.find(({ slug }) => slug === name);
+    const server = servers.find(({ key }) => key === name) ?? servers.find(({ slug }) => slug === name);
     if (!server) {
       warn(here, "no such server, ignored");
       continue;
     }
     const missing = read.missing.filter((entry) => startsWith(["toolyard", ...entry.path], here));
-    for (const entry of missing)
-      warn(["toolyard", ...entry.path], `the variable ${entry.name} is not set`);
+    for (const entry of missing) warn(["toolyard", ...entry.path], `the variable ${entry.name} is not set`);
     const overrides = withoutMissing(
       given,
       missing.map((entry) => entry.path.slice(here.length - 1)),
@@ -89,15 +80,10 @@ function toOverrides(
 }
 
 /** Values whose variable is not set are taken out, so that their text never reaches a server. */
-function withoutMissing(
-  given: WrittenOverrides[string],
-  missing: readonly Path[],
-): ServerOverrides {
+function withoutMissing(given: WrittenOverrides[string], missing: readonly Path[]): ServerOverrides {
   const paths = missing.map(([part, name]) => (part === "args" ? "args" : `${part}.${name}`));
   const keep = (part: "env" | "headers") =>
-    Object.fromEntries(
-      Object.entries(given[part] ?? {}).filter(([name]) => !paths.includes(`${part}.${name}`)),
-    );
+    Object.fromEntries(Object.entries(given[part] ?? {}).filter(([name]) => !paths.includes(`${part}.${name}`)));
   return {
     ...(given.args && !paths.includes("args") ? { args: given.args } : {}),
     ...(given.env ? { env: keep("env") } : {}),
@@ -111,11 +97,7 @@ function startsWith(path: Path, start: Path): boolean {
 }
 
 /** One token must mean one principal. */
-function checkTokens(
-  principals: ReadonlyMap<string, Person>,
-  written: WrittenSettings,
-  document: Document,
-): void {
+function checkTokens(principals: ReadonlyMap<string, Person>, written: WrittenSettings, document: Document): void {
   const owners = new Map<string, string>();
   for (const hash of [written.auth?.tokenHash, ...(written.auth?.tokenHashes ?? [])]) {
     if (hash !== undefined) owners.set(hash, "toolyard.auth");
@@ -124,10 +106,7 @@ function checkTokens(
     for (const hash of tokenHashes) {
       const owner = owners.get(hash);
       if (owner !== undefined && owner !== id)
-        refuse(
-          { document, path: ["toolyard", "principals", id] },
-          `its token is also that of ${owner}`,
-        );
+        refuse({ document, path: ["toolyard", "principals", id] }, `its token is also that of ${owner}`);
       owners.set(hash, id);
     }
   }

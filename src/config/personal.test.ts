@@ -17,10 +17,7 @@ const http: Transport = {
   headers: { Authorization: "Bearer template", "X-Org": "template" },
 };
 
-function server(
-  transport: Transport,
-  required: Partial<ServerConfig["required"]> = {},
-): ServerConfig {
+function server(transport: Transport, required: Partial<ServerConfig["required"]> = {}): ServerConfig {
   return {
     slug: "github" as ServerSlug,
     key: "github",
@@ -66,10 +63,7 @@ const nobody: People = { principals: new Map(), teams: new Map() };
 test("template < team < user: env by name, args appended in that order", () => {
   const merged = personalServer(
     server(stdio),
-    people(
-      { env: { TOKEN: "alice" }, args: ["--mine"] },
-      { env: { TOKEN: "team", ORG: "acme" }, args: ["--team"] },
-    ),
+    people({ env: { TOKEN: "alice" }, args: ["--mine"] }, { env: { TOKEN: "team", ORG: "acme" }, args: ["--team"] }),
     "alice",
   );
   expect(merged.server.transport).toEqual({
@@ -95,65 +89,48 @@ test("headers are merged without regard to case", () => {
 
 test("the hash is that of the merged values: the same for the same, another for another", () => {
   const template = server(stdio);
-  const hash = (overrides: ServerOverrides) =>
-    personalServer(template, people(overrides), "alice").server.hash;
+  const hash = (overrides: ServerOverrides) => personalServer(template, people(overrides), "alice").server.hash;
   expect(hash({})).toBe(template.hash);
   expect(hash({ env: { TOKEN: "a" } })).not.toBe(template.hash);
   expect(hash({ env: { TOKEN: "a", B: "b" } })).toBe(hash({ env: { B: "b", TOKEN: "a" } }));
-  expect(personalServer(template, people({ env: { TOKEN: "a" } }), "bob").server.hash).toBe(
-    template.hash,
-  );
+  expect(personalServer(template, people({ env: { TOKEN: "a" } }), "bob").server.hash).toBe(template.hash);
 });
 
 describe("required values", () => {
   const needs = server(stdio, { user: ["env.TOKEN"], team: ["env.ORG"] });
 
   test("of a user must come from the user: the template's or the team's is somebody else's secret", () => {
+    expect(personalServer(needs, people({}, { env: { TOKEN: "team", ORG: "acme" } }), "alice").missing).toEqual([
+      "env.TOKEN",
+    ]);
+    expect(personalServer(needs, people({ env: { TOKEN: "" } }, { env: { ORG: "acme" } }), "alice").missing).toEqual([
+      "env.TOKEN",
+    ]);
     expect(
-      personalServer(needs, people({}, { env: { TOKEN: "team", ORG: "acme" } }), "alice").missing,
-    ).toEqual(["env.TOKEN"]);
-    expect(
-      personalServer(needs, people({ env: { TOKEN: "" } }, { env: { ORG: "acme" } }), "alice")
-        .missing,
-    ).toEqual(["env.TOKEN"]);
-    expect(
-      personalServer(needs, people({ env: { TOKEN: "alice" } }, { env: { ORG: "acme" } }), "alice")
-        .missing,
+      personalServer(needs, people({ env: { TOKEN: "alice" } }, { env: { ORG: "acme" } }), "alice").missing,
     ).toEqual([]);
     expect(personalServer(needs, people({}), "stranger").missing).toEqual(["env.TOKEN", "env.ORG"]);
   });
 
   test("of a team may come from the user, too", () => {
-    expect(
-      personalServer(needs, people({ env: { TOKEN: "alice", ORG: "own" } }), "alice").missing,
-    ).toEqual([]);
+    expect(personalServer(needs, people({ env: { TOKEN: "alice", ORG: "own" } }), "alice").missing).toEqual([]);
   });
 
   test("where there are no principals, the template speaks for its one user", () => {
     expect(personalServer(needs, nobody, "local").missing).toEqual([]);
-    expect(personalServer(server(stdio, { user: ["env.OTHER"] }), nobody, "local").missing).toEqual(
-      ["env.OTHER"],
-    );
+    expect(personalServer(server(stdio, { user: ["env.OTHER"] }), nobody, "local").missing).toEqual(["env.OTHER"]);
   });
 
   test("headers count without regard to case", () => {
     const remote = server(http, { user: ["headers.Authorization"] });
-    expect(
-      personalServer(remote, people({ headers: { AUTHORIZATION: "Bearer alice" } }), "alice")
-        .missing,
-    ).toEqual([]);
+    expect(personalServer(remote, people({ headers: { AUTHORIZATION: "Bearer alice" } }), "alice").missing).toEqual([]);
   });
 
   test("FAULT 88: an override whose variable is not set is missing and never falls back to the template", () => {
+    expect(personalServer(server(stdio), people({ missing: ["env.TOKEN"] }), "alice").missing).toEqual(["env.TOKEN"]);
     expect(
-      personalServer(server(stdio), people({ missing: ["env.TOKEN"] }), "alice").missing,
-    ).toEqual(["env.TOKEN"]);
-    expect(
-      personalServer(
-        server(stdio),
-        people({ env: { TOKEN: "own" } }, { missing: ["env.TOKEN", "env.ORG"] }),
-        "alice",
-      ).missing,
+      personalServer(server(stdio), people({ env: { TOKEN: "own" } }, { missing: ["env.TOKEN", "env.ORG"] }), "alice")
+        .missing,
     ).toEqual(["env.ORG"]);
   });
 });
@@ -197,18 +174,14 @@ describe("FAULT 91: a member gives values, never another program", () => {
       expect(merged.transport).toMatchObject({
         env: { TOKEN: "template", ORG: "template", KEEP: "k", GITHUB_TOKEN: "fine" },
       });
-      expect(Object.values((merged.transport as typeof stdio & { env: object }).env)).not.toContain(
-        "evil",
-      );
+      expect(Object.values((merged.transport as typeof stdio & { env: object }).env)).not.toContain("evil");
       expect(ignored).toEqual([`env.${name}`]);
     }
   });
 
   test("command, cwd and url of an override are not even looked at", () => {
     const overrides = { command: "sh", cwd: "/", url: "https://evil", env: {} } as ServerOverrides;
-    expect(personalServer(server(stdio), people(overrides), "alice").server.transport).toEqual(
-      stdio,
-    );
+    expect(personalServer(server(stdio), people(overrides), "alice").server.transport).toEqual(stdio);
     expect(personalServer(server(http), people(overrides), "alice").server.transport).toEqual(http);
   });
 
@@ -252,8 +225,9 @@ describe("FAULT 91: a member gives values, never another program", () => {
     "Proxy-Authorization",
     "X-Forwarded-For",
   ])("the header %s is ignored", (name) => {
-    expect(
-      personalServer(server(http), people({ headers: { [name]: "evil" } }), "alice"),
-    ).toMatchObject({ server: { transport: http }, ignored: [`headers.${name}`] });
+    expect(personalServer(server(http), people({ headers: { [name]: "evil" } }), "alice")).toMatchObject({
+      server: { transport: http },
+      ignored: [`headers.${name}`],
+    });
   });
 });

@@ -1,11 +1,4 @@
-import type {
-  HttpTransport,
-  People,
-  ServerConfig,
-  ServerOverrides,
-  StdioTransport,
-  Transport,
-} from "./config.ts";
+import type { HttpTransport, People, ServerConfig, ServerOverrides, StdioTransport, Transport } from "./config.ts";
 import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
 import { allowOverrides } from "./member-rules.ts";
@@ -27,14 +20,9 @@ const none: ServerOverrides = Object.freeze({});
  * the user's own overrides and `required.team` from the team's or the user's, so that nobody works with another's secret by
  * mistake; only where no principals are configured the template speaks for its one user. Pure; never throws.
  */
-export function personalServer(
-  server: ServerConfig,
-  people: People,
-  principalId: string,
-): PersonalServer {
+export function personalServer(server: ServerConfig, people: People, principalId: string): PersonalServer {
   const person = people.principals.get(principalId);
-  const teamOverrides =
-    (person?.team == null ? undefined : people.teams.get(person.team)?.get(server.slug)) ?? none;
+  const teamOverrides = (person?.team == null ? undefined : people.teams.get(person.team)?.get(server.slug)) ?? none;
   const userOverrides = person?.servers.get(server.slug) ?? none;
   const team = allowOverrides(server.transport, teamOverrides);
   const user = allowOverrides(server.transport, userOverrides);
@@ -42,12 +30,8 @@ export function personalServer(
   const transport = mergeTransport(server.transport, [team, user]);
   const template = people.principals.size === 0 ? [server.transport] : [];
   const missing = [
-    ...server.required.user.filter(
-      (path) => ![user, ...template].some((source) => has(source, path)),
-    ),
-    ...server.required.team.filter(
-      (path) => ![team, user, ...template].some((source) => has(source, path)),
-    ),
+    ...server.required.user.filter((path) => ![user, ...template].some((source) => has(source, path))),
+    ...server.required.team.filter((path) => ![team, user, ...template].some((source) => has(source, path))),
     ...(userOverrides.missing ?? []),
     ...(teamOverrides.missing ?? []).filter((path) => !has(user, path)),
   ];
@@ -66,20 +50,14 @@ function mergeStdio(template: StdioTransport, levels: readonly ServerOverrides[]
   return {
     ...template,
     args: [...template.args, ...levels.flatMap((level) => level.args ?? [])],
-    env: Object.assign({}, template.env, ...levels.map((level) => level.env)) as Record<
-      string,
-      string
-    >,
+    env: Object.assign({}, template.env, ...levels.map((level) => level.env)) as Record<string, string>,
   };
 }
 
 function mergeHttp(template: HttpTransport, levels: readonly ServerOverrides[]): HttpTransport {
   return {
     ...template,
-    headers: levels.reduce(
-      (headers, level) => withHeaders(headers, level.headers ?? {}),
-      template.headers,
-    ),
+    headers: levels.reduce((headers, level) => withHeaders(headers, level.headers ?? {}), template.headers),
   };
 }
 
@@ -102,8 +80,7 @@ interface Values {
 function has(values: Values, path: string): boolean {
   const dot = path.indexOf(".");
   const name = path.slice(dot + 1);
-  if (path.slice(0, dot) === "env")
-    return Boolean(values.env && Object.hasOwn(values.env, name) && values.env[name]);
+  if (path.slice(0, dot) === "env") return Boolean(values.env && Object.hasOwn(values.env, name) && values.env[name]);
   return Object.entries(values.headers ?? {}).some(
     ([header, value]) => header.toLowerCase() === name.toLowerCase() && value !== "",
   );

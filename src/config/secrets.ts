@@ -41,9 +41,7 @@ function overrideSecrets(overrides: ServerOverrides): string[] {
 function urlSecrets(text: string): string[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
-  const parameters = [...url.searchParams].filter(([name]) =>
-    /key|token|secret|passw|auth|sig|credential/i.test(name),
-  );
+  const parameters = [...url.searchParams].filter(([name]) => /key|token|secret|passw|auth|sig|credential/i.test(name));
   return [
     url.password,
     decoded(url.password),

@@ -4,16 +4,10 @@ import { longestMs, serverTimes } from "./defaults.ts";
 
 /** Header names and values as RFC 9110 allows them; a line break in one would be a second header. */
 const headers = v.record(
+  v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected a header name: letters, digits and dashes")),
   v.pipe(
     v.string(),
-    v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected a header name: letters, digits and dashes"),
-  ),
-  v.pipe(
-    v.string(),
-    v.regex(
-      /^[\t\x20-\x7e\x80-\uffff]*$/,
-      "expected a header value without line breaks and control characters",
-    ),
+    v.regex(/^[\t\x20-\x7e\x80-\uffff]*$/, "expected a header value without line breaks and control characters"),
   ),
 );
 
@@ -50,10 +44,7 @@ const entrySchema = v.object({
   disabled: v.optional(v.boolean()),
   enabled: v.optional(v.boolean()),
   namespace: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/, "expected 1 to 48 letters, digits, `_` or `-`"),
-    ),
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/, "expected 1 to 48 letters, digits, `_` or `-`")),
   ),
   displayName: v.optional(filledText),
   icon: v.optional(v.string()),
@@ -77,9 +68,7 @@ const entrySchema = v.object({
       describe: v.optional(v.record(v.string(), v.string())),
     }),
   ),
-  required: v.optional(
-    v.object({ user: v.optional(requiredPaths), team: v.optional(requiredPaths) }),
-  ),
+  required: v.optional(v.object({ user: v.optional(requiredPaths), team: v.optional(requiredPaths) })),
 });
 
 type WrittenEntry = v.InferOutput<typeof entrySchema>;
@@ -147,15 +136,10 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
       : kindOf(named, { document: origin.document, path: [...origin.path, field] });
   const common = { ...rest, enabled: enabled !== false && disabled !== true };
   if (kind === "stdio") {
-    if (command === undefined)
-      return refuse(origin, "expected `command`, because this is a stdio server");
+    if (command === undefined) return refuse(origin, "expected `command`, because this is a stdio server");
     return { ...common, transport: { kind, command, args: args ?? [], env: env ?? {}, cwd } };
   }
-  if (!address)
-    return refuse(
-      origin,
-      `expected \`url\`, because this is an ${kind === "sse" ? "SSE" : "HTTP"} server`,
-    );
+  if (!address) return refuse(origin, `expected \`url\`, because this is an ${kind === "sse" ? "SSE" : "HTTP"} server`);
   return {
     ...common,
     transport: { kind, url: address.url, urlField: address.field, headers: given ?? {} },
@@ -173,20 +157,11 @@ function firstAddress(fields: {
   return undefined;
 }
 
-function impliedKind(
-  command: string | undefined,
-  address: object | undefined,
-  origin: Origin,
-): "stdio" | "http" {
+function impliedKind(command: string | undefined, address: object | undefined, origin: Origin): "stdio" | "http" {
   if (command !== undefined && address)
-    return refuse(
-      origin,
-      "expected either `command` or `url`, not both (or say which with `type`)",
-    );
+    return refuse(origin, "expected either `command` or `url`, not both (or say which with `type`)");
   if (command !== undefined) return "stdio";
-  return address
-    ? "http"
-    : refuse(origin, "expected `command` (a process) or `url` (a remote server)");
+  return address ? "http" : refuse(origin, "expected `command` (a process) or `url` (a remote server)");
 }
 
 /** `streamable-http`, `streamableHttp` (Cline) and `streamable_http` are one. */

@@ -13,13 +13,9 @@ async function loadText(text: string, options: Partial<LoadOptions> = {}): Promi
   );
 }
 
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) =>
-  loadText(JSON.stringify(value), options);
+const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
 
-async function loadServer(
-  entry: unknown,
-  options: Partial<LoadOptions> = {},
-): Promise<ServerConfig> {
+async function loadServer(entry: unknown, options: Partial<LoadOptions> = {}): Promise<ServerConfig> {
   const { servers } = await loadValue({ mcpServers: { only: entry } }, options);
   return servers[0]!;
 }
@@ -49,14 +45,11 @@ describe("servers as other clients write them", () => {
     expect(config.servers.map(({ slug }) => slug)).toEqual(["b", "1", "c"]);
   });
 
-  test.each([{ disabled: true }, { enabled: false }])(
-    "%j switches a server off, without a warning",
-    async (entry) => {
-      const config = await loadValue({ mcpServers: { a: { command: "x", ...entry } } });
-      expect(config.servers[0]?.disabledReason).toBe("disabled in the configuration");
-      expect(config.warnings).toEqual([]);
-    },
-  );
+  test.each([{ disabled: true }, { enabled: false }])("%j switches a server off, without a warning", async (entry) => {
+    const config = await loadValue({ mcpServers: { a: { command: "x", ...entry } } });
+    expect(config.servers[0]?.disabledReason).toBe("disabled in the configuration");
+    expect(config.warnings).toEqual([]);
+  });
 
   test("unknown fields are warnings with their place, in servers, settings and overrides", async () => {
     const { warnings } = await loadText(
@@ -153,9 +146,9 @@ describe("servers as other clients write them", () => {
       "ü\u0301\u{1F600}",
       "\\n",
     ];
-    expect(
-      (await loadServer({ command: "x", args }, { env: { HOME: "/h", id: "no" } })).transport,
-    ).toMatchObject({ args });
+    expect((await loadServer({ command: "x", args }, { env: { HOME: "/h", id: "no" } })).transport).toMatchObject({
+      args,
+    });
   });
 });
 
@@ -178,9 +171,7 @@ describe("names", () => {
     const { servers, warnings } = await loadValue({
       mcpServers: Object.fromEntries(keys.map((key) => [key, entry])),
     });
-    const usable = servers
-      .filter(({ disabledReason }) => disabledReason === undefined)
-      .map(({ key }) => key);
+    const usable = servers.filter(({ disabledReason }) => disabledReason === undefined).map(({ key }) => key);
     expect(usable).toEqual([
       "github",
       "gith\u0443b",
@@ -192,8 +183,7 @@ describe("names", () => {
     ]);
     expect(servers[1]).toMatchObject({
       displayName: "GitHub",
-      disabledReason:
-        'its name cannot be told apart from that of "github", which comes first; rename one',
+      disabledReason: 'its name cannot be told apart from that of "github", which comes first; rename one',
     });
     expect(new Set(servers.map(({ slug }) => slug.toLowerCase())).size).toBe(keys.length);
     expect(warnings).toHaveLength(4);

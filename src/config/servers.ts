@@ -79,8 +79,7 @@ function readEntry(origin: Origin, variables: Variables, warnings: string[]): Re
   } catch (error) {
     if (!(error instanceof GatewayError) || filled.secrets.size === 0) throw error;
     const entry = parseServerEntry(written, origin, warnings);
-    if (entry.transport.kind !== "stdio" && !entry.transport.url.includes("${"))
-      checkUrl(entry, origin);
+    if (entry.transport.kind !== "stdio" && !entry.transport.url.includes("${")) checkUrl(entry, origin);
     return {
       entry,
       problem: `a variable in it has a value that does not fit (${error.message})`,
@@ -96,16 +95,12 @@ export function missingText(filled: Pick<Substituted, "missing">): string | unde
   if (inputs[0] !== undefined)
     return `it asks for \${${inputs[0]}}, which only VS Code can fill in; use \${VARIABLE} instead`;
   if (names.length === 0) return undefined;
-  return names.length === 1
-    ? `the variable ${names[0]} is not set`
-    : `the variables ${names.join(", ")} are not set`;
+  return names.length === 1 ? `the variable ${names[0]} is not set` : `the variables ${names.join(", ")} are not set`;
 }
 
 function checkUrl(entry: ServerEntry, origin: Origin): void {
   if (entry.transport.kind === "stdio") return;
-  const { protocol } = URL.canParse(entry.transport.url)
-    ? new URL(entry.transport.url)
-    : { protocol: "" };
+  const { protocol } = URL.canParse(entry.transport.url) ? new URL(entry.transport.url) : { protocol: "" };
   if (protocol === "http:" || protocol === "https:") return;
   refuse(
     { document: origin.document, path: [...origin.path, entry.transport.urlField] },

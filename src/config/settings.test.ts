@@ -13,8 +13,7 @@ async function loadText(text: string, options: Partial<LoadOptions> = {}): Promi
   );
 }
 
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) =>
-  loadText(JSON.stringify(value), options);
+const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
 
 describe("flags, variables, file, defaults", () => {
   const file = {
@@ -140,12 +139,10 @@ describe("flags, variables, file, defaults", () => {
       exposure: "flat",
       transparent: undefined,
     });
-    await expect(loadValue(servers, { flags: { exposure: "server" } })).rejects.toThrow(
-      "needs toolyard.transparent",
-    );
+    await expect(loadValue(servers, { flags: { exposure: "server" } })).rejects.toThrow("needs toolyard.transparent");
     expect(
-      (await loadValue({ mcpServers: { a: { command: "x" } } }, { flags: { exposure: "server" } }))
-        .settings.transparent,
+      (await loadValue({ mcpServers: { a: { command: "x" } } }, { flags: { exposure: "server" } })).settings
+        .transparent,
     ).toBe("a");
   });
 });

@@ -22,12 +22,7 @@ export function findServers(document: Document): ServerPlace[] {
 }
 
 function serverObjects(document: Document): Path[] {
-  const candidates: Path[] = [
-    ["mcpServers"],
-    ["servers"],
-    ["mcp", "servers"],
-    ["mcp", "mcpServers"],
-  ];
+  const candidates: Path[] = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]];
   return candidates.filter((path) => document.value(path) !== undefined);
 }
 

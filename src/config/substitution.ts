@@ -105,9 +105,7 @@ function readReference(text: string, start: number): Reference | undefined {
   const name = match[2] ?? "";
   if (match[3] === "}") return { kind, name, fallback: undefined, end: pattern.lastIndex };
   const close = closingBrace(text, pattern.lastIndex);
-  return close === -1
-    ? undefined
-    : { kind, name, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
+  return close === -1 ? undefined : { kind, name, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
 }
 
 /** A default may hold `${OTHER}` and JSON: braces in it are counted. */

@@ -13,8 +13,7 @@ async function loadText(text: string, options: Partial<LoadOptions> = {}): Promi
   );
 }
 
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) =>
-  loadText(JSON.stringify(value), options);
+const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
 
 async function refusal(text: string, options: Partial<LoadOptions> = {}): Promise<string> {
   const thrown = await loadText(text, options).then(
@@ -92,11 +91,7 @@ describe("variables", () => {
       { mcpServers: entries },
       { env: { BASE: "canary-4711", WITH_BREAK: "canary\n4711" } },
     );
-    expect(config.servers.map(({ disabledReason }) => disabledReason === undefined)).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect(config.servers.map(({ disabledReason }) => disabledReason === undefined)).toEqual([false, false, true]);
     expect(config.warnings.join()).not.toContain("4711");
   });
 
@@ -137,7 +132,6 @@ describe("variables", () => {
     ]) {
       expect(secrets).toContain(secret);
     }
-    for (const plain of ["1", "/home/alice", "second", "model-name"])
-      expect(secrets).not.toContain(plain);
+    for (const plain of ["1", "/home/alice", "second", "model-name"]) expect(secrets).not.toContain(plain);
   });
 });

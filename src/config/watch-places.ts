@@ -19,20 +19,14 @@ export interface PlacesOptions {
  * Watches the directories that decide what `file` is: those of the file itself and of every symbolic link on the way to it. A file
  * cannot be watched itself, because whoever replaces it leaves the watch on the old one.
  */
-export async function watchPlaces({
-  file,
-  onEvent,
-  signal,
-}: PlacesOptions): Promise<WatchedPlaces> {
+export async function watchPlaces({ file, onEvent, signal }: PlacesOptions): Promise<WatchedPlaces> {
   let watcher: FSWatcher | undefined;
   let watched = "";
   let isBlind = false;
 
   async function follow(): Promise<void> {
     const paths = await decidingPaths(file);
-    const marks = await Promise.all(
-      paths.map(async (path) => `${path}\0${await identity(dirname(path))}`),
-    );
+    const marks = await Promise.all(paths.map(async (path) => `${path}\0${await identity(dirname(path))}`));
     const key = marks.join("\0");
     if (signal.aborted || key === watched) return;
     const isFirst = watched === "";
@@ -58,11 +52,7 @@ export async function watchPlaces({
 }
 
 /** Loaded only here: a gateway that answers its first request should not have waited for it. */
-async function open(
-  paths: readonly string[],
-  onEvent: () => void,
-  onBlind: () => void,
-): Promise<FSWatcher> {
+async function open(paths: readonly string[], onEvent: () => void, onBlind: () => void): Promise<FSWatcher> {
   const { watch } = await import("chokidar");
   const interesting = new Set(paths);
   const directories = new Set(paths.map((path) => dirname(path)));

@@ -53,8 +53,7 @@ async function start(): Promise<Config> {
 }
 
 const until = (condition: () => void) => vi.waitFor(condition, { timeout: 20_000, interval: 20 });
-const untilInForce = (...args: string[]) =>
-  until(() => expect(argsOf(applied.at(-1))).toEqual(args));
+const untilInForce = (...args: string[]) => until(() => expect(argsOf(applied.at(-1))).toEqual(args));
 
 test("a changed file is applied, and the difference names only what changed", async () => {
   await writeFile(file, textOf("1"));
@@ -77,9 +76,7 @@ test("FAULT 87: a broken file is refused once with line and column, the old one 
   await writeFile(file, textOf("1"));
   await start();
   await writeFile(file, '{\n  "mcpServers": {');
-  await until(() =>
-    expect(refused).toEqual([`${file}:2:18: expected \`}\`; the file ends or goes wrong here`]),
-  );
+  await until(() => expect(refused).toEqual([`${file}:2:18: expected \`}\`; the file ends or goes wrong here`]));
   await writeFile(file, "");
   await until(() => expect(refused.at(-1)).toContain("the file is empty"));
   expect(applied).toEqual([]);

@@ -43,12 +43,7 @@ export async function watchConfig(options: WatchOptions): Promise<void> {
 }
 
 /** One look at the file: true when it can be used, whether it changed or not. */
-function createInspection({
-  current,
-  load,
-  onApplied,
-  onRefused,
-}: WatchOptions): () => Promise<boolean> {
+function createInspection({ current, load, onApplied, onRefused }: WatchOptions): () => Promise<boolean> {
   let inForce = current;
   let lastRefusal: string | undefined;
   return async () => {
@@ -106,10 +101,7 @@ function createTiming(look: () => Promise<void>, signal: AbortSignal) {
     const nowMs = performance.now();
     firstMs ??= nowMs;
     clearTimeout(timer);
-    timer = setTimeout(
-      () => void settle(),
-      Math.min(quietMs, Math.max(0, firstMs + longestWaitMs - nowMs)),
-    );
+    timer = setTimeout(() => void settle(), Math.min(quietMs, Math.max(0, firstMs + longestWaitMs - nowMs)));
   }
 
   function recheck(isNeeded: boolean): void {

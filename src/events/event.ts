@@ -11,7 +11,11 @@ export type GatewayEvent =
       readonly to: InstanceStatus;
       readonly reason: string;
     })
-  | (AboutInstance & { readonly type: "mcp.server.started"; readonly pid: number | undefined; readonly durationMs: number })
+  | (AboutInstance & {
+      readonly type: "mcp.server.started";
+      readonly pid: number | undefined;
+      readonly durationMs: number;
+    })
   | (AboutInstance & {
       readonly type: "mcp.server.crashed";
       readonly exitCode: number | null;
@@ -41,22 +45,58 @@ export type GatewayEvent =
       readonly prompts: number;
       readonly durationMs: number;
     })
-  | (AboutInstance & { readonly type: "catalog.item_skipped"; readonly kind: string; readonly name: string; readonly reason: string })
-  | (AboutInstance & { readonly type: "catalog.changed"; readonly kinds: readonly ("tools" | "resources" | "prompts")[] })
+  | (AboutInstance & {
+      readonly type: "catalog.item_skipped";
+      readonly kind: string;
+      readonly name: string;
+      readonly reason: string;
+    })
+  | (AboutInstance & {
+      readonly type: "catalog.changed";
+      readonly kinds: readonly ("tools" | "resources" | "prompts")[];
+    })
   /** The server said that these changed, and they were found as they had been. */
-  | (AboutInstance & { readonly type: "catalog.announced"; readonly kinds: readonly ("tools" | "resources" | "prompts")[] })
+  | (AboutInstance & {
+      readonly type: "catalog.announced";
+      readonly kinds: readonly ("tools" | "resources" | "prompts")[];
+    })
   | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
   /** A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never written down. */
   | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
   | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
   | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
-  | (AboutNamespace & { readonly type: "namespace.loaded"; readonly tools: number; readonly durationMs: number; readonly why: "asked" | "preload" })
+  | (AboutNamespace & {
+      readonly type: "namespace.loaded";
+      readonly tools: number;
+      readonly durationMs: number;
+      readonly why: "asked" | "preload";
+    })
   | (AboutNamespace & { readonly type: "namespace.used" })
   | (AboutNamespace & { readonly type: "namespace.evicted"; readonly why: "idle" | "room" | "gone" })
   | (AboutNamespace & { readonly type: "namespace.load_failed"; readonly code: string })
-  | { readonly type: "tool.bare_name"; readonly atMs: number; readonly principal: PrincipalId; readonly path: string; readonly migrated: boolean }
-  | { readonly type: "search.done"; readonly atMs: number; readonly principal: PrincipalId; readonly engine: string; readonly results: number; readonly durationMs: number }
-  | { readonly type: "config.applied"; readonly atMs: number; readonly file: string; readonly added: number; readonly changed: number; readonly removed: number }
+  | {
+      readonly type: "tool.bare_name";
+      readonly atMs: number;
+      readonly principal: PrincipalId;
+      readonly path: string;
+      readonly migrated: boolean;
+    }
+  | {
+      readonly type: "search.done";
+      readonly atMs: number;
+      readonly principal: PrincipalId;
+      readonly engine: string;
+      readonly results: number;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "config.applied";
+      readonly atMs: number;
+      readonly file: string;
+      readonly added: number;
+      readonly changed: number;
+      readonly removed: number;
+    }
   | { readonly type: "config.refused"; readonly atMs: number; readonly file: string; readonly reason: string }
   | { readonly type: "gateway.listening"; readonly atMs: number; readonly address: string }
   | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };

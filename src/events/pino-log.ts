@@ -14,7 +14,12 @@ export interface PinoLogOptions {
 export function createPinoLog(options: PinoLogOptions): Log {
   const write = options.write ?? ((line: string) => writeAll(line));
   const logger = pino(
-    { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     { write: (line: string) => write(redact(line, options.secrets())) },
   );
   return {

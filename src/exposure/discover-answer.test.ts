@@ -26,10 +26,7 @@ const issue: CorpusTool = {
   },
 };
 
-function hit(
-  definition: Partial<ToolDefinition> = {},
-  more: Partial<DiscoverHit> = {},
-): DiscoverHit {
+function hit(definition: Partial<ToolDefinition> = {}, more: Partial<DiscoverHit> = {}): DiscoverHit {
   const made = toHit(issue);
   return {
     ...made,
@@ -69,10 +66,7 @@ function first(more: Partial<DiscoverOutcome>): JsonObject {
 /** Many different tools with long descriptions and signatures. */
 function many(count: number): DiscoverHit[] {
   const properties = Object.fromEntries(
-    Array.from({ length: 8 }, (_, at) => [
-      `setting_${at}`,
-      { type: "string", enum: ["slow", "fast", "other"] },
-    ]),
+    Array.from({ length: 8 }, (_, at) => [`setting_${at}`, { type: "string", enum: ["slow", "fast", "other"] }]),
   );
   return Array.from({ length: count }, (_, at) =>
     toHit({
@@ -155,9 +149,11 @@ describe("renderDiscover", () => {
   test("tells the status of servers that are neither online nor dormant", () => {
     const statusOf = (status: NonNullable<DiscoverHit["status"]>): unknown =>
       first({ needs: [{ query: "x", hits: [hit({}, { status })] }] })["status"];
-    expect(
-      ["online", "dormant", "connecting"].map((status) => statusOf(status as "online")),
-    ).toEqual([undefined, undefined, "connecting"]);
+    expect(["online", "dormant", "connecting"].map((status) => statusOf(status as "online"))).toEqual([
+      undefined,
+      undefined,
+      "connecting",
+    ]);
   });
 
   test("falls back to the title, then to the name", () => {
@@ -217,9 +213,7 @@ describe("renderDiscover", () => {
     [7, 1],
     [0.123456, 0.123],
   ])("a distance of %d is shown as %d", (distance, shown) => {
-    expect(
-      first({ needs: [{ query: "x", hits: [hit({}, { distance })] }] })["relevance_score"],
-    ).toBe(shown);
+    expect(first({ needs: [{ query: "x", hits: [hit({}, { distance })] }] })["relevance_score"]).toBe(shown);
   });
 });
 
@@ -228,28 +222,23 @@ function lengthOf(tool: JsonObject | undefined, field: string): number {
 }
 
 describe("the token budget", () => {
-  test.each(["names", "signature", "schema"] as const)(
-    "holds for fifty results in detail %s",
-    (detail) => {
-      for (const maxTokens of [4000, 1500, 600]) {
-        const text = renderDiscover(
-          outcome({ detail, maxTokens, needs: [{ query: "x", hits: many(50) }], totalFound: 50 }),
-        );
-        const answer = JSON.parse(text) as Answer;
-        expect(countTokens(text)).toBeLessThanOrEqual(maxTokens);
-        expect(answer.tools.length + (answer.left_out ?? 0)).toBe(50);
-      }
-    },
-  );
+  test.each(["names", "signature", "schema"] as const)("holds for fifty results in detail %s", (detail) => {
+    for (const maxTokens of [4000, 1500, 600]) {
+      const text = renderDiscover(
+        outcome({ detail, maxTokens, needs: [{ query: "x", hits: many(50) }], totalFound: 50 }),
+      );
+      const answer = JSON.parse(text) as Answer;
+      expect(countTokens(text)).toBeLessThanOrEqual(maxTokens);
+      expect(answer.tools.length + (answer.left_out ?? 0)).toBe(50);
+    }
+  });
 
   test("holds for needs that share it, and for long queries", () => {
     const needs = Array.from({ length: 10 }, (_, at) => ({
       query: `${at} ${"漢字".repeat(500)}`,
       hits: many(50),
     }));
-    expect(countTokens(renderDiscover(outcome({ grouped: true, needs })))).toBeLessThanOrEqual(
-      4000,
-    );
+    expect(countTokens(renderDiscover(outcome({ grouped: true, needs })))).toBeLessThanOrEqual(4000);
   });
 
   test("shortens descriptions before signatures before it drops results, the last ones first", () => {
@@ -269,18 +258,14 @@ describe("the token budget", () => {
   });
 
   test("one result stays, however small the budget", () => {
-    expect(answerOf({ maxTokens: 10, needs: [{ query: "x", hits: many(5) }] }).tools).toHaveLength(
-      1,
-    );
+    expect(answerOf({ maxTokens: 10, needs: [{ query: "x", hits: many(5) }] }).tools).toHaveLength(1);
   });
 });
 
 describe("FAULT 40: hidden characters", () => {
   test("are taken out of descriptions and flagged", () => {
     const shown = first({
-      needs: [
-        { query: "x", hits: [hit({ description: "Create\u200b an issue.\u{e0049}\u{e0067}" })] },
-      ],
+      needs: [{ query: "x", hits: [hit({ description: "Create\u200b an issue.\u{e0049}\u{e0067}" })] }],
     });
     expect(shown).toMatchObject({
       description: "Create an issue.",
@@ -309,36 +294,27 @@ describe("FAULT 40: hidden characters", () => {
 
 test("FAULT 61: tools with hostile schemas have a result in every detail", () => {
   let deep: JsonObject = { type: "string" };
-  for (let level = 0; level < 10_000; level += 1)
-    deep = { type: "object", properties: { in: deep } };
-  const schemas: JsonObject[] = [
-    deep,
-    { anyOf: Array.from({ length: 20_000 }, () => ({ type: "string" })) },
-  ];
+  for (let level = 0; level < 10_000; level += 1) deep = { type: "object", properties: { in: deep } };
+  const schemas: JsonObject[] = [deep, { anyOf: Array.from({ length: 20_000 }, () => ({ type: "string" })) }];
   for (const inputSchema of schemas) {
     for (const detail of ["names", "signature", "schema"] as const) {
-      expect(
-        answerOf({ detail, needs: [{ query: "x", hits: [hit({ inputSchema })] }] }).tools,
-      ).toHaveLength(1);
+      expect(answerOf({ detail, needs: [{ query: "x", hits: [hit({ inputSchema })] }] }).tools).toHaveLength(1);
     }
   }
 });
 
 const data = process.env["BENCH_DATA"] ?? "../shared/retrieval";
 
-test.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))(
-  "results over 1,478 real tools cost what they may",
-  () => {
-    const { tools } = JSON.parse(readFileSync(`${data}/corpus/real_mcp.json`, "utf8")) as {
-      tools: CorpusTool[];
-    };
-    const figures = measureTokens(tools);
-    expect(figures.first.median).toBeLessThanOrEqual(70);
-    expect(figures.first.p90).toBeLessThanOrEqual(130);
-    expect(figures.later.median).toBeLessThanOrEqual(70);
-    expect(figures.later.p90).toBeLessThanOrEqual(130);
-    expect(figures.answerOfTen.median).toBeLessThanOrEqual(900);
-    expect(figures.estimate.least).toBeGreaterThan(0.93);
-    expect(figures.estimate.most).toBeLessThan(1.13);
-  },
-);
+test.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))("results over 1,478 real tools cost what they may", () => {
+  const { tools } = JSON.parse(readFileSync(`${data}/corpus/real_mcp.json`, "utf8")) as {
+    tools: CorpusTool[];
+  };
+  const figures = measureTokens(tools);
+  expect(figures.first.median).toBeLessThanOrEqual(70);
+  expect(figures.first.p90).toBeLessThanOrEqual(130);
+  expect(figures.later.median).toBeLessThanOrEqual(70);
+  expect(figures.later.p90).toBeLessThanOrEqual(130);
+  expect(figures.answerOfTen.median).toBeLessThanOrEqual(900);
+  expect(figures.estimate.least).toBeGreaterThan(0.93);
+  expect(figures.estimate.most).toBeLessThan(1.13);
+});

@@ -75,35 +75,24 @@ const closingTokens = 60;
 
 function moreHint(detail: Detail, cut: boolean, leftOut: boolean): JsonObject {
   const hints: string[] = [];
-  if (cut && detail === "signature")
-    hints.push('detail: "schema" has what "cut" and "…" left out.');
-  if (cut && detail === "schema")
-    hints.push('What "cut" left out: ask for that tool alone, with server and limit 1.');
-  if (leftOut)
-    hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
+  if (cut && detail === "signature") hints.push('detail: "schema" has what "cut" and "…" left out.');
+  if (cut && detail === "schema") hints.push('What "cut" left out: ask for that tool alone, with server and limit 1.');
+  if (leftOut) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
   return hints.length === 0 ? {} : { more: hints.join(" ") };
 }
 
 function emptyHint(outcome: DiscoverOutcome, found: number): JsonObject {
   if (found > 0) return {};
-  if ((outcome.unavailable ?? []).length > 0)
-    return { hint: "Nothing usable matches now: see unavailable." };
+  if ((outcome.unavailable ?? []).length > 0) return { hint: "Nothing usable matches now: see unavailable." };
   return {
     hint: "No tool matches. Say in other words what is needed, one need per query; an empty query lists the servers.",
   };
 }
 
 /** Everything but the results, which are put in as text, and the closing. */
-function frameText(
-  outcome: DiscoverOutcome,
-  shown: ReadonlySet<string>,
-  results: string,
-  maxTokens: number,
-): string {
+function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results: string, maxTokens: number): string {
   const { unavailable = [] } = outcome;
-  const queryTokens = Math.floor(
-    maxTokens / (outcome.grouped ? 8 : 4) / Math.max(1, outcome.needs.length),
-  );
+  const queryTokens = Math.floor(maxTokens / (outcome.grouped ? 8 : 4) / Math.max(1, outcome.needs.length));
   const queries = outcome.needs.map((need) => cutAtWord(need.query, queryTokens));
   const rest: JsonObject = {
     total_found: outcome.totalFound,
@@ -117,14 +106,10 @@ function frameText(
           })),
         }
       : {}),
-    ...(outcome.queryCut === true
-      ? { query_cut: "only the first 1,000 characters were searched" }
-      : {}),
+    ...(outcome.queryCut === true ? { query_cut: "only the first 1,000 characters were searched" } : {}),
     ...(outcome.degraded === undefined ? {} : { degraded: outcome.degraded }),
     ...(unavailable.length === 0 ? {} : { unavailable: unavailable.slice(0, unavailableLimit) }),
-    ...(unavailable.length > unavailableLimit
-      ? { more_unavailable: unavailable.length - unavailableLimit }
-      : {}),
+    ...(unavailable.length > unavailableLimit ? { more_unavailable: unavailable.length - unavailableLimit } : {}),
   };
   return `{"tools":[${results}],${escapeHidden(JSON.stringify(rest)).slice(1)}`;
 }
@@ -143,9 +128,7 @@ function mentionTokens(outcome: DiscoverOutcome): ReadonlyMap<string, number> {
 }
 
 function joinObjects(text: string, more: JsonObject): string {
-  return Object.keys(more).length === 0
-    ? text
-    : `${text.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+  return Object.keys(more).length === 0 ? text : `${text.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
 }
 
 /** Round by round over the needs, each tool once, with the smallest of its distances. */
@@ -176,11 +159,7 @@ const reductions: readonly ResultSize[] = [
 ];
 
 /** As many results as fit: each reduction is made from the last result to the first before the next one is tried. One always stays. */
-function fit(
-  printers: readonly ResultPrinter[],
-  mentions: ReadonlyMap<string, number>,
-  maxTokens: number,
-): Fitted[] {
+function fit(printers: readonly ResultPrinter[], mentions: ReadonlyMap<string, number>, maxTokens: number): Fitted[] {
   const fitted = printers.map(({ path, print }): Fitted => ({
     path,
     text: print({ description: 0, input: 0 }),
@@ -196,11 +175,7 @@ function fit(
       fitted[rank] = { path: now.path, text: smaller };
     }
   }
-  for (
-    let last = fitted.at(-1);
-    total > maxTokens && last !== undefined && fitted.length > 1;
-    last = fitted.at(-1)
-  ) {
+  for (let last = fitted.at(-1); total > maxTokens && last !== undefined && fitted.length > 1; last = fitted.at(-1)) {
     total -= costOf(last);
     fitted.pop();
   }

@@ -24,15 +24,11 @@ describe("shortDescription", () => {
   test("prefers sentences that say how to call", () => {
     const text =
       "Resize a cluster by its id. The service restarts nodes one after the other while it works. At least one of size or num_nodes must be given.";
-    expect(short(text)).toBe(
-      "Resize a cluster by its id. At least one of size or num_nodes must be given …",
-    );
+    expect(short(text)).toBe("Resize a cluster by its id. At least one of size or num_nodes must be given …");
   });
 
   test("does not end at an abbreviation", () => {
-    expect(short("Reads a file, e.g. a log, from disk.")).toBe(
-      "Reads a file, e.g. a log, from disk.",
-    );
+    expect(short("Reads a file, e.g. a log, from disk.")).toBe("Reads a file, e.g. a log, from disk.");
   });
 
   test("takes off headings, emphasis, links, code fences and tags, and keeps placeholders", () => {
@@ -68,8 +64,7 @@ describe("shortDescription", () => {
   });
 
   test("takes hostile text", () => {
-    for (const unit of ["[", "<a></a>", "\n", "# ", "e.g. ", "**", "\\", "a.", "​"])
-      short(unit.repeat(50_000));
+    for (const unit of ["[", "<a></a>", "\n", "# ", "e.g. ", "**", "\\", "a.", "​"]) short(unit.repeat(50_000));
   });
 });
 

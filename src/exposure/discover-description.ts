@@ -19,8 +19,7 @@ export function shortDescription(description: string, maxTokens: number): ShortT
   const sentences = [...new Set(sentencesOf(plainText(visible.text)))];
   const [first, ...others] = sentences;
   if (first === undefined) return { text: "", flagged: visible.flagged };
-  if (estimateTokens(first) > maxTokens)
-    return { text: cutAtWord(first, maxTokens), flagged: visible.flagged };
+  if (estimateTokens(first) > maxTokens) return { text: cutAtWord(first, maxTokens), flagged: visible.flagged };
   const kept = keptSentences(first, others, maxTokens);
   const complete = kept.size === sentences.length && description.length <= readLimit;
   const text = sentences.filter((sentence) => kept.has(sentence)).join(" ");
@@ -46,12 +45,10 @@ function keptSentences(first: string, others: readonly string[], maxTokens: numb
     left -= cost;
     return true;
   };
-  for (const sentence of others.slice(0, 12))
-    if (ruling.test(sentence)) take(sentence, longestRule);
+  for (const sentence of others.slice(0, 12)) if (ruling.test(sentence)) take(sentence, longestRule);
   // A short first sentence ("Creates a comment.") leaves room for the second, which often says of what.
   const second = others[0];
-  if (second !== undefined && !kept.has(second))
-    take(second, Math.max(0, comfortable - estimateTokens(first)));
+  if (second !== undefined && !kept.has(second)) take(second, Math.max(0, comfortable - estimateTokens(first)));
   return kept;
 }
 
@@ -89,19 +86,15 @@ function sentencesOf(text: string): string[] {
   const sentences: string[] = [];
   for (const paragraph of text.split(paragraphs)) {
     const flat = paragraph.replace(listMark, "").replace(/\s+/g, " ").trim();
-    for (const sentence of splitSentences(flat))
-      if (/\p{L}/u.test(sentence)) sentences.push(sentence);
+    for (const sentence of splitSentences(flat)) if (/\p{L}/u.test(sentence)) sentences.push(sentence);
   }
   // "Parameters:" and a first "Purpose" are titles of what follows, and say nothing without it.
-  const telling = sentences.filter(
-    (sentence, at) => !sentence.endsWith(":") && !(at === 0 && title.test(sentence)),
-  );
+  const telling = sentences.filter((sentence, at) => !sentence.endsWith(":") && !(at === 0 && title.test(sentence)));
   return telling.length > 0 ? telling : sentences;
 }
 
 /** Between paragraphs, before the items of a list, and around a line that is a title. */
-const paragraphs =
-  /\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t])|\n(?=[^\n]{1,60}:[ \t]*\n)|(?<=:)[ \t]*\n/;
+const paragraphs = /\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t])|\n(?=[^\n]{1,60}:[ \t]*\n)|(?<=:)[ \t]*\n/;
 /** One or two words without an end; a description of more is one, however short. */
 const title = /^\P{L}{0,4}[\p{L}\p{M}]+(?: [\p{L}\p{M}]+)?$/u;
 const listMark = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
@@ -139,10 +132,7 @@ function plainText(text: string): string {
 /** Takes off tags that are closed somewhere (`<usecase>…</usecase>`); `<owner>` alone is a placeholder and stays. */
 function withoutTags(text: string): string {
   const closed = new Set<string>();
-  for (const tag of text.matchAll(/<\/([A-Za-z][\w-]{0,40})>/g))
-    if (tag[1] !== undefined) closed.add(tag[1]);
+  for (const tag of text.matchAll(/<\/([A-Za-z][\w-]{0,40})>/g)) if (tag[1] !== undefined) closed.add(tag[1]);
   if (closed.size === 0) return text;
-  return text.replace(/<\/?([A-Za-z][\w-]{0,40})>/g, (tag, name: string) =>
-    closed.has(name) ? "\n" : tag,
-  );
+  return text.replace(/<\/?([A-Za-z][\w-]{0,40})>/g, (tag, name: string) => (closed.has(name) ? "\n" : tag));
 }

@@ -62,10 +62,7 @@ export interface PrinterOptions {
   readonly noted: boolean;
 }
 
-export function createResultPrinter(
-  hit: DiscoverHit,
-  { detail, noted }: PrinterOptions,
-): ResultPrinter {
+export function createResultPrinter(hit: DiscoverHit, { detail, noted }: PrinterOptions): ResultPrinter {
   const path = hit.tool.path;
   if (detail === "names") {
     const names = finish({ tool_path: path }, false);
@@ -76,23 +73,12 @@ export function createResultPrinter(
   return { path, print: (size) => print(hit, shape, size, noted) };
 }
 
-function printSignatureResult(
-  hit: DiscoverHit,
-  shape: Shape,
-  size: ResultSize,
-  noted: boolean,
-): ResultText {
+function printSignatureResult(hit: DiscoverHit, shape: Shape, size: ResultSize, noted: boolean): ResultText {
   const { definition } = hit.tool;
   const input = printWithin(shape, budgets.signature[size.input]);
   const room = Math.max(budgets.description[1], budgets.together - estimateTokens(input.text));
-  const description = shortDescription(
-    descriptionOf(hit),
-    Math.min(budgets.description[size.description], room),
-  );
-  const note =
-    noted && size.description === 0
-      ? requiredNotes(definition.inputSchema, budgets.note)
-      : undefined;
+  const description = shortDescription(descriptionOf(hit), Math.min(budgets.description[size.description], room));
+  const note = noted && size.description === 0 ? requiredNotes(definition.inputSchema, budgets.note) : undefined;
   const meta = metaOf(hit, budgets.meta);
   const cut = input.cut || meta.cut;
   return finish(
@@ -117,10 +103,7 @@ function printSchemaResult(hit: DiscoverHit, shape: Shape, size: ResultSize): Re
   const meta = metaOf(hit, schemaBudgets.meta);
   const schemas = schemasOf(definition, size.input);
   const cut = size.input > 0 || meta.cut || schemas["inputSchema"] !== definition.inputSchema;
-  const input = printWithin(
-    shape,
-    size.input === 2 ? schemaBudgets.signature * 4 : schemaBudgets.signature,
-  );
+  const input = printWithin(shape, size.input === 2 ? schemaBudgets.signature * 4 : schemaBudgets.signature);
   return finish(
     {
       ...headOf(hit, description.text),
@@ -177,9 +160,7 @@ function descriptionOf({ tool }: DiscoverHit): string {
 }
 
 function roundScore(distance: number): number {
-  return Number.isFinite(distance)
-    ? Math.round(Math.min(1, Math.max(0, distance)) * 1000) / 1000
-    : 1;
+  return Number.isFinite(distance) ? Math.round(Math.min(1, Math.max(0, distance)) * 1000) / 1000 : 1;
 }
 
 function flaggedWhen(flagged: boolean): JsonObject {
@@ -197,8 +178,7 @@ function metaOf(
   maxTokens: number,
 ): { readonly value: JsonObject | undefined; readonly cut: boolean } {
   const { _meta } = tool.definition;
-  if (!isJsonObject(_meta) || Object.keys(_meta).length === 0)
-    return { value: undefined, cut: false };
+  if (!isJsonObject(_meta) || Object.keys(_meta).length === 0) return { value: undefined, cut: false };
   const value = withReadableUi(_meta, tool.server);
   if (estimateTokens(JSON.stringify(value)) <= maxTokens) return { value, cut: false };
   const ui = uiUriOf(value);

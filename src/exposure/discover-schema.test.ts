@@ -10,8 +10,7 @@ test("shortens descriptions and drops decoration, and allows the same", () => {
       title: {
         type: "string",
         title: "Title",
-        description:
-          "The title of the issue. It is shown in lists, in mails, on boards and everywhere else.",
+        description: "The title of the issue. It is shown in lists, in mails, on boards and everywhere else.",
         minLength: 1,
       },
       examples: { anyOf: [{ type: "string", examples: ["a"] }, { enum: ["b"] }] },
@@ -30,15 +29,10 @@ test("shortens descriptions and drops decoration, and allows the same", () => {
 
 test("FAULT 61: ends on deep, long and circular schemas", () => {
   let deep: JsonObject = { type: "string" };
-  for (let level = 0; level < 10_000; level += 1)
-    deep = { type: "array", items: deep, default: deep };
+  for (let level = 0; level < 10_000; level += 1) deep = { type: "array", items: deep, default: deep };
   const circular: Record<string, unknown> = { type: "object" };
   circular["properties"] = { me: circular };
-  for (const schema of [
-    deep,
-    circular,
-    { anyOf: Array.from({ length: 20_000 }, () => ({ type: "string" })) },
-  ]) {
+  for (const schema of [deep, circular, { anyOf: Array.from({ length: 20_000 }, () => ({ type: "string" })) }]) {
     expect(JSON.stringify(leanSchema(schema)).length).toBeGreaterThan(10);
   }
   expect(isWithin(deep, 128)).toBe(false);

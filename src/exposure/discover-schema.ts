@@ -80,8 +80,7 @@ export function isWithin(value: unknown, depth: number): boolean {
     const [at, level] = next;
     seen += 1;
     if (level > depth || seen > valueLimit) return false;
-    if (typeof at === "object" && at !== null)
-      for (const inner of Object.values(at)) open.push([inner, level + 1]);
+    if (typeof at === "object" && at !== null) for (const inner of Object.values(at)) open.push([inner, level + 1]);
   }
   return true;
 }

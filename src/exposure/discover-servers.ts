@@ -52,9 +52,7 @@ export function renderServers(outcome: ServersOutcome): string {
     total_found: 0,
     search_time_ms: Math.round(outcome.searchTimeMs * 10) / 10,
     query: "",
-    ...(lines.length < outcome.servers.length
-      ? { left_out: outcome.servers.length - lines.length }
-      : {}),
+    ...(lines.length < outcome.servers.length ? { left_out: outcome.servers.length - lines.length } : {}),
     hint: "Say what is needed in query; server narrows the search to one of these.",
   };
   return `{"servers":[${lines.join(",")}],${JSON.stringify(rest).slice(1)}`;

@@ -15,12 +15,18 @@ export const flatExposure: Exposure = Object.freeze({
   list(view, kind) {
     if (kind !== "tools") return listNative(view, kind);
     const shown = view.servers.filter((server) => server.shown);
-    return toListing(shown, shown.flatMap((server) => server.tools.map((tool) => toListedTool(tool.definition, view.names.flatName(tool), server))));
+    return toListing(
+      shown,
+      shown.flatMap((server) =>
+        server.tools.map((tool) => toListedTool(tool.definition, view.names.flatName(tool), server)),
+      ),
+    );
   },
   resolve: resolveFlat,
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
-  instructions: (view) => describeServers(view, "Toolyard offers the tools of these MCP servers; each tool's name begins with its server."),
+  instructions: (view) =>
+    describeServers(view, "Toolyard offers the tools of these MCP servers; each tool's name begins with its server."),
   isTransparent: false,
   transparent: () => undefined,
 } satisfies Exposure);

@@ -17,12 +17,35 @@ export type Intent =
       readonly migrated?: boolean;
     }
   | { readonly kind: "discover"; readonly request: DiscoverRequest }
-  | { readonly kind: "list-resources"; readonly server: string | undefined; readonly query: string | undefined; readonly cursor: string | undefined }
-  | { readonly kind: "read"; readonly server: ViewServer; readonly uri: string; /** Whether the answer is that of a tool or of resources/read. */ readonly as: "tool" | "native" }
+  | {
+      readonly kind: "list-resources";
+      readonly server: string | undefined;
+      readonly query: string | undefined;
+      readonly cursor: string | undefined;
+    }
+  | {
+      readonly kind: "read";
+      readonly server: ViewServer;
+      readonly uri: string;
+      /** Whether the answer is that of a tool or of resources/read. */ readonly as: "tool" | "native";
+    }
   | { readonly kind: "prompt"; readonly prompt: PromptEntry; readonly arguments: JsonBytes | undefined }
-  | { readonly kind: "complete"; readonly server: ViewServer; /** The reference with the server's own names. */ readonly ref: JsonObject }
+  | {
+      readonly kind: "complete";
+      readonly server: ViewServer;
+      /** The reference with the server's own names. */ readonly ref: JsonObject;
+    }
   /** Loads a namespace and lists its tools under the names that the exposure gives them. */
-  | { readonly kind: "list-namespace"; readonly server: ViewServer; /** In the view after loading: names are given out with it. */ readonly nameOf: (view: View, tool: ToolEntry) => string; readonly query: string | undefined; readonly cursor: string | undefined }
+  | {
+      readonly kind: "list-namespace";
+      readonly server: ViewServer;
+      /** In the view after loading: names are given out with it. */ readonly nameOf: (
+        view: View,
+        tool: ToolEntry,
+      ) => string;
+      readonly query: string | undefined;
+      readonly cursor: string | undefined;
+    }
   /** Passed to the one server as it is: transparent exposures. */
   | { readonly kind: "forward"; readonly server: ViewServer }
   /** Answered without asking anybody. */

@@ -28,7 +28,12 @@ export function rewriteLinks(result: JsonBytes, server: ServerSlug, parsed?: Jso
 function holdsLinks(parsed: JsonObject): boolean {
   const { content, messages } = parsed;
   if (messages !== undefined) return true;
-  return Array.isArray(content) && content.some((block: unknown) => isJsonObject(block) && (block["type"] === "resource" || block["type"] === "resource_link"));
+  return (
+    Array.isArray(content) &&
+    content.some(
+      (block: unknown) => isJsonObject(block) && (block["type"] === "resource" || block["type"] === "resource_link"),
+    )
+  );
 }
 
 /** The same for the `contents` of resources/read. */

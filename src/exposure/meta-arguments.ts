@@ -12,12 +12,18 @@ export const discoverLimits = { least: 1, most: 50, standard: 10, queries: 10, r
 export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
   const { query, queries } = given;
   const grouped = queries !== undefined && queries !== null;
-  if (grouped && (!Array.isArray(queries) || queries.some((item) => typeof item !== "string"))) throw invalid("queries", "must be an array of strings");
+  if (grouped && (!Array.isArray(queries) || queries.some((item) => typeof item !== "string")))
+    throw invalid("queries", "must be an array of strings");
   if (query !== undefined && query !== null && typeof query !== "string") throw invalid("query", "must be a string");
-  const wanted = [...(typeof query === "string" && (!grouped || query !== "") ? [query] : []), ...(grouped ? (queries as readonly string[]) : [])];
-  if (wanted.length > discoverLimits.queries) throw invalid("queries", `must hold at most ${discoverLimits.queries} queries`);
+  const wanted = [
+    ...(typeof query === "string" && (!grouped || query !== "") ? [query] : []),
+    ...(grouped ? (queries as readonly string[]) : []),
+  ];
+  if (wanted.length > discoverLimits.queries)
+    throw invalid("queries", `must hold at most ${discoverLimits.queries} queries`);
   for (const text of wanted) {
-    if (Buffer.byteLength(text) > discoverLimits.refusedBytes) throw new GatewayError("QUERY_INVALID", `a query has more than ${discoverLimits.refusedBytes} bytes`);
+    if (Buffer.byteLength(text) > discoverLimits.refusedBytes)
+      throw new GatewayError("QUERY_INVALID", `a query has more than ${discoverLimits.refusedBytes} bytes`);
   }
   return {
     queries: wanted.length === 0 ? [""] : wanted,
@@ -30,7 +36,12 @@ export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
 }
 
 export function readListArguments(given: JsonObject): Extract<Intent, { kind: "list-resources" }> {
-  return { kind: "list-resources", server: optionalText(given, "server"), query: optionalText(given, "query"), cursor: optionalText(given, "cursor") };
+  return {
+    kind: "list-resources",
+    server: optionalText(given, "server"),
+    query: optionalText(given, "query"),
+    cursor: optionalText(given, "cursor"),
+  };
 }
 
 export function readUriArgument(given: JsonObject): string {

@@ -23,12 +23,16 @@ const argumentDepth = 100;
 export const metaExposure: Exposure = Object.freeze({
   name: "meta",
   toolsChange: false,
-  list: (view, kind) => (kind === "tools" ? { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" as const } : listNative(view, kind)),
+  list: (view, kind) =>
+    kind === "tools" ? { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" as const } : listNative(view, kind),
   resolve: resolveMeta,
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
   instructions: (view) =>
-    describeServers(view, "Toolyard reaches every MCP server below. Find a tool with discover_mcp_tools (one need per query), then call it with execute_mcp_tool and its tool_path."),
+    describeServers(
+      view,
+      "Toolyard reaches every MCP server below. Find a tool with discover_mcp_tools (one need per query), then call it with execute_mcp_tool and its tool_path.",
+    ),
   isTransparent: false,
   transparent: () => undefined,
 } satisfies Exposure);
@@ -37,7 +41,9 @@ function resolveMeta(view: View, request: ExposureRequest): Intent {
   switch (request.method) {
     case "tools/call":
       // First, so that no server's tool can shadow one of the four (FAULTS.md 57).
-      return isMetaTool(request.name) ? resolveMetaTool(view, request.name, request.arguments) : resolveTool(view, request.name, request.arguments);
+      return isMetaTool(request.name)
+        ? resolveMetaTool(view, request.name, request.arguments)
+        : resolveTool(view, request.name, request.arguments);
     case "resources/read":
       return resolveRead(view, request.uri, "native");
     case "prompts/get":
@@ -64,7 +70,8 @@ function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): 
 /** The inner arguments are cut out as bytes: they go to the server as the client wrote them. */
 function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObject): Intent {
   const toolPath = value["tool_path"];
-  if (typeof toolPath !== "string" || toolPath === "") throw invalid("tool_path", "is required and must be a string such as server:tool");
+  if (typeof toolPath !== "string" || toolPath === "")
+    throw invalid("tool_path", "is required and must be a string such as server:tool");
   const inner = bytes === undefined ? undefined : scanFor(bytes, 0, bytes.length, argumentDepth, "arguments");
   if (bytes === undefined || inner === undefined) return resolveTool(view, toolPath, noArguments);
   return resolveTool(view, toolPath, innerArguments(bytes.subarray(inner.start, inner.end), value["arguments"]));
@@ -84,14 +91,21 @@ function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
 }
 
 /** What every exposure of several servers does to a server's result. */
-export function renderShared(_view: View, intent: Intent, result: JsonBytes, parsed: JsonObject | undefined): JsonBytes {
+export function renderShared(
+  _view: View,
+  intent: Intent,
+  result: JsonBytes,
+  parsed: JsonObject | undefined,
+): JsonBytes {
   switch (intent.kind) {
     case "call":
       return withNotes(rewriteLinks(result, intent.tool.server, parsed), intent);
     case "prompt":
       return rewriteLinks(result, intent.prompt.server, parsed);
     case "read":
-      return intent.as === "native" ? rewriteContents(result, intent.server.slug) : toEmbedded(rewriteContents(result, intent.server.slug));
+      return intent.as === "native"
+        ? rewriteContents(result, intent.server.slug)
+        : toEmbedded(rewriteContents(result, intent.server.slug));
     case "discover":
     case "list-resources":
     case "list-namespace":
@@ -107,11 +121,22 @@ function withNotes(result: JsonBytes, intent: Extract<Intent, { kind: "call" }>)
   if (intent.warning === undefined && intent.migrated !== true) return result;
   const members = scanMembers(result, 0, result.length, argumentDepth * 10);
   const meta = findMember(members, "_meta");
-  const notes = { ...(intent.warning === undefined ? {} : { "toolyard/warning": intent.warning }), ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}) };
+  const notes = {
+    ...(intent.warning === undefined ? {} : { "toolyard/warning": intent.warning }),
+    ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}),
+  };
   const entry = asciiJson(notes).slice(1, -1);
-  if (meta === undefined) return Buffer.concat([Buffer.from(`{"_meta":{${entry}}${members.length > 0 ? "," : ""}`, "latin1"), result.subarray(result.indexOf(openBrace) + 1)]);
+  if (meta === undefined)
+    return Buffer.concat([
+      Buffer.from(`{"_meta":{${entry}}${members.length > 0 ? "," : ""}`, "latin1"),
+      result.subarray(result.indexOf(openBrace) + 1),
+    ]);
   const isEmpty = result.toString("latin1", meta.start + 1, meta.end - 1).trim() === "";
-  return Buffer.concat([result.subarray(0, meta.start + 1), Buffer.from(`${entry}${isEmpty ? "" : ","}`, "latin1"), result.subarray(meta.start + 1)]);
+  return Buffer.concat([
+    result.subarray(0, meta.start + 1),
+    Buffer.from(`${entry}${isEmpty ? "" : ","}`, "latin1"),
+    result.subarray(meta.start + 1),
+  ]);
 }
 
 /** A read as a tool's result: each content as an embedded resource, its bytes untouched. */
@@ -122,7 +147,11 @@ function toEmbedded(result: JsonBytes): JsonBytes {
   const items = contents === undefined ? [] : splitElements(result, contents.start, contents.end);
   const pieces: Buffer[] = [Buffer.from('{"content":[', "latin1")];
   for (const [index, item] of items.entries()) {
-    pieces.push(Buffer.from(`${index > 0 ? "," : ""}{"type":"resource","resource":`, "latin1"), item, Buffer.from("}", "latin1"));
+    pieces.push(
+      Buffer.from(`${index > 0 ? "," : ""}{"type":"resource","resource":`, "latin1"),
+      item,
+      Buffer.from("}", "latin1"),
+    );
   }
   pieces.push(Buffer.from("]", "latin1"));
   if (meta !== undefined) pieces.push(Buffer.from(',"_meta":', "latin1"), result.subarray(meta.start, meta.end));
@@ -131,5 +160,7 @@ function toEmbedded(result: JsonBytes): JsonBytes {
 }
 
 function splitElements(bytes: Buffer, start: number, end: number): Buffer[] {
-  return scanElements(bytes, start, end, argumentDepth * 10, 100_000).map((span) => bytes.subarray(span.start, span.end));
+  return scanElements(bytes, start, end, argumentDepth * 10, 100_000).map((span) =>
+    bytes.subarray(span.start, span.end),
+  );
 }

@@ -17,13 +17,22 @@ const defaultTtlMs = 60_000;
 
 export function toListing(servers: readonly ViewServer[], items: readonly string[]): Listing {
   const ttls = servers.flatMap((server) => server.part?.ttlMs ?? []);
-  const isPrivate = servers.some((server) => server.part?.cacheScope === "private" || server.instance !== (server.slug as string));
-  return { items, ttlMs: ttls.length === 0 ? defaultTtlMs : Math.min(...ttls), cacheScope: isPrivate ? "private" : "public" };
+  const isPrivate = servers.some(
+    (server) => server.part?.cacheScope === "private" || server.instance !== (server.slug as string),
+  );
+  return {
+    items,
+    ttlMs: ttls.length === 0 ? defaultTtlMs : Math.min(...ttls),
+    cacheScope: isPrivate ? "private" : "public",
+  };
 }
 
 export function listNative(view: View, kind: Exclude<ListKind, "tools">): Listing {
   const shown = view.servers.filter((server) => server.shown);
-  return toListing(shown, shown.flatMap((server) => nativeItems(view, server, kind)));
+  return toListing(
+    shown,
+    shown.flatMap((server) => nativeItems(view, server, kind)),
+  );
 }
 
 function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "tools">): string[] {
@@ -31,9 +40,13 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
   if (part === undefined) return [];
   switch (kind) {
     case "resources":
-      return part.resources.map(({ definition }) => asciiJson({ ...definition, uri: toNativeUri(server.slug, definition.uri) }));
+      return part.resources.map(({ definition }) =>
+        asciiJson({ ...definition, uri: toNativeUri(server.slug, definition.uri) }),
+      );
     case "resourceTemplates":
-      return part.templates.map(({ definition }) => asciiJson({ ...definition, uriTemplate: toNativeTemplate(server.slug, definition.uriTemplate) }));
+      return part.templates.map(({ definition }) =>
+        asciiJson({ ...definition, uriTemplate: toNativeTemplate(server.slug, definition.uriTemplate) }),
+      );
     case "prompts":
       return part.prompts.map((prompt) => asciiJson({ ...prompt.definition, name: view.names.promptName(prompt) }));
   }
@@ -44,20 +57,30 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
   const address = parseResourceUri(uri);
   const named = address === undefined ? undefined : view.server(address.server);
   if (address !== undefined && named !== undefined) return { kind: "read", server: named, uri: address.uri, as };
-  const owners = view.servers.filter((server) => server.part?.resources.some((resource) => resource.definition.uri === uri) === true);
+  const owners = view.servers.filter(
+    (server) => server.part?.resources.some((resource) => resource.definition.uri === uri) === true,
+  );
   const [owner] = owners;
   if (owner !== undefined && owners.length === 1) return { kind: "read", server: owner, uri, as };
   if (owners.length > 1) {
-    throw new GatewayError("RESOURCE_UNKNOWN", `${uri.slice(0, 200)} is listed by several servers`, { data: { uris: owners.map((server) => `${server.slug}|${uri}`) } });
+    throw new GatewayError("RESOURCE_UNKNOWN", `${uri.slice(0, 200)} is listed by several servers`, {
+      data: { uris: owners.map((server) => `${server.slug}|${uri}`) },
+    });
   }
-  throw new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}`, { data: { uri: uri.slice(0, 200) } });
+  throw new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}`, {
+    data: { uri: uri.slice(0, 200) },
+  });
 }
 
 export function resolvePrompt(view: View, name: string, given: JsonBytes | undefined): Intent {
   const prompt = view.names.findPrompt(name);
   if (prompt !== undefined) return { kind: "prompt", prompt, arguments: given };
-  const known = view.servers.flatMap((server) => server.part?.prompts ?? []).map((entry) => view.names.promptName(entry));
-  throw new GatewayError("PROMPT_UNKNOWN", `there is no prompt ${JSON.stringify(name.slice(0, 100))}`, { data: { closest: nearestNames(name, known, 3) } });
+  const known = view.servers
+    .flatMap((server) => server.part?.prompts ?? [])
+    .map((entry) => view.names.promptName(entry));
+  throw new GatewayError("PROMPT_UNKNOWN", `there is no prompt ${JSON.stringify(name.slice(0, 100))}`, {
+    data: { closest: nearestNames(name, known, 3) },
+  });
 }
 
 export function resolveCompletion(view: View, ref: JsonObject): Intent {
@@ -71,14 +94,21 @@ export function resolveCompletion(view: View, ref: JsonObject): Intent {
     const address = parseTemplateUri(view, ref["uri"]);
     if (address !== undefined) return { kind: "complete", server: address.server, ref: { ...ref, uri: address.uri } };
   }
-  throw new GatewayError("PARAMS_INVALID", "the ref of completion/complete names no prompt and no resource template that is offered here");
+  throw new GatewayError(
+    "PARAMS_INVALID",
+    "the ref of completion/complete names no prompt and no resource template that is offered here",
+  );
 }
 
 /** A template is found by its listed spelling: its expressions must not be decoded. */
 function parseTemplateUri(view: View, uri: string): { server: ViewServer; uri: string } | undefined {
   for (const server of view.servers) {
     for (const { definition } of server.part?.templates ?? []) {
-      if (toNativeTemplate(server.slug, definition.uriTemplate) === uri || `${server.slug}|${definition.uriTemplate}` === uri) return { server, uri: definition.uriTemplate };
+      if (
+        toNativeTemplate(server.slug, definition.uriTemplate) === uri ||
+        `${server.slug}|${definition.uriTemplate}` === uri
+      )
+        return { server, uri: definition.uriTemplate };
     }
   }
   const address = parseResourceUri(uri);
@@ -97,7 +127,9 @@ function withNativeUi(meta: JsonObject, server: ViewServer): JsonObject {
   const flat = meta["ui/resourceUri"];
   return {
     ...meta,
-    ...(isJsonObject(ui) && typeof ui["resourceUri"] === "string" ? { ui: { ...ui, resourceUri: toNativeUri(server.slug, ui["resourceUri"]) } } : {}),
+    ...(isJsonObject(ui) && typeof ui["resourceUri"] === "string"
+      ? { ui: { ...ui, resourceUri: toNativeUri(server.slug, ui["resourceUri"]) } }
+      : {}),
     ...(typeof flat === "string" ? { "ui/resourceUri": toNativeUri(server.slug, flat) } : {}),
   };
 }

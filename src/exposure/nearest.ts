@@ -24,7 +24,10 @@ function likeness(pairs: ReadonlySet<string>, name: string): number {
 }
 
 function pairsOf(text: string): Set<string> {
-  const letters = text.slice(0, comparedCharacters).toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ");
+  const letters = text
+    .slice(0, comparedCharacters)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ");
   const pairs = new Set<string>();
   for (let at = 0; at + 1 < letters.length; at += 1) pairs.add(letters.slice(at, at + 2));
   return pairs;

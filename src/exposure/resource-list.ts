@@ -40,17 +40,27 @@ export function renderResourceList(view: View, request: ListRequest): JsonObject
 
 export function chooseServers(view: View, slug: string | undefined): readonly ViewServer[] {
   if (slug === undefined) return view.servers;
-  const server = view.server(slug) ?? view.servers.find((candidate) => candidate.title === slug || candidate.namespace === slug);
+  const server =
+    view.server(slug) ?? view.servers.find((candidate) => candidate.title === slug || candidate.namespace === slug);
   if (server !== undefined) return [server];
   const known = view.servers.map((candidate) => candidate.slug as string);
-  throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`, { data: { closest: nearestNames(slug, known, 5) } });
+  throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`, {
+    data: { closest: nearestNames(slug, known, 5) },
+  });
 }
 
 function itemsOf(server: ViewServer): Item[] {
-  const resources = (server.part?.resources ?? []).map(({ definition }) => ({ kind: "resource" as const, definition: { ...definition, uri: toPipeUri(server.slug, definition.uri), server_name: server.slug } }));
+  const resources = (server.part?.resources ?? []).map(({ definition }) => ({
+    kind: "resource" as const,
+    definition: { ...definition, uri: toPipeUri(server.slug, definition.uri), server_name: server.slug },
+  }));
   const templates = (server.part?.templates ?? []).map(({ definition }) => ({
     kind: "template" as const,
-    definition: { ...definition, uriTemplate: toPipeUri(server.slug, definition.uriTemplate), server_name: server.slug },
+    definition: {
+      ...definition,
+      uriTemplate: toPipeUri(server.slug, definition.uriTemplate),
+      server_name: server.slug,
+    },
   }));
   return [...resources, ...templates];
 }
@@ -68,7 +78,8 @@ function matches(item: Item, query: string | undefined): boolean {
 
 function readCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
-  if (!/^\d{1,7}$/.test(cursor)) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
+  if (!/^\d{1,7}$/.test(cursor))
+    throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   return Number(cursor);
 }
 

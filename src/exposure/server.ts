@@ -9,7 +9,8 @@ import { toListing } from "./native.ts";
 export function createServerExposure(slug: string): Exposure {
   return createTransparentExposure(`server/${slug}`, (view) => {
     const server = view.server(slug);
-    if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`);
+    if (server === undefined)
+      throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`);
     return server;
   });
 }
@@ -29,7 +30,10 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
     toolsChange: true,
     list(view: View, kind: ListKind) {
       const server = serverOf(view);
-      return toListing([server], definitionsOf(server, kind).map((definition) => asciiJson(definition)));
+      return toListing(
+        [server],
+        definitionsOf(server, kind).map((definition) => asciiJson(definition)),
+      );
     },
     resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
     render: (_view: View, _intent: Intent, result: Buffer) => result,
@@ -59,13 +63,22 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
     case "tools/call": {
       const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
       if (tool !== undefined) return { kind: "call", tool, arguments: request.arguments, warning: undefined };
-      const hidden = server.part?.tools.some((candidate) => candidate.definition.name === request.name || candidate.upstreamName === request.name) === true;
-      if (hidden) throw new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${JSON.stringify(request.name.slice(0, 200))}`);
+      const hidden =
+        server.part?.tools.some(
+          (candidate) => candidate.definition.name === request.name || candidate.upstreamName === request.name,
+        ) === true;
+      if (hidden)
+        throw new GatewayError(
+          "TOOL_UNKNOWN",
+          `${server.slug} has no tool ${JSON.stringify(request.name.slice(0, 200))}`,
+        );
       return { kind: "forward", server };
     }
     case "prompts/get": {
       const prompt = server.part?.prompts.find((candidate) => candidate.definition.name === request.name);
-      return prompt === undefined ? { kind: "forward", server } : { kind: "prompt", prompt, arguments: request.arguments };
+      return prompt === undefined
+        ? { kind: "forward", server }
+        : { kind: "prompt", prompt, arguments: request.arguments };
     }
     case "resources/read":
       return { kind: "read", server, uri: request.uri, as: "native" };

@@ -4,8 +4,7 @@ import { requiredNotes } from "./signature-notes.ts";
 const properties = {
   since: {
     type: "string",
-    description:
-      "The start of the range, as an ISO 8601 date (e.g. 2024-05-01). May be in the future.",
+    description: "The start of the range, as an ISO 8601 date (e.g. 2024-05-01). May be in the future.",
   },
   owner: { type: "string", description: "Owner of the repository" },
   id: { type: "string", description: "The cluster's UUID." },
@@ -27,7 +26,5 @@ test("leaves out what exceeds its tokens, and says nothing when there is nothing
 
 test("takes schemas of any form", () => {
   expect(requiredNotes({ properties: 1, required: 2 }, 60)).toBeUndefined();
-  expect(
-    requiredNotes({ properties: { a: null }, required: ["a", "constructor", 7] }, 60),
-  ).toBeUndefined();
+  expect(requiredNotes({ properties: { a: null }, required: ["a", "constructor", 7] }, 60)).toBeUndefined();
 });

@@ -17,10 +17,8 @@ export function requiredNotes(inputSchema: JsonObject, maxTokens: number): strin
   const notes: string[] = [];
   let left = maxTokens;
   for (const name of required.slice(0, parameterLimit)) {
-    const property =
-      typeof name === "string" && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const note =
-      isJsonObject(property) && typeof name === "string" ? noteOn(name, property) : undefined;
+    const property = typeof name === "string" && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const note = isJsonObject(property) && typeof name === "string" ? noteOn(name, property) : undefined;
     const cost = note === undefined ? 0 : estimateTokens(note) + 1;
     if (note === undefined || cost > left) continue;
     notes.push(note);
@@ -31,12 +29,9 @@ export function requiredNotes(inputSchema: JsonObject, maxTokens: number): strin
 
 function noteOn(name: string, property: JsonObject): string | undefined {
   const description = property["description"];
-  if (typeof description !== "string" || Array.isArray(property["enum"]) || name.length > 60)
-    return undefined;
+  if (typeof description !== "string" || Array.isArray(property["enum"]) || name.length > 60) return undefined;
   const text = plainDescription(description.slice(0, 600)).text;
-  const sentences = text
-    .split(/(?<=[.!?])\s+(?=[A-Z(])/)
-    .filter((sentence) => telling.test(sentence));
+  const sentences = text.split(/(?<=[.!?])\s+(?=[A-Z(])/).filter((sentence) => telling.test(sentence));
   if (sentences.length === 0) return undefined;
   const short = sentences
     .join(" ")

@@ -62,16 +62,11 @@ function read(schema: unknown, reading: Reading, trail: readonly unknown[]): Sha
   const reference = own(schema, "$ref");
   if (typeof reference === "string") {
     const target = resolveLocal(reference, reading.root);
-    return target === undefined
-      ? { kind: "unread", text: "unknown" }
-      : read(target, reading, inside);
+    return target === undefined ? { kind: "unread", text: "unknown" } : read(target, reading, inside);
   }
-  if (Array.isArray(own(schema, "allOf")))
-    return read(mergeAllOf(schema, reading), reading, inside);
+  if (Array.isArray(own(schema, "allOf"))) return read(mergeAllOf(schema, reading), reading, inside);
   const shape = readPlain(schema, reading, inside);
-  return own(schema, "nullable") === true
-    ? { kind: "union", members: [shape, { kind: "word", text: "null" }] }
-    : shape;
+  return own(schema, "nullable") === true ? { kind: "union", members: [shape, { kind: "word", text: "null" }] } : shape;
 }
 
 function readPlain(schema: JsonObject, reading: Reading, trail: readonly unknown[]): Shape {
@@ -79,8 +74,7 @@ function readPlain(schema: JsonObject, reading: Reading, trail: readonly unknown
   const values = own(schema, "enum");
   if (Array.isArray(values) && values.length > 0) return { kind: "literals", values };
   const variants = own(schema, "anyOf") ?? own(schema, "oneOf");
-  if (Array.isArray(variants) && variants.length > 0)
-    return readVariants(schema, variants, reading, trail);
+  if (Array.isArray(variants) && variants.length > 0) return readVariants(schema, variants, reading, trail);
   const type = own(schema, "type");
   if (Array.isArray(type)) {
     const types = type.slice(0, 8).filter((one) => typeof one === "string");
@@ -96,14 +90,10 @@ function readVariants(
   trail: readonly unknown[],
 ): Shape {
   const base =
-    looksLikeObject(schema) && isJsonObject(own(schema, "properties"))
-      ? readObject(schema, reading, trail)
-      : undefined;
+    looksLikeObject(schema) && isJsonObject(own(schema, "properties")) ? readObject(schema, reading, trail) : undefined;
   const needs = base === undefined ? undefined : needsOf(variants);
   if (base !== undefined && needs !== undefined) return { ...base, needs };
-  const members: Shape[] = variants
-    .slice(0, memberLimit)
-    .map((variant) => read(variant, reading, trail));
+  const members: Shape[] = variants.slice(0, memberLimit).map((variant) => read(variant, reading, trail));
   if (variants.length > memberLimit) members.push({ kind: "unread", text: "unknown" });
   const union: Shape = { kind: "union", members };
   return base === undefined ? union : { kind: "both", members: [base, union] };
@@ -121,12 +111,7 @@ function needsOf(variants: readonly unknown[]): readonly (readonly string[])[] |
   return sets;
 }
 
-function readType(
-  schema: JsonObject,
-  type: string,
-  reading: Reading,
-  trail: readonly unknown[],
-): Shape {
+function readType(schema: JsonObject, type: string, reading: Reading, trail: readonly unknown[]): Shape {
   switch (type) {
     case "object":
       return readObject(schema, reading, trail);
@@ -159,9 +144,7 @@ const tellingFormats = [
 ];
 
 function formatted(format: unknown): string {
-  return typeof format === "string" && tellingFormats.includes(format)
-    ? `string<${format}>`
-    : "string";
+  return typeof format === "string" && tellingFormats.includes(format) ? `string<${format}>` : "string";
 }
 
 function readArray(schema: JsonObject, reading: Reading, trail: readonly unknown[]): Shape {
@@ -173,8 +156,7 @@ function readArray(schema: JsonObject, reading: Reading, trail: readonly unknown
   return {
     kind: "tuple",
     items: prefix.slice(0, memberLimit).map((item: unknown) => read(item, reading, trail)),
-    rest:
-      isJsonObject(after) || prefix.length > memberLimit ? read(after, reading, trail) : undefined,
+    rest: isJsonObject(after) || prefix.length > memberLimit ? read(after, reading, trail) : undefined,
   };
 }
 
@@ -204,11 +186,7 @@ function requiredOf(schema: JsonObject): Set<string> {
   return new Set(required.slice(0, fieldLimit + 1).filter((name) => typeof name === "string"));
 }
 
-function restOf(
-  schema: JsonObject,
-  reading: Reading,
-  trail: readonly unknown[],
-): Shape | undefined {
+function restOf(schema: JsonObject, reading: Reading, trail: readonly unknown[]): Shape | undefined {
   const more = own(schema, "additionalProperties");
   if (isJsonObject(more)) return read(more, reading, trail);
   const patterns = own(schema, "patternProperties");
@@ -241,8 +219,7 @@ function partsOf(allOf: unknown, reading: Reading): JsonObject[] {
   const parts: JsonObject[] = [];
   for (const part of Array.isArray(allOf) ? allOf.slice(0, memberLimit) : []) {
     const reference = isJsonObject(part) ? own(part, "$ref") : undefined;
-    const target: unknown =
-      typeof reference === "string" ? resolveLocal(reference, reading.root) : part;
+    const target: unknown = typeof reference === "string" ? resolveLocal(reference, reading.root) : part;
     reading.nodesLeft -= 1;
     if (isJsonObject(target)) parts.push(target);
   }
@@ -273,12 +250,9 @@ function decodeStep(step: string): string {
 
 function inferType(schema: JsonObject): string {
   if (looksLikeObject(schema)) return "object";
-  if (own(schema, "items") !== undefined || own(schema, "prefixItems") !== undefined)
-    return "array";
-  if (["pattern", "minLength", "maxLength", "format"].some((key) => own(schema, key) !== undefined))
-    return "string";
-  if (["minimum", "maximum", "multipleOf"].some((key) => own(schema, key) !== undefined))
-    return "number";
+  if (own(schema, "items") !== undefined || own(schema, "prefixItems") !== undefined) return "array";
+  if (["pattern", "minLength", "maxLength", "format"].some((key) => own(schema, key) !== undefined)) return "string";
+  if (["minimum", "maximum", "multipleOf"].some((key) => own(schema, key) !== undefined)) return "number";
   return "unknown";
 }
 

@@ -98,8 +98,7 @@ function isEnclosed(text: string): boolean {
 
 function printLiterals(values: readonly unknown[], printing: Printing): string {
   // One more than the limit is shown whole: "..." would cost as much as the last value.
-  const shown =
-    values.length <= printing.style.values + 1 ? values : values.slice(0, printing.style.values);
+  const shown = values.length <= printing.style.values + 1 ? values : values.slice(0, printing.style.values);
   const texts = shown.map((value) => literal(value, printing));
   if (shown.length < values.length) {
     printing.cut = true;
@@ -150,11 +149,7 @@ function unique(texts: readonly string[]): string[] {
 
 function printObject(shape: ObjectShape, printing: Printing, place: Place): string {
   if (shape.partial) printing.cut = true;
-  if (
-    place.depth > 0 &&
-    shape.fields.length === 0 &&
-    (shape.rest === undefined || saysNothing(shape.rest))
-  )
+  if (place.depth > 0 && shape.fields.length === 0 && (shape.rest === undefined || saysNothing(shape.rest)))
     return "object";
   const { requiredDepth, optionalDepth } = printing.style;
   if (place.depth > (place.required ? requiredDepth : optionalDepth)) {
@@ -163,9 +158,7 @@ function printObject(shape: ObjectShape, printing: Printing, place: Place): stri
   }
   const parts = printFields(shape, printing, place);
   if (shape.rest !== undefined)
-    parts.push(
-      `[key: string]: ${print(shape.rest, printing, { depth: place.depth + 1, required: false })}`,
-    );
+    parts.push(`[key: string]: ${print(shape.rest, printing, { depth: place.depth + 1, required: false })}`);
   const text = parts.length === 0 ? "{}" : `{ ${parts.join("; ")} }`;
   return shape.needs.length === 0 ? text : `${text} /* needs ${printNeeds(shape.needs)} */`;
 }
@@ -217,9 +210,7 @@ function fieldName(name: string, printing: Printing): string {
 }
 
 function printNeeds(needs: readonly (readonly string[])[]): string {
-  const sets = needs
-    .map((names) => names.slice(0, 6).map(plain).join(" and "))
-    .filter((text) => text !== "");
+  const sets = needs.map((names) => names.slice(0, 6).map(plain).join(" and ")).filter((text) => text !== "");
   return unique(sets).slice(0, 8).join(" or ");
 }
 

@@ -51,20 +51,12 @@ describe("toSignature", () => {
       "[number, number, ...string[]]",
     ],
     ["maps", { type: "object", additionalProperties: number }, "{ [key: string]: number }"],
-    [
-      "maps by pattern",
-      { type: "object", patternProperties: { "^x-": string } },
-      "{ [key: string]: string }",
-    ],
+    ["maps by pattern", { type: "object", patternProperties: { "^x-": string } }, "{ [key: string]: string }"],
     ["objects of any content", { type: "object" }, "object"],
     ["objects", object({ a: string, b: number }, ["b"]), "{ b: number; a?: string }"],
     ["no type at all", { description: "anything" }, "unknown"],
     ["a type told by other keywords", { minLength: 1 }, "string"],
-    [
-      "allOf",
-      { allOf: [object({ a: string }, ["a"]), object({ b: number })] },
-      "{ a: string; b?: number }",
-    ],
+    ["allOf", { allOf: [object({ a: string }, ["a"]), object({ b: number })] }, "{ a: string; b?: number }"],
     ["true", { anyOf: [true, false] }, "unknown | never"],
   ])("knows %s", (_, schema, type) => {
     expect(toSignature(object({ x: schema }, ["x"]), { maxTokens: 200 })).toEqual({
@@ -95,9 +87,7 @@ describe("toSignature", () => {
       ...object({ id: string, name: string, at: number }),
       anyOf: [{ required: ["id"] }, { required: ["name", "at"] }],
     };
-    expect(text(schema)).toBe(
-      "{ id?: string; name?: string; at?: number } /* needs id or name and at */",
-    );
+    expect(text(schema)).toBe("{ id?: string; name?: string; at?: number } /* needs id or name and at */");
   });
 
   test("joins fields with their variants", () => {
@@ -114,9 +104,7 @@ describe("toSignature", () => {
   });
 
   test("a rule that no signature can show counts as cut", () => {
-    expect(toSignature({ ...object({ a: string }), dependentRequired: { a: ["b"] } }).cut).toBe(
-      true,
-    );
+    expect(toSignature({ ...object({ a: string }), dependentRequired: { a: ["b"] } }).cut).toBe(true);
     expect(toSignature({ ...object({ a: string }), if: {}, else: {} }).cut).toBe(true);
   });
 
@@ -138,14 +126,11 @@ describe("toSignature", () => {
 
   test("gives up optional types, then optional fields, never required ones", () => {
     const names = Array.from({ length: 30 }, (_, at) => `parameter${at}`);
-    const schema = object(
-      Object.fromEntries(names.map((name) => [name, { enum: ["first", "second", "third"] }])),
-      ["parameter29"],
-    );
+    const schema = object(Object.fromEntries(names.map((name) => [name, { enum: ["first", "second", "third"] }])), [
+      "parameter29",
+    ]);
     const medium = toSignature(schema, { maxTokens: 60 });
-    expect(medium.text).toMatch(
-      /^\{ parameter29: "first" \| "second" \| "third"; .*parameter\d+\?; .*\.\.\. \}$/,
-    );
+    expect(medium.text).toMatch(/^\{ parameter29: "first" \| "second" \| "third"; .*parameter\d+\?; .*\.\.\. \}$/);
     expect(medium.cut).toBe(true);
     expect(toSignature(schema, { maxTokens: 5 })).toEqual({
       text: '{ parameter29: "first" | "second" | "third"; ... }',
@@ -154,9 +139,9 @@ describe("toSignature", () => {
   });
 
   test("puts fields of the connection behind those of the task", () => {
-    expect(
-      text(object({ tenant: string, "retry-delay": number, vault: string, key: string }, ["key"])),
-    ).toBe('{ key: string; vault?: string; tenant?: string; "retry-delay"?: number }');
+    expect(text(object({ tenant: string, "retry-delay": number, vault: string, key: string }, ["key"]))).toBe(
+      '{ key: string; vault?: string; tenant?: string; "retry-delay"?: number }',
+    );
   });
 });
 
@@ -171,9 +156,7 @@ describe("FAULT 61: hostile schemas", () => {
   for (let level = 0; level < 10_000; level += 1) deep = object({ in: deep }, ["in"]);
   const itself: Record<string, unknown> = { type: "object", required: ["me"] };
   itself["properties"] = { me: itself };
-  const many = Array.from({ length: 20_000 }, (_, at) =>
-    object({ [`f${at}`]: string }, [`f${at}`]),
-  );
+  const many = Array.from({ length: 20_000 }, (_, at) => object({ [`f${at}`]: string }, [`f${at}`]));
   const names = Array.from({ length: 20_000 }, (_, at) => `field${at}`);
 
   test.each<[name: string, schema: unknown]>([
@@ -181,20 +164,14 @@ describe("FAULT 61: hostile schemas", () => {
     ["a reference to itself", { $ref: "#" }],
     [
       "remote references",
-      object({ x: { $ref: "http://127.0.0.1:1/schema" }, y: { $ref: "file:///etc/passwd" } }, [
-        "x",
-        "y",
-      ]),
+      object({ x: { $ref: "http://127.0.0.1:1/schema" }, y: { $ref: "file:///etc/passwd" } }, ["x", "y"]),
     ],
     ["bad pointers", object({ x: { $ref: "#/%E0%A4%A" }, y: { $ref: "#/constructor/prototype" } })],
     ["10,000 levels", deep],
     ["an object inside itself", itself],
     ["20,000 variants", { anyOf: many }],
     ["20,000 parts", { allOf: many }],
-    [
-      "20,000 required fields",
-      object(Object.fromEntries(names.map((name) => [name, string])), names),
-    ],
+    ["20,000 required fields", object(Object.fromEntries(names.map((name) => [name, string])), names)],
     ["20,000 values", object({ x: { enum: names } })],
     ["long names and values", object({ ["n".repeat(100_000)]: { const: "v".repeat(100_000) } })],
     [
@@ -211,9 +188,7 @@ describe("FAULT 61: hostile schemas", () => {
     ],
     [
       "parts with __proto__",
-      JSON.parse(
-        '{"allOf":[{"__proto__":{"admin":true},"properties":{"__proto__":{"type":"string"}}}]}',
-      ),
+      JSON.parse('{"allOf":[{"__proto__":{"admin":true},"properties":{"__proto__":{"type":"string"}}}]}'),
     ],
     [
       "getters that throw",
@@ -257,8 +232,7 @@ describe.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))("over public tool s
       const signature = toSignature(inputSchema, { maxTokens: 22 }).text;
       const required = (inputSchema["required"] ?? []) as string[];
       const missing = required.filter(
-        (field) =>
-          !signature.includes(`${field}: `) && !signature.includes(`${JSON.stringify(field)}: `),
+        (field) => !signature.includes(`${field}: `) && !signature.includes(`${JSON.stringify(field)}: `),
       );
       expect([id, missing]).toEqual([id, []]);
     }

@@ -60,8 +60,7 @@ export function printWithin(shape: Shape, maxTokens: number): Signature {
   for (const style of styles) {
     const signature = printShape(shape, style);
     if (estimateTokens(signature.text) <= maxTokens) return signature;
-    if (smallest === undefined || signature.text.length < smallest.text.length)
-      smallest = signature;
+    if (smallest === undefined || signature.text.length < smallest.text.length) smallest = signature;
   }
   const limit = Math.max(maxTokens, defaultTokens) * charactersPerToken;
   if (smallest !== undefined && smallest.text.length <= limit) return smallest;

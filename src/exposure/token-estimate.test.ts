@@ -4,9 +4,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { estimateTokens } from "./token-estimate.ts";
 
-const noise = Array.from({ length: 20 }, (_, at) =>
-  createHash("sha512").update(String(at)).digest("hex"),
-).join("");
+const noise = Array.from({ length: 20 }, (_, at) => createHash("sha512").update(String(at)).digest("hex")).join("");
 
 const answer = JSON.stringify({
   tools: Array.from({ length: 10 }, (_, at) => ({
@@ -35,36 +33,16 @@ const samples: readonly (readonly [name: string, text: string, most: number])[] 
     "本工具用于查询指定城市的天气预报，返回未来七天的温度、湿度和风力信息。请输入城市名称或行政区划代码。",
     1.4,
   ],
-  [
-    "Japanese",
-    "このツールは指定された都市の天気予報を検索し、今後七日間の気温、湿度、風力を返します。",
-    1.35,
-  ],
-  [
-    "Korean",
-    "이 도구는 지정된 도시의 일기예보를 조회하여 향후 7일간의 기온, 습도 및 풍속 정보를 반환합니다.",
-    1.35,
-  ],
-  [
-    "Russian",
-    "Этот инструмент ищет прогноз погоды для указанного города и возвращает температуру и влажность.",
-    1.4,
-  ],
+  ["Japanese", "このツールは指定された都市の天気予報を検索し、今後七日間の気温、湿度、風力を返します。", 1.35],
+  ["Korean", "이 도구는 지정된 도시의 일기예보를 조회하여 향후 7일간의 기온, 습도 및 풍속 정보를 반환합니다.", 1.35],
+  ["Russian", "Этот инструмент ищет прогноз погоды для указанного города и возвращает температуру и влажность.", 1.4],
   [
     "German",
     "Dieses Werkzeug durchsucht die Wettervorhersage für eine Stadt und liefert Temperatur und Luftfeuchtigkeit.",
     1.3,
   ],
-  [
-    "Arabic",
-    "تبحث هذه الأداة عن توقعات الطقس لمدينة محددة وتعيد درجة الحرارة والرطوبة وسرعة الرياح.",
-    1.4,
-  ],
-  [
-    "Hindi",
-    "यह उपकरण निर्दिष्ट शहर के मौसम का पूर्वानुमान खोजता है और अगले सात दिनों के लिए तापमान लौटाता है।",
-    1.4,
-  ],
+  ["Arabic", "تبحث هذه الأداة عن توقعات الطقس لمدينة محددة وتعيد درجة الحرارة والرطوبة وسرعة الرياح.", 1.4],
+  ["Hindi", "यह उपकरण निर्दिष्ट शहर के मौसम का पूर्वानुमान खोजता है और अगले सात दिनों के लिए तापमान लौटाता है।", 1.4],
   ["emoji", "🚀🎉👩‍💻🇩🇪✅❌⚠️🔥👍🏽🧑‍🚀📦🔧🐛✨", 1.4],
 ];
 
@@ -91,19 +69,16 @@ describe("estimateTokens", () => {
 const corpora = ["real_mcp", "live", "bfcl", "sealtools", "metatool"];
 const data = process.env["BENCH_DATA"] ?? "../shared/retrieval";
 
-describe.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))(
-  "estimateTokens over public tool sets",
-  () => {
-    test.each(corpora)("is within about 10 %% on ten definitions of %s", (name) => {
-      const { tools } = JSON.parse(readFileSync(`${data}/corpus/${name}.json`, "utf8")) as {
-        tools: { description: string }[];
-      };
-      for (let from = 0; from + 10 <= tools.length; from += 200) {
-        const text = JSON.stringify(tools.slice(from, from + 10));
-        const ratio = estimateTokens(text) / countTokens(text);
-        expect(ratio).toBeGreaterThan(0.93);
-        expect(ratio).toBeLessThan(1.18);
-      }
-    });
-  },
-);
+describe.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))("estimateTokens over public tool sets", () => {
+  test.each(corpora)("is within about 10 %% on ten definitions of %s", (name) => {
+    const { tools } = JSON.parse(readFileSync(`${data}/corpus/${name}.json`, "utf8")) as {
+      tools: { description: string }[];
+    };
+    for (let from = 0; from + 10 <= tools.length; from += 200) {
+      const text = JSON.stringify(tools.slice(from, from + 10));
+      const ratio = estimateTokens(text) / countTokens(text);
+      expect(ratio).toBeGreaterThan(0.93);
+      expect(ratio).toBeLessThan(1.18);
+    }
+  });
+});

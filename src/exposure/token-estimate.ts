@@ -86,8 +86,7 @@ function segmentPrice(text: string, from: number, to: number, prefix: Prefix): n
   const length = to - from;
   const first = kindOf(text.charCodeAt(from));
   if (first === "digit") return prefix === "none" ? 1 : 2;
-  const capitals =
-    first === "upper" && (length === 1 || kindOf(text.charCodeAt(to - 1)) === "upper");
+  const capitals = first === "upper" && (length === 1 || kindOf(text.charCodeAt(to - 1)) === "upper");
   const rare = longestConsonantRun(text, from, to) >= 5 ? length / 6 : 0;
   if (capitals) return 1 + Math.max(0, length - 2) * 0.14 + rare + (prefix === "sign" ? 0.3 : 0);
   // Words longer than any English one are opaque or compound.
@@ -113,8 +112,7 @@ function spaceAt(text: string, start: number): Piece {
   while (end < text.length && kindOf(text.charCodeAt(end)) === "space") end += 1;
   const length = end - start;
   const extra = length === 1 ? 0 : 1 + Math.floor(length / 64);
-  if (text.charCodeAt(end - 1) !== 32 || end === text.length)
-    return { end, tokens: Math.max(1, extra) };
+  if (text.charCodeAt(end - 1) !== 32 || end === text.length) return { end, tokens: Math.max(1, extra) };
   const next = kindOf(text.charCodeAt(end));
   if (next === "lower" || next === "upper" || next === "digit") {
     const word = letters(text, end, "space");

@@ -10,7 +10,12 @@ const nearestShown = 5;
 const toolsShown = 30;
 
 /** A call by any spelling (DESIGN.md section 6). Throws TOOL_UNKNOWN with the closest paths, TOOL_AMBIGUOUS with all of them. */
-export function resolveTool(view: View, spelling: string, given: CallArguments, listing?: Listing): Extract<Intent, { kind: "call" }> {
+export function resolveTool(
+  view: View,
+  spelling: string,
+  given: CallArguments,
+  listing?: Listing,
+): Extract<Intent, { kind: "call" }> {
   const found = view.names.find(spelling, listing);
   switch (found.kind) {
     case "one":
@@ -18,16 +23,28 @@ export function resolveTool(view: View, spelling: string, given: CallArguments, 
     case "bare":
       return resolveBare(view.bareNames, spelling, found.tool, given);
     case "several":
-      throw new GatewayError("TOOL_AMBIGUOUS", `${JSON.stringify(spelling.slice(0, 200))} is the name of ${found.tools.length} tools`, { data: { tool_paths: found.tools.map((tool) => tool.path) } });
+      throw new GatewayError(
+        "TOOL_AMBIGUOUS",
+        `${JSON.stringify(spelling.slice(0, 200))} is the name of ${found.tools.length} tools`,
+        { data: { tool_paths: found.tools.map((tool) => tool.path) } },
+      );
     case "none":
       throw unknownTool(view, spelling);
   }
 }
 
 /** A bare name, for clients of old; `namespaceSupport` decides what becomes of it. Throws TOOL_UNKNOWN where it is not accepted. */
-export function resolveBare(rules: BareNameRules, spelling: string, tool: ToolEntry, given: CallArguments): Extract<Intent, { kind: "call" }> {
+export function resolveBare(
+  rules: BareNameRules,
+  spelling: string,
+  tool: ToolEntry,
+  given: CallArguments,
+): Extract<Intent, { kind: "call" }> {
   const name = JSON.stringify(spelling.slice(0, 200));
-  if (!rules.legacySupport) throw new GatewayError("TOOL_UNKNOWN", `bare names such as ${name} are not accepted here: call ${tool.path}`, { data: { closest: [tool.path] } });
+  if (!rules.legacySupport)
+    throw new GatewayError("TOOL_UNKNOWN", `bare names such as ${name} are not accepted here: call ${tool.path}`, {
+      data: { closest: [tool.path] },
+    });
   const warning = rules.deprecationWarnings ? `The bare name ${name} is deprecated: call ${tool.path}.` : undefined;
   return { kind: "call", tool, arguments: given, warning, bareName: spelling, migrated: rules.autoMigration };
 }
@@ -40,7 +57,13 @@ function unknownTool(view: View, spelling: string): GatewayError {
   if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
   if (server.part === undefined) return notKnownYet(server.slug, server.status, server.reason);
   const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
-  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, { data: { closest, tools_of_server: tools, ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}) } });
+  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, {
+    data: {
+      closest,
+      tools_of_server: tools,
+      ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}),
+    },
+  });
 }
 
 /** The server exists, but what it offers was never seen: which of the reasons it is decides what to do. */
@@ -51,7 +74,9 @@ function notKnownYet(slug: string, status: string, reason: string): GatewayError
     case "awaiting_user_config":
       return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values from you: ${reason}`);
     case "requires_reauth":
-      return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, { hint: `Run \`toolyard login ${slug}\`.` });
+      return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, {
+        hint: `Run \`toolyard login ${slug}\`.`,
+      });
     case "offline":
       return new GatewayError("SERVER_OFFLINE", `${slug} does not answer: ${reason}`);
     case "error":

@@ -11,7 +11,11 @@ export interface BodyLimits {
  * MEDIA_TYPE_UNSUPPORTED for an encoding (19) or a type that a browser may send without asking (21, 33). A body that trickles in
  * is the server's `requestTimeout` to end (25).
  */
-export function readBody(request: IncomingMessage, limits: BodyLimits, done: (error: GatewayError | undefined, body: Buffer) => void): void {
+export function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  done: (error: GatewayError | undefined, body: Buffer) => void,
+): void {
   const refused = refuseEarly(request, limits);
   if (refused !== undefined) {
     done(refused, empty);
@@ -43,9 +47,14 @@ const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 function refuseEarly(request: IncomingMessage, limits: BodyLimits): GatewayError | undefined {
   const { headers } = request;
   const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") return new GatewayError("MEDIA_TYPE_UNSUPPORTED", `a body with Content-Encoding ${encoding.slice(0, 40)} is not taken`);
+  if (encoding !== undefined && encoding !== "identity")
+    return new GatewayError(
+      "MEDIA_TYPE_UNSUPPORTED",
+      `a body with Content-Encoding ${encoding.slice(0, 40)} is not taken`,
+    );
   const type = headers["content-type"];
-  if (type === undefined || !jsonType.test(type)) return new GatewayError("MEDIA_TYPE_UNSUPPORTED", `a body of type ${type?.slice(0, 80) ?? "unknown"} is not taken`);
+  if (type === undefined || !jsonType.test(type))
+    return new GatewayError("MEDIA_TYPE_UNSUPPORTED", `a body of type ${type?.slice(0, 80) ?? "unknown"} is not taken`);
   const length = headers["content-length"];
   return length !== undefined && Number(length) > limits.bytes ? tooLarge(limits) : undefined;
 }

@@ -57,7 +57,16 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   // A whole request must be there within bodyTimeoutMs; it is looked at this often (FAULTS.md 24, 25).
   const checkMs = Math.min(connectionCheckMs, Math.ceil(deps.bodyTimeoutMs / 6));
   const requestTimeout = Math.max(checkMs, deps.bodyTimeoutMs - checkMs);
-  const server: Server = createServer({ headersTimeout: Math.min(headersTimeoutMs, requestTimeout), requestTimeout, connectionsCheckingInterval: checkMs, keepAliveTimeout: keepAliveTimeoutMs, maxHeaderSize: 16_384 }, handle);
+  const server: Server = createServer(
+    {
+      headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
+      requestTimeout,
+      connectionsCheckingInterval: checkMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      maxHeaderSize: 16_384,
+    },
+    handle,
+  );
   server.maxHeadersCount = mostHeaders;
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -67,13 +76,17 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const { onConnect } = deps;
   if (onConnect !== undefined) server.on("connect", onConnect);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (socket.writable) socket.end(`HTTP/1.1 ${statusLines[error.code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (socket.writable)
+      socket.end(
+        `HTTP/1.1 ${statusLines[error.code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      );
     else socket.destroy();
   });
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     try {
-      if (request.rawHeaders.length > 2 * mostHeaders) throw new GatewayError("REQUEST_INVALID", `the request has more than ${mostHeaders} headers`);
+      if (request.rawHeaders.length > 2 * mostHeaders)
+        throw new GatewayError("REQUEST_INVALID", `the request has more than ${mostHeaders} headers`);
       checkOrigin(request, deps.originRules());
       const path = pathOf(request.url ?? "/");
       const endpoint = deps.endpointOf(path);
@@ -96,18 +109,28 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       return;
     }
     if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
-    if (request.headers.origin !== undefined) for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
-    const principal = endpoint.instance === undefined ? deps.authenticator().authenticate(request) : deps.authenticateInstance(request, endpoint.instance);
+    if (request.headers.origin !== undefined)
+      for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
+    const principal =
+      endpoint.instance === undefined
+        ? deps.authenticator().authenticate(request)
+        : deps.authenticateInstance(request, endpoint.instance);
     deps.mcp(request, response, endpoint, principal);
   }
 
   function ready(request: IncomingMessage, response: ServerResponse): void {
     const reason = draining ? "stopping" : deps.unready();
-    plain(request, response, reason === undefined ? 200 : 503, reason === undefined ? { status: "ready" } : { status: "unready", reason });
+    plain(
+      request,
+      response,
+      reason === undefined ? 200 : 503,
+      reason === undefined ? { status: "ready" } : { status: "unready", reason },
+    );
   }
 
   function handleRest(request: IncomingMessage, response: ServerResponse): void {
-    if (draining && request.method !== "GET" && request.method !== "HEAD") throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
+    if (draining && request.method !== "GET" && request.method !== "HEAD")
+      throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
     if (rest !== undefined) {
       rest(request, response);
       return;
@@ -123,8 +146,13 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 
   function refuseWith(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const failure = toGatewayError(error);
-    if (failure.code === "INTERNAL") deps.log.error({ component: "front", operation: request.method ?? "", err: failure.cause ?? failure }, failure.message);
-    const challenge: Record<string, string> = failure.code === "UNAUTHORIZED" ? { "WWW-Authenticate": toChallenge(request) } : {};
+    if (failure.code === "INTERNAL")
+      deps.log.error(
+        { component: "front", operation: request.method ?? "", err: failure.cause ?? failure },
+        failure.message,
+      );
+    const challenge: Record<string, string> =
+      failure.code === "UNAUTHORIZED" ? { "WWW-Authenticate": toChallenge(request) } : {};
     if (deps.endpointOf(pathOf(request.url ?? "/")) === undefined) refuseWithProblem(response, failure, challenge);
     else refuse(response, failure, Object.entries(challenge).flat());
     request.resume();
@@ -134,7 +162,14 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     listen: async (host, port) =>
       await new Promise((resolve, reject) => {
         server.once("error", (error: NodeJS.ErrnoException) => {
-          reject(error.code === "EADDRINUSE" || error.code === "EACCES" ? new GatewayError("PORT_TAKEN", `cannot listen on ${host}:${port}: ${error.code === "EACCES" ? "not allowed" : "the port is taken"}`) : error);
+          reject(
+            error.code === "EADDRINUSE" || error.code === "EACCES"
+              ? new GatewayError(
+                  "PORT_TAKEN",
+                  `cannot listen on ${host}:${port}: ${error.code === "EACCES" ? "not allowed" : "the port is taken"}`,
+                )
+              : error,
+          );
         });
         server.listen({ host, port, backlog: 4_096 }, () => resolve(server.address() as AddressInfo));
       }),
@@ -151,7 +186,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 }
 
 /** What Node's parser refuses; everything else is 400. */
-const statusLines: Readonly<Record<string, string>> = Object.freeze({ HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large", ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout" });
+const statusLines: Readonly<Record<string, string>> = Object.freeze({
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+});
 
 /** Only the path decides; absolute-form targets are taken apart (FAULTS.md 23). */
 function pathOf(url: string): string {
@@ -162,8 +200,13 @@ function pathOf(url: string): string {
 }
 
 function plain(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
-  if (request.method !== "GET" && request.method !== "HEAD") throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "only GET is served here");
+  if (request.method !== "GET" && request.method !== "HEAD")
+    throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "only GET is served here");
   const text = JSON.stringify(body);
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store" });
+  response.writeHead(status, {
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(text),
+    "Cache-Control": "no-store",
+  });
   response.end(request.method === "HEAD" ? undefined : text);
 }

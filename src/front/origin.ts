@@ -19,11 +19,17 @@ const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
 
 const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 
-export function createOriginRules(options: { readonly host: string; readonly allowedHosts: readonly string[]; readonly allowedOrigins: readonly string[] }): OriginRules {
+export function createOriginRules(options: {
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}): OriginRules {
   const own = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
   const wildcard = own === "0.0.0.0" || own === "[::]";
   return {
-    hosts: new Set([...loopbackHosts, ...(wildcard ? [] : [own]), ...options.allowedHosts].map((host) => host.toLowerCase())),
+    hosts: new Set(
+      [...loopbackHosts, ...(wildcard ? [] : [own]), ...options.allowedHosts].map((host) => host.toLowerCase()),
+    ),
     origins: new Set(options.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, ""))),
     known: new Set(),
   };
@@ -32,7 +38,8 @@ export function createOriginRules(options: { readonly host: string; readonly all
 /** Throws HOST_INVALID, HOST_FORBIDDEN or ORIGIN_FORBIDDEN (FAULTS.md 29-33, 39). Called for every request on every route. */
 export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
   const host = request.headers.host;
-  if (host === undefined || countHosts(request.rawHeaders) !== 1) throw new GatewayError("HOST_INVALID", "the request has no Host header, or several");
+  if (host === undefined || countHosts(request.rawHeaders) !== 1)
+    throw new GatewayError("HOST_INVALID", "the request has no Host header, or several");
   const { origin } = request.headers;
   const isPlain = origin === undefined && request.url?.startsWith("/") === true;
   if (isPlain && rules.known.has(host)) return;
@@ -40,8 +47,10 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   const authority = absoluteForm.exec(request.url ?? "/")?.[1] ?? host;
   const form = hostForm.exec(authority);
   const name = form?.[1]?.toLowerCase();
-  if (name === undefined) throw new GatewayError("HOST_INVALID", "the Host header is no host name with an optional port");
-  if (!rules.hosts.has(name) && !rules.hosts.has("*")) throw new GatewayError("HOST_FORBIDDEN", "the Host header names a host that is not allowed");
+  if (name === undefined)
+    throw new GatewayError("HOST_INVALID", "the Host header is no host name with an optional port");
+  if (!rules.hosts.has(name) && !rules.hosts.has("*"))
+    throw new GatewayError("HOST_FORBIDDEN", "the Host header names a host that is not allowed");
   if (isPlain && rules.known.size < mostKnown) rules.known.add(host);
   if (origin === undefined) return;
   if (isOwnOrigin(origin, authority) || rules.origins.has(origin.toLowerCase()) || rules.origins.has("*")) return;

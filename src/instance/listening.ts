@@ -48,8 +48,9 @@ export function listenForChanges(connection: Connection, clock: Clock): Listenin
       open = 0;
     }
     if (ended.signal.aborted || !works) return;
-    delayMs = clock.monotonic() - openedMs > longestDelayMs ? firstDelayMs : Math.min(delayMs * 2, longestDelayMs);
+    if (clock.monotonic() - openedMs > longestDelayMs) delayMs = firstDelayMs;
     cancelRetry = clock.after(delayMs, () => void listen());
+    delayMs = Math.min(delayMs * 2, longestDelayMs);
   }
 
   void listen();

@@ -40,12 +40,22 @@ function countKeys(value: unknown): number {
 function rebuild(bytes: Buffer, start: number, end: number): Buffer {
   if (bytes[start] === 0x5b) {
     const elements = scanElements(bytes, start, end, depthLimit, Number.MAX_SAFE_INTEGER);
-    return join("[", elements.map((element) => rebuild(bytes, element.start, element.end)), "]");
+    return join(
+      "[",
+      elements.map((element) => rebuild(bytes, element.start, element.end)),
+      "]",
+    );
   }
   if (bytes[start] !== 0x7b) return bytes.subarray(start, end);
   const members = scanMembers(bytes, start, end, depthLimit);
   const kept = lastOfEach(members);
-  return join("{", kept.map((member) => Buffer.concat([bytes.subarray(member.keyStart, member.start), rebuild(bytes, member.start, member.end)])), "}");
+  return join(
+    "{",
+    kept.map((member) =>
+      Buffer.concat([bytes.subarray(member.keyStart, member.start), rebuild(bytes, member.start, member.end)]),
+    ),
+    "}",
+  );
 }
 
 /** Each name's last member, at its place. */

@@ -72,7 +72,14 @@ export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: num
   return found;
 }
 
-function eachMember(bytes: Buffer, start: number, end: number, maxDepth: number, wanted: string | undefined, visit: (member: Member) => unknown): void {
+function eachMember(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  maxDepth: number,
+  wanted: string | undefined,
+  visit: (member: Member) => unknown,
+): void {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) throw malformed("an object", at);
   at = skipSpace(bytes, at + 1, end);
@@ -85,7 +92,8 @@ function eachMember(bytes: Buffer, start: number, end: number, maxDepth: number,
     if (bytes[at] !== colon) throw malformed("a colon", at);
     const valueStart = skipSpace(bytes, at + 1, end);
     const valueEnd = skipValue(bytes, valueStart, end, maxDepth);
-    if (wanted === undefined || isKey(bytes, keyStart, keyEnd, wanted)) visit(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
+    if (wanted === undefined || isKey(bytes, keyStart, keyEnd, wanted))
+      visit(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
     at = skipSpace(bytes, valueEnd, end);
     if (bytes[at] === closeBrace) return;
     if (bytes[at] !== comma) throw malformed("a comma or the end of the object", at);
@@ -148,7 +156,8 @@ export function skipValue(bytes: Buffer, start: number, end: number, maxDepth: n
     at += 1;
     if (byte === openBrace || byte === openBracket) {
       depth += 1;
-      if (depth > maxDepth) throw new GatewayError("BODY_TOO_DEEP", `the JSON nests deeper than the limit allows, at byte ${at}`);
+      if (depth > maxDepth)
+        throw new GatewayError("BODY_TOO_DEEP", `the JSON nests deeper than the limit allows, at byte ${at}`);
     } else if (byte === closeBrace || byte === closeBracket) {
       depth -= 1;
       if (depth === 0) return at;

@@ -34,5 +34,7 @@ export function eraOfRevision(revision: string): Era {
 
 /** The revision to answer `initialize` with: the one asked for when it is known, otherwise our newest legacy one. */
 export function negotiateLegacy(asked: unknown): string {
-  return typeof asked === "string" && (legacyRevisions as readonly string[]).includes(asked) ? asked : newestLegacyRevision;
+  return typeof asked === "string" && (legacyRevisions as readonly string[]).includes(asked)
+    ? asked
+    : newestLegacyRevision;
 }

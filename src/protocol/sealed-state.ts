@@ -24,7 +24,9 @@ export function createSealedStates(lifetimeMs: number, now: () => number): Seale
   const used = new Map<string, number>();
 
   function digest(payload: string, binding: StateBinding): Buffer {
-    return createHmac("sha256", key).update(JSON.stringify([payload, binding.principal, createHash("sha256").update(binding.request).digest("hex")])).digest();
+    return createHmac("sha256", key)
+      .update(JSON.stringify([payload, binding.principal, createHash("sha256").update(binding.request).digest("hex")]))
+      .digest();
   }
 
   function forgetExpired(): void {
@@ -36,16 +38,24 @@ export function createSealedStates(lifetimeMs: number, now: () => number): Seale
 
   return {
     seal(state, binding) {
-      const payload = Buffer.from(JSON.stringify({ s: state, e: now() + lifetimeMs, n: randomBytes(12).toString("base64url") })).toString("base64url");
+      const payload = Buffer.from(
+        JSON.stringify({ s: state, e: now() + lifetimeMs, n: randomBytes(12).toString("base64url") }),
+      ).toString("base64url");
       return `ty1.${payload}.${digest(payload, binding).toString("base64url")}`;
     },
     open(sealed, binding) {
       const [mark, payload, mac, rest] = sealed.split(".");
-      if (mark !== "ty1" || payload === undefined || mac === undefined || rest !== undefined) throw invalid("it is not one that this gateway gave out");
+      if (mark !== "ty1" || payload === undefined || mac === undefined || rest !== undefined)
+        throw invalid("it is not one that this gateway gave out");
       const given = Buffer.from(mac, "base64url");
       const right = digest(payload, binding);
-      if (given.length !== right.length || !timingSafeEqual(given, right)) throw invalid("it was altered, or belongs to another caller or request");
-      const { s, e, n } = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as { s: string; e: number; n: string };
+      if (given.length !== right.length || !timingSafeEqual(given, right))
+        throw invalid("it was altered, or belongs to another caller or request");
+      const { s, e, n } = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as {
+        s: string;
+        e: number;
+        n: string;
+      };
       if (now() > e) throw invalid("it has expired");
       if (used.has(n)) throw invalid("it was used before");
       used.set(n, e);

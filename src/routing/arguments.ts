@@ -8,16 +8,24 @@ import type { Validators } from "./validation/validators.ts";
 
 /**
  * Checks arguments against the tool's schema before the server sees them. At once when the schema is compiled, which it is after
- * the first call. Throws or rejects with ARGUMENTS_INVALID; a schema that cannot be compiled safely means no check.
+ * the first call. Without validators nothing is checked but that every reader sees the same value of a key that stands twice. Throws or rejects with ARGUMENTS_INVALID; a schema that cannot be compiled safely means no check.
  */
-export function checkArguments(validators: Validators, tool: ToolEntry, given: CallArguments, signal: AbortSignal): CallArguments | Promise<CallArguments> {
+export function checkArguments(
+  validators: Validators | undefined,
+  tool: ToolEntry,
+  given: CallArguments,
+  signal: AbortSignal,
+): CallArguments | Promise<CallArguments> {
   const { bytes, value } = given;
   if (!isJsonObject(value)) throw invalid(tool, "", "arguments must be an object");
   const unique = bytes === undefined ? undefined : dropDuplicateKeys(bytes, value);
   const args = unique === bytes ? given : { bytes: unique, value };
+  if (validators === undefined) return args;
   const known = validators.lookup(tool.hash);
   if (known !== undefined) return judge(tool, args, known);
-  return validators.prepare(tool.hash, tool.definition.inputSchema, signal).then((verdict) => judge(tool, args, verdict));
+  return validators
+    .prepare(tool.hash, tool.definition.inputSchema, signal)
+    .then((verdict) => judge(tool, args, verdict));
 }
 
 function judge(tool: ToolEntry, args: CallArguments, verdict: Verdict): CallArguments {
@@ -29,5 +37,7 @@ function judge(tool: ToolEntry, args: CallArguments, verdict: Verdict): CallArgu
 
 /** The exposure adds the signature: how a tool reads is its business. */
 function invalid(tool: ToolEntry, path: string, message: string): GatewayError {
-  return new GatewayError("ARGUMENTS_INVALID", `${tool.path} was not called: ${message}`, { data: { field: path, tool_path: tool.path } });
+  return new GatewayError("ARGUMENTS_INVALID", `${tool.path} was not called: ${message}`, {
+    data: { field: path, tool_path: tool.path },
+  });
 }

@@ -10,7 +10,11 @@ import { parseErrorObject } from "../upstream/request-table.ts";
 const mostRounds = 20;
 
 /** The capability that a client must have declared before it is asked (PROTOCOL.md: never ask for what it did not declare). */
-const capabilityOf: Readonly<Record<Question["method"], string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
+const capabilityOf: Readonly<Record<Question["method"], string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
 
 export function canAnswer(capabilities: JsonObject, method: string, params: JsonObject): boolean {
   if (!Object.hasOwn(capabilityOf, method)) return false;
@@ -18,7 +22,9 @@ export function canAnswer(capabilities: JsonObject, method: string, params: Json
   if (!isJsonObject(declared)) return false;
   if (method !== "elicitation/create") return true;
   // Before modes existed, `elicitation: {}` meant form (2025-11-25, client/elicitation, capabilities).
-  return params["mode"] === "url" ? isJsonObject(declared["url"]) : isJsonObject(declared["form"]) || declared["url"] === undefined;
+  return params["mode"] === "url"
+    ? isJsonObject(declared["url"])
+    : isJsonObject(declared["form"]) || declared["url"] === undefined;
 }
 
 export interface InputRequired {
@@ -47,14 +53,20 @@ export interface QuestionRound {
  * Brings a modern server's `input_required` to the client: as it is to a modern one (its state sealed), as real requests to a
  * legacy one, whose answers go back upstream with `resend` until the call is complete.
  */
-export async function settleQuestions(reply: Reply, first: InputRequired, round: QuestionRound, resend: (extra: readonly ParamMember[]) => Promise<{ reply: Reply; parsed: JsonObject | undefined }>): Promise<Reply> {
+export async function settleQuestions(
+  reply: Reply,
+  first: InputRequired,
+  round: QuestionRound,
+  resend: (extra: readonly ParamMember[]) => Promise<{ reply: Reply; parsed: JsonObject | undefined }>,
+): Promise<Reply> {
   const { context } = round;
   if (context.client.era === "modern") return passOn(reply, first, round);
   let asked: InputRequired = first;
   for (let rounds = 0; rounds < mostRounds; rounds += 1) {
     const responses = await askAll(asked, round);
     const extra: ParamMember[] = [["inputResponses", Buffer.from(asciiJsonOf(responses), "latin1")]];
-    if (asked.requestState !== undefined) extra.push(["requestState", Buffer.from(asciiJson(asked.requestState), "latin1")]);
+    if (asked.requestState !== undefined)
+      extra.push(["requestState", Buffer.from(asciiJson(asked.requestState), "latin1")]);
     const next = await resend(extra);
     const again = next.reply.kind === "result" ? toInputRequired(next.parsed) : undefined;
     if (again === undefined) return next.reply;
@@ -71,9 +83,18 @@ function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply
     if (!canAnswer(round.context.client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
   }
   const parsed = JSON.parse(reply.result.toString("utf8")) as JsonObject;
-  const sealed = asked.requestState === undefined ? undefined : round.states.seal(asked.requestState, { principal: round.context.principal.id, request: round.binding });
-  const inputRequests = Object.fromEntries(Object.entries(asked.inputRequests).map(([key, request]) => [key, named(request, round)]));
-  const result = { ...parsed, ...(Object.keys(inputRequests).length === 0 ? {} : { inputRequests }), ...(sealed === undefined ? {} : { requestState: sealed }) };
+  const sealed =
+    asked.requestState === undefined
+      ? undefined
+      : round.states.seal(asked.requestState, { principal: round.context.principal.id, request: round.binding });
+  const inputRequests = Object.fromEntries(
+    Object.entries(asked.inputRequests).map(([key, request]) => [key, named(request, round)]),
+  );
+  const result = {
+    ...parsed,
+    ...(Object.keys(inputRequests).length === 0 ? {} : { inputRequests }),
+    ...(sealed === undefined ? {} : { requestState: sealed }),
+  };
   return { kind: "result", result: Buffer.from(asciiJson(result), "latin1") };
 }
 
@@ -82,12 +103,19 @@ async function askAll(asked: InputRequired, round: QuestionRound): Promise<Reado
   const responses = new Map<string, JsonBytes>();
   for (const [key, request] of Object.entries(asked.inputRequests)) {
     const { method, params } = questionParts(request);
-    if (ask === undefined || !canAnswer(client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
+    if (ask === undefined || !canAnswer(client.capabilities, method, params))
+      throw cannotAnswer(round.server, method, key);
     const asking = questionParts(named(request, round)).params;
-    const answer = await ask({ method: method as Question["method"], params: Buffer.from(asciiJson(asking), "latin1"), key }, signal);
+    const answer = await ask(
+      { method: method as Question["method"], params: Buffer.from(asciiJson(asking), "latin1"), key },
+      signal,
+    );
     if (answer.kind === "error") {
       const error = parseErrorObject(answer.error);
-      throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client refused ${method} of ${round.server}: ${error.message.slice(0, 200)} (${error.code})`);
+      throw new GatewayError(
+        "CLIENT_CANNOT_ANSWER",
+        `the client refused ${method} of ${round.server}: ${error.message.slice(0, 200)} (${error.code})`,
+      );
     }
     responses.set(key, answer.result);
   }
@@ -100,18 +128,27 @@ function named(request: unknown, round: QuestionRound): unknown {
 
 /** Elicitations name the server that asks (PROTOCOL.md): a person must know to whom an answer goes. */
 export function withServerNamed(request: unknown, server: string): unknown {
-  if (!isJsonObject(request) || request["method"] !== "elicitation/create" || !isJsonObject(request["params"])) return request;
+  if (!isJsonObject(request) || request["method"] !== "elicitation/create" || !isJsonObject(request["params"]))
+    return request;
   const message = request["params"]["message"];
-  return typeof message === "string" ? { ...request, params: { ...request["params"], message: `[${server}] ${message}` } } : request;
+  return typeof message === "string"
+    ? { ...request, params: { ...request["params"], message: `[${server}] ${message}` } }
+    : request;
 }
 
 function questionParts(request: unknown): { method: string; params: JsonObject } {
   if (!isJsonObject(request)) return { method: "", params: {} };
-  return { method: typeof request["method"] === "string" ? request["method"] : "", params: isJsonObject(request["params"]) ? request["params"] : {} };
+  return {
+    method: typeof request["method"] === "string" ? request["method"] : "",
+    params: isJsonObject(request["params"]) ? request["params"] : {},
+  };
 }
 
 function cannotAnswer(server: string, method: string, key: string): GatewayError {
-  return new GatewayError("CLIENT_CANNOT_ANSWER", `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), which this client did not declare that it can answer`);
+  return new GatewayError(
+    "CLIENT_CANNOT_ANSWER",
+    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), which this client did not declare that it can answer`,
+  );
 }
 
 function asciiJsonOf(responses: ReadonlyMap<string, JsonBytes>): string {

@@ -23,9 +23,17 @@ const parsedUpToBytes = 65_536;
  * Sees that the result of tools/call can be given to a client (FAULTS.md 41, 43). Throws RESULT_TOO_LARGE, UPSTREAM_PROTOCOL.
  * The bytes are passed on as they are in any case.
  */
-export function checkToolResult(path: string, result: JsonBytes, limits: ResultLimits, mustParse: boolean): CheckedResult {
+export function checkToolResult(
+  path: string,
+  result: JsonBytes,
+  limits: ResultLimits,
+  mustParse: boolean,
+): CheckedResult {
   if (result.length > limits.resultBytes) {
-    throw new GatewayError("RESULT_TOO_LARGE", `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`);
+    throw new GatewayError(
+      "RESULT_TOO_LARGE",
+      `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
+    );
   }
   if (result.length > parsedUpToBytes && !mustParse) {
     lookOver(path, result, limits);
@@ -39,7 +47,10 @@ export function checkToolResult(path: string, result: JsonBytes, limits: ResultL
 /** Any other result: must be an object within the limit. */
 export function checkResult(what: string, result: JsonBytes, limits: ResultLimits): CheckedResult {
   if (result.length > limits.resultBytes) {
-    throw new GatewayError("RESULT_TOO_LARGE", `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`);
+    throw new GatewayError(
+      "RESULT_TOO_LARGE",
+      `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
+    );
   }
   return { result, parsed: result.length > parsedUpToBytes ? undefined : parseObject(what, result) };
 }
@@ -56,11 +67,14 @@ function parseObject(path: string, result: JsonBytes): JsonObject {
 }
 
 function checkShape(path: string, result: JsonObject, limits: ResultLimits): void {
-  if (result["isError"] !== undefined && typeof result["isError"] !== "boolean") throw faulty(path, "has an isError that is no boolean");
-  if (result["structuredContent"] !== undefined && result["structuredContent"] === null) throw faulty(path, "has a structuredContent that is null");
+  if (result["isError"] !== undefined && typeof result["isError"] !== "boolean")
+    throw faulty(path, "has an isError that is no boolean");
+  if (result["structuredContent"] !== undefined && result["structuredContent"] === null)
+    throw faulty(path, "has a structuredContent that is null");
   if (!holdsContent(result)) return;
   const content = result["content"];
-  if (!Array.isArray(content)) throw faulty(path, content === undefined ? "has no content" : "has a content that is no array");
+  if (!Array.isArray(content))
+    throw faulty(path, content === undefined ? "has no content" : "has a content that is no array");
   if (content.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
   for (const block of content as readonly unknown[]) checkBlock(path, block);
 }
@@ -73,22 +87,32 @@ function holdsContent(result: JsonObject): boolean {
 }
 
 function checkBlock(path: string, block: unknown): void {
-  if (!isJsonObject(block) || typeof block["type"] !== "string") throw faulty(path, "has a content block without a type");
+  if (!isJsonObject(block) || typeof block["type"] !== "string")
+    throw faulty(path, "has a content block without a type");
   const needed = textField[block["type"]];
-  if (needed !== undefined && typeof block[needed] !== "string") throw faulty(path, `has a ${block["type"]} block whose ${needed} is no text`);
-  if (block["type"] === "resource" && !isJsonObject(block["resource"])) throw faulty(path, "has a resource block without a resource");
+  if (needed !== undefined && typeof block[needed] !== "string")
+    throw faulty(path, `has a ${block["type"]} block whose ${needed} is no text`);
+  if (block["type"] === "resource" && !isJsonObject(block["resource"]))
+    throw faulty(path, "has a resource block without a resource");
 }
 
 /** Blocks of unknown types pass: they may be of a later revision. */
-const textField: Readonly<Record<string, string | undefined>> = Object.freeze({ text: "text", image: "data", audio: "data", resource_link: "uri" });
+const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
+  text: "text",
+  image: "data",
+  audio: "data",
+  resource_link: "uri",
+});
 
 function lookOver(path: string, result: JsonBytes, limits: ResultLimits): void {
   const members = scanMembers(result, 0, result.length, limits.depth);
   const isError = findMember(members, "isError");
-  if (isError !== undefined && result[isError.start] !== 0x74 && result[isError.start] !== 0x66) throw faulty(path, "has an isError that is no boolean");
+  if (isError !== undefined && result[isError.start] !== 0x74 && result[isError.start] !== 0x66)
+    throw faulty(path, "has an isError that is no boolean");
   const content = findMember(members, "content");
   if (content === undefined) {
-    if (findMember(members, "task") === undefined && findMember(members, "resultType") === undefined) throw faulty(path, "has no content");
+    if (findMember(members, "task") === undefined && findMember(members, "resultType") === undefined)
+      throw faulty(path, "has no content");
     return;
   }
   if (result[content.start] !== 0x5b) throw faulty(path, "has a content that is no array");
@@ -98,7 +122,10 @@ function lookOver(path: string, result: JsonBytes, limits: ResultLimits): void {
 }
 
 function tooManyBlocks(path: string, limits: ResultLimits): GatewayError {
-  return new GatewayError("RESULT_TOO_LARGE", `the result of ${path} has more than ${limits.contentBlocks} content blocks (limits.contentBlocks)`);
+  return new GatewayError(
+    "RESULT_TOO_LARGE",
+    `the result of ${path} has more than ${limits.contentBlocks} content blocks (limits.contentBlocks)`,
+  );
 }
 
 function faulty(path: string, what: string): GatewayError {

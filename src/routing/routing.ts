@@ -36,7 +36,9 @@ export interface Routing {
 }
 
 /** What came of it: the server's result or error, as bytes; a result's parsed form where it was parsed anyway. */
-export type Outcome = ({ readonly kind: "result" } & CheckedResult) | { readonly kind: "error"; readonly error: JsonBytes };
+export type Outcome =
+  | ({ readonly kind: "result" } & CheckedResult)
+  | { readonly kind: "error"; readonly error: JsonBytes };
 
 export interface RoutingDeps {
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
@@ -51,9 +53,17 @@ const headerMismatch = -32020;
 
 export function createRouting(deps: RoutingDeps): Routing {
   const turns = new Map<InstanceId, Semaphore>();
-  const waitingQuestions = createWaitingQuestions({ limitMs: deps.limits.parkedMs, clock: deps.clock });
+  const waitingQuestions = createWaitingQuestions({
+    limitMs: deps.limits.parkedMs,
+    mostPerInstance: deps.limits.parkedCalls,
+    clock: deps.clock,
+  });
   const mirrored = new WeakMap<ToolEntry, readonly HeaderParameter[]>();
-  const limits = { resultBytes: deps.limits.resultBytes, contentBlocks: deps.limits.contentBlocks, depth: upstreamDepth };
+  const limits = {
+    resultBytes: deps.limits.resultBytes,
+    contentBlocks: deps.limits.contentBlocks,
+    depth: upstreamDepth,
+  };
   let inFlight = 0;
 
   async function callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<Outcome> {
@@ -62,18 +72,39 @@ export function createRouting(deps: RoutingDeps): Routing {
     const { server } = instance;
     inFlight += 1;
     try {
-      if (!mayUse(context.principal, { rules: server.tools, tool: tool.upstreamName })) throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
-      const checking = checkArguments(deps.validators, tool, given, context.signal);
+      if (!mayUse(context.principal, { rules: server.tools, tool: tool.upstreamName }))
+        throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+      // Where one server is shown as it is, it says itself what it does not take.
+      const checking = checkArguments(
+        context.transparent === true ? undefined : deps.validators,
+        tool,
+        given,
+        context.signal,
+      );
       const checked = checking instanceof Promise ? await checking : checking;
       const name = asciiJson(tool.upstreamName);
-      const own: readonly ParamMember[] = checked.bytes === undefined ? [["name", name]] : [["name", name], ["arguments", checked.bytes]];
+      const own: readonly ParamMember[] =
+        checked.bytes === undefined
+          ? [["name", name]]
+          : [
+              ["name", name],
+              ["arguments", checked.bytes],
+            ];
       const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
       const outcome = await exchange(instance, toToolTarget(tool, server, checked), params, context);
-      if (outcome.kind === "result" && tool.definition.outputSchema !== undefined) await checkStructured(tool, instance, outcome.parsed, context.signal);
+      if (outcome.kind === "result" && tool.definition.outputSchema !== undefined)
+        await checkStructured(tool, instance, outcome.parsed, context.signal);
       record(instance, "tools/call", tool.upstreamName, startedMs, context, outcomeWord(outcome));
       return outcome;
     } catch (error) {
-      record(instance, "tools/call", tool.upstreamName, startedMs, context, error instanceof GatewayError ? error.code : "INTERNAL");
+      record(
+        instance,
+        "tools/call",
+        tool.upstreamName,
+        startedMs,
+        context,
+        error instanceof GatewayError ? error.code : "INTERNAL",
+      );
       throw error;
     } finally {
       inFlight -= 1;
@@ -88,7 +119,8 @@ export function createRouting(deps: RoutingDeps): Routing {
       repeatable: isRepeatable(tool),
       binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
       refetch: server.transport.kind !== "stdio",
-      check: (result) => checkToolResult(tool.path, result, limits, server.strictResults && tool.definition.outputSchema !== undefined),
+      check: (result) =>
+        checkToolResult(tool.path, result, limits, server.strictResults && tool.definition.outputSchema !== undefined),
     };
   }
 
@@ -107,33 +139,66 @@ export function createRouting(deps: RoutingDeps): Routing {
   }
 
   /** Sends, and brings the server's questions to the client, until there is an answer. */
-  function exchange(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+  function exchange(
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
     if (instance.server.interactive) return inTurn(instance, target, params, context);
     const sending = attempt(instance, target, withAnswers(params, target, context), context);
     return sending.then((outcome) => conclude(outcome, instance, target, params, context));
   }
 
   /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
-  async function inTurn(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+  async function inTurn(
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
     const release = await takeTurn(instance, context.signal);
     try {
-      return await conclude(await attempt(instance, target, withAnswers(params, target, context), context), instance, target, params, context);
+      return await conclude(
+        await attempt(instance, target, withAnswers(params, target, context), context),
+        instance,
+        target,
+        params,
+        context,
+      );
     } finally {
       release();
     }
   }
 
   /** A modern server's `input_required` goes to the client, and its answers back, until the call is complete. */
-  function conclude(outcome: Outcome, instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Outcome | Promise<Outcome> {
+  function conclude(
+    outcome: Outcome,
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Outcome | Promise<Outcome> {
     const asked = outcome.kind === "result" ? toInputRequired(outcome.parsed) : undefined;
-    return asked === undefined || outcome.kind === "error" ? outcome : settle(outcome.result, asked, instance, target, params, context);
+    return asked === undefined || outcome.kind === "error"
+      ? outcome
+      : settle(outcome.result, asked, instance, target, params, context);
   }
 
-  async function settle(result: JsonBytes, asked: InputRequired, instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+  async function settle(
+    result: JsonBytes,
+    asked: InputRequired,
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
     const round = { server: instance.server.slug, context, states: deps.states, binding: target.binding() };
     const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
       const next = await attempt(instance, target, [...params, ...extra], context);
-      return next.kind === "result" ? { reply: { kind: "result", result: next.result }, parsed: next.parsed } : { reply: next, parsed: undefined };
+      return next.kind === "result"
+        ? { reply: { kind: "result", result: next.result }, parsed: next.parsed }
+        : { reply: next, parsed: undefined };
     });
     return reply.kind === "error" ? reply : toOutcome(target.check(reply.result));
   }
@@ -143,12 +208,23 @@ export function createRouting(deps: RoutingDeps): Routing {
     if (context.inputResponses === undefined && context.requestState === undefined) return params;
     const extra: ParamMember[] = [];
     if (context.inputResponses !== undefined) extra.push(["inputResponses", context.inputResponses]);
-    if (context.requestState !== undefined) extra.push(["requestState", asciiJson(deps.states.open(context.requestState, { principal: context.principal.id, request: target.binding() }))]);
+    if (context.requestState !== undefined)
+      extra.push([
+        "requestState",
+        asciiJson(
+          deps.states.open(context.requestState, { principal: context.principal.id, request: target.binding() }),
+        ),
+      ]);
     return [...params, ...extra];
   }
 
   /** One request; sent once more when it never reached the server, or may be repeated (DESIGN.md section 4). */
-  async function attempt(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext): Promise<Outcome> {
+  async function attempt(
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
     let sent = false;
     const request = toRequest(instance, target, params, context, () => {
       sent = true;
@@ -169,7 +245,13 @@ export function createRouting(deps: RoutingDeps): Routing {
     }
   }
 
-  function toRequest(instance: Instance, target: Target, params: readonly ParamMember[], context: CallContext, onSent: () => void): UpstreamRequest {
+  function toRequest(
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+    onSent: () => void,
+  ): UpstreamRequest {
     const { ask } = context;
     const { server } = instance;
     return {
@@ -185,7 +267,16 @@ export function createRouting(deps: RoutingDeps): Routing {
       onProgress: context.onProgress,
       onLog: context.onLog,
       replies: context.replies,
-      ask: ask === undefined ? undefined : async (question, signal) => await waitingQuestions.ask(instance.id, context, context.transparent === true ? question : { ...question, params: namedParams(question, server.slug) }, signal),
+      ask:
+        ask === undefined
+          ? undefined
+          : async (question, signal) =>
+              await waitingQuestions.ask(
+                instance.id,
+                context,
+                context.transparent === true ? question : { ...question, params: namedParams(question, server.slug) },
+                signal,
+              ),
       headers: target.headers.length === 0 ? undefined : target.headers,
       nameHeader: target.nameHeader,
       onSent,
@@ -202,21 +293,51 @@ export function createRouting(deps: RoutingDeps): Routing {
     let parameters = mirrored.get(tool);
     if (parameters === undefined) mirrored.set(tool, (parameters = headerParameters(tool.definition.inputSchema)));
     return parameters.flatMap((parameter) => {
-      const found = parameter.path.reduce<unknown>((at, key) => (typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined), value);
-      return found === undefined || found === null || typeof found === "object" ? [] : [[parameter.name, String(found)] as const];
+      const found = parameter.path.reduce<unknown>(
+        (at, key) =>
+          typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined,
+        value,
+      );
+      return found === undefined || found === null || typeof found === "object"
+        ? []
+        : [[parameter.name, String(found)] as const];
     });
   }
 
-  async function checkStructured(tool: ToolEntry, instance: Instance, parsed: JsonObject | undefined, signal: AbortSignal): Promise<void> {
+  async function checkStructured(
+    tool: ToolEntry,
+    instance: Instance,
+    parsed: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const schema = tool.definition.outputSchema;
-    if (schema === undefined || parsed === undefined || parsed["structuredContent"] === undefined || parsed["isError"] === true) return;
+    if (
+      schema === undefined ||
+      parsed === undefined ||
+      parsed["structuredContent"] === undefined ||
+      parsed["isError"] === true
+    )
+      return;
     const key = `${tool.hash}.output`;
-    const verdict = deps.validators.lookup(key) ?? (instance.server.strictResults ? await deps.validators.prepare(key, schema, signal) : prepareLater(key, schema));
+    const verdict =
+      deps.validators.lookup(key) ??
+      (instance.server.strictResults ? await deps.validators.prepare(key, schema, signal) : prepareLater(key, schema));
     if (verdict === "unvalidated" || verdict === undefined) return;
     const problem = verdict.check(parsed["structuredContent"]);
     if (problem === undefined) return;
-    deps.events.emit({ type: "result.schema_mismatch", atMs: deps.clock.now(), instance: tool.instance, server: tool.server, tool: tool.path, reason: problem.message });
-    if (instance.server.strictResults) throw new GatewayError("UPSTREAM_PROTOCOL", `the result of ${tool.path} does not fit its outputSchema: ${problem.message}`);
+    deps.events.emit({
+      type: "result.schema_mismatch",
+      atMs: deps.clock.now(),
+      instance: tool.instance,
+      server: tool.server,
+      tool: tool.path,
+      reason: problem.message,
+    });
+    if (instance.server.strictResults)
+      throw new GatewayError(
+        "UPSTREAM_PROTOCOL",
+        `the result of ${tool.path} does not fit its outputSchema: ${problem.message}`,
+      );
   }
 
   /** A mismatch is only recorded: the first result must not wait for its schema to be compiled. */
@@ -230,7 +351,14 @@ export function createRouting(deps: RoutingDeps): Routing {
     return instance;
   }
 
-  async function forwardPlain(id: InstanceId, method: string, nameHeader: string | undefined, params: readonly ParamMember[], context: CallContext, name: string): Promise<Outcome> {
+  async function forwardPlain(
+    id: InstanceId,
+    method: string,
+    nameHeader: string | undefined,
+    params: readonly ParamMember[],
+    context: CallContext,
+    name: string,
+  ): Promise<Outcome> {
     const instance = instanceFor(id, name);
     const target: Target = {
       method,
@@ -252,7 +380,14 @@ export function createRouting(deps: RoutingDeps): Routing {
     }
   }
 
-  function record(instance: Instance, method: string, name: string, startedMs: number, context: CallContext, outcome: string): void {
+  function record(
+    instance: Instance,
+    method: string,
+    name: string,
+    startedMs: number,
+    context: CallContext,
+    outcome: string,
+  ): void {
     deps.events.emit({
       type: "mcp.request.logs",
       atMs: deps.clock.now(),
@@ -271,7 +406,15 @@ export function createRouting(deps: RoutingDeps): Routing {
       return inFlight;
     },
     callTool,
-    readResource: async (instance, uri, context) => await forwardPlain(instance, "resources/read", uri, [["uri", asciiJson(uri)], ...(context.extraParams ?? [])], context, uri),
+    readResource: async (instance, uri, context) =>
+      await forwardPlain(
+        instance,
+        "resources/read",
+        uri,
+        [["uri", asciiJson(uri)], ...(context.extraParams ?? [])],
+        context,
+        uri,
+      ),
     async getPrompt(prompt, given, context) {
       const { name } = prompt.definition;
       const params: ParamMember[] = [["name", asciiJson(name)]];
@@ -279,15 +422,24 @@ export function createRouting(deps: RoutingDeps): Routing {
       if (context.extraParams !== undefined) params.push(...context.extraParams);
       return await forwardPlain(prompt.instance, "prompts/get", name, params, context, name);
     },
-    complete: async (instance, params, context) => await forwardPlain(instance, "completion/complete", undefined, params, context, "completion"),
-    notify: (instance, method, params) => void deps.instanceOf(instance)?.connection?.notify(method, params).catch(() => undefined),
-    forward: async (instance, method, params, context) => await forwardPlain(instance, method, nameOf(method, params), params, context, method),
+    complete: async (instance, params, context) =>
+      await forwardPlain(instance, "completion/complete", undefined, params, context, "completion"),
+    notify: (instance, method, params) =>
+      void deps
+        .instanceOf(instance)
+        ?.connection?.notify(method, params)
+        .catch(() => undefined),
+    forward: async (instance, method, params, context) =>
+      await forwardPlain(instance, method, nameOf(method, params), params, context, method),
   };
 }
 
 function namedParams(question: { readonly method: string; readonly params: JsonBytes }, server: string): JsonBytes {
   if (question.method !== "elicitation/create") return question.params;
-  const named = withServerNamed({ method: question.method, params: JSON.parse(question.params.toString("utf8")) as unknown }, server) as { params: unknown };
+  const named = withServerNamed(
+    { method: question.method, params: JSON.parse(question.params.toString("utf8")) as unknown },
+    server,
+  ) as { params: unknown };
   return Buffer.from(asciiJson(named.params), "latin1");
 }
 
@@ -304,7 +456,13 @@ function isRepeatable(tool: ToolEntry): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
 
-function mayRetry(server: ServerConfig, error: GatewayError, sent: boolean, target: { readonly repeatable: boolean }, context: CallContext): boolean {
+function mayRetry(
+  server: ServerConfig,
+  error: GatewayError,
+  sent: boolean,
+  target: { readonly repeatable: boolean },
+  context: CallContext,
+): boolean {
   if (!server.retry || context.signal.aborted) return false;
   return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
 }

@@ -10,10 +10,13 @@ export interface WaitingQuestions {
   ask(instance: InstanceId, context: CallContext, question: Question, signal: AbortSignal): Promise<Answer>;
 }
 
-/** Per instance: its calls are few, and each of them holds a stream open. */
-const mostWaiting = 8;
+export interface WaitingLimits {
+  readonly limitMs: number;
+  readonly mostPerInstance: number;
+  readonly clock: Clock;
+}
 
-export function createWaitingQuestions(options: { readonly limitMs: number; readonly clock: Clock }): WaitingQuestions {
+export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions {
   const waiting = new Map<InstanceId, number>();
 
   /** Runs `ask` with a signal that also ends it in time. */
@@ -41,7 +44,7 @@ export function createWaitingQuestions(options: { readonly limitMs: number; read
       const count = waiting.get(instance) ?? 0;
       if (ask === undefined)
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client cannot answer ${question.method}`);
-      if (count >= mostWaiting)
+      if (count >= options.mostPerInstance)
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `${count} questions of this server wait for an answer already`);
       waiting.set(instance, count + 1);
       try {

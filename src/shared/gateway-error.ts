@@ -7,7 +7,11 @@ export class GatewayError extends Error {
   /** Facts for the receiver, beside the sentence: closest paths, supported versions, limits. JSON values only. */
   readonly data: { readonly [key: string]: unknown } | undefined;
 
-  constructor(code: FailureCode, message: string, options: { data?: Record<string, unknown>; cause?: unknown; hint?: string } = {}) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    options: { data?: Record<string, unknown>; cause?: unknown; hint?: string } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.data = options.data;

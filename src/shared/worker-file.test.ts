@@ -2,9 +2,7 @@ import { expect, test } from "vitest";
 import { workerUrl } from "./worker-file.ts";
 
 test("a built file's worker lies beside it", () => {
-  expect(workerUrl("file:///app/dist/routing/compiler.js", "work").href).toBe(
-    "file:///app/dist/routing/work.js",
-  );
+  expect(workerUrl("file:///app/dist/routing/compiler.js", "work").href).toBe("file:///app/dist/routing/work.js");
 });
 
 test("a source file's worker is the built one", () => {

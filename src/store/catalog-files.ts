@@ -27,7 +27,9 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
   /** Writes of one file follow each other, so that the last one asked for is the one that stays. */
   async function inOrder(instance: string, work: () => Promise<void>): Promise<void> {
     const next = (writing.get(instance) ?? Promise.resolve()).then(work);
-    const settled = next.catch((error: unknown) => onFailure(`the catalog of ${instance} cannot be kept: ${error instanceof Error ? error.message : String(error)}`));
+    const settled = next.catch((error: unknown) =>
+      onFailure(`the catalog of ${instance} cannot be kept: ${error instanceof Error ? error.message : String(error)}`),
+    );
     writing.set(instance, settled);
     await settled;
     if (writing.get(instance) === settled) writing.delete(instance);
@@ -58,6 +60,9 @@ function parseKept(value: unknown): Kept | undefined {
   if (!isJsonObject(value) || value["format"] !== format) return undefined;
   const { hash, savedAtMs, lists } = value;
   if (typeof hash !== "string" || typeof savedAtMs !== "number" || !isJsonObject(lists)) return undefined;
-  const whole = ["tools", "resources", "templates", "prompts", "eras"].every((key) => Array.isArray(lists[key])) && isJsonObject(lists["capabilities"]) && isJsonObject(lists["serverInfo"]);
+  const whole =
+    ["tools", "resources", "templates", "prompts", "eras"].every((key) => Array.isArray(lists[key])) &&
+    isJsonObject(lists["capabilities"]) &&
+    isJsonObject(lists["serverInfo"]);
   return whole ? { hash, savedAtMs, lists: lists as unknown as RawLists } : undefined;
 }

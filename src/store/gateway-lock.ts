@@ -93,11 +93,30 @@ async function createWhole(path: string, text: string): Promise<boolean> {
     await link(temporary, path);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
-    throw error;
+    if (codeOf(error) === "EEXIST") return false;
+    if (!withoutLinks.has(codeOf(error))) throw error;
+    return await createInPlace(path, text);
   } finally {
     await unlink(temporary);
   }
+}
+
+/** What file systems say that know no hard links. */
+const withoutLinks: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
+
+/** A reader may see it half-written, and then takes it for a stale one: better than no lock. */
+async function createInPlace(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { mode: 0o600, flag: "wx" });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 /**
@@ -156,6 +175,6 @@ function isAlive({ pid, startTime }: GatewayHolder, startTimeOf: LockOptions["st
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
 }

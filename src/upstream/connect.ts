@@ -25,9 +25,14 @@ export interface ConnectionLimits {
 }
 
 /** Resolves when the handshake is done. The signal's abort ends the attempt and everything that it started. */
-export type ConnectHttp = (options: ConnectOptions<HttpTransport> & HttpCredentials, signal: AbortSignal) => Promise<Connection>;
+export type ConnectHttp = (
+  options: ConnectOptions<HttpTransport> & HttpCredentials,
+  signal: AbortSignal,
+) => Promise<Connection>;
 
 export interface HttpCredentials {
   /** Headers computed per request, such as an OAuth token; asked again with `refresh` after a 401. Undefined when there is none. */
-  readonly authorize: ((refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
+  readonly authorize:
+    | ((refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>)
+    | undefined;
 }

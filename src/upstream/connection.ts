@@ -72,7 +72,12 @@ export type Reply =
 
 export type Closed =
   | { readonly kind: "asked" }
-  | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null; readonly stderr: readonly string[] }
+  | {
+      readonly kind: "exited";
+      readonly code: number | null;
+      readonly signal: string | null;
+      readonly stderr: readonly string[];
+    }
   | { readonly kind: "lost"; readonly reason: string };
 
 /** What a connection tells its instance on its own: never about a single request. */

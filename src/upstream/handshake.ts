@@ -30,6 +30,12 @@ export function isModernError(code: number): boolean {
   return modernErrorCodes.has(code);
 }
 
+/** Revisions that a refusal (-32022) says the server does speak. */
+export function supportedIn(data: unknown): readonly string[] {
+  const supported: readonly unknown[] = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];
+  return supported.filter((version) => typeof version === "string");
+}
+
 /** `params` of `initialize`, without `_meta`. */
 export function initializeParams(identity: GatewayIdentity): JsonObject {
   return { protocolVersion: newestLegacyRevision, capabilities: bridgedCapabilities, clientInfo: identity };

@@ -6,7 +6,11 @@ const carriageReturn = 0x0d;
  * `onLine` gets each line without its end (LF or CRLF); empty lines are skipped. `onTooLong` is called once, and nothing
  * after it, when a line grows beyond `limitBytes` (FAULTS.md 70).
  */
-export function createLineSplitter(limitBytes: number, onLine: (line: Buffer) => void, onTooLong: () => void): (chunk: Buffer) => void {
+export function createLineSplitter(
+  limitBytes: number,
+  onLine: (line: Buffer) => void,
+  onTooLong: () => void,
+): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let partBytes = 0;
   let ended = false;

@@ -50,7 +50,13 @@ class Waiting implements EventListenerObject {
   /** Time spent on such questions: not counted against the maximum. */
   askedMs = 0;
 
-  constructor(id: number, request: UpstreamRequest, settle: (reply: Reply) => void, reject: (error: Error) => void, onCancel: (id: number) => void) {
+  constructor(
+    id: number,
+    request: UpstreamRequest,
+    settle: (reply: Reply) => void,
+    reject: (error: Error) => void,
+    onCancel: (id: number) => void,
+  ) {
     this.id = id;
     this.request = request;
     this.startedMs = performance.now();
@@ -126,7 +132,13 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
 
   function onDeadline(entry: Waiting, nowMs: number): void {
     const seconds = Math.round((nowMs - entry.startedMs) / 100) / 10;
-    giveUp(entry.id, new GatewayError("UPSTREAM_TIMEOUT", `${options.server} did not answer ${entry.request.method} within ${seconds} s`));
+    giveUp(
+      entry.id,
+      new GatewayError(
+        "UPSTREAM_TIMEOUT",
+        `${options.server} did not answer ${entry.request.method} within ${seconds} s`,
+      ),
+    );
     options.onTimeout?.(entry.request);
   }
 
@@ -157,7 +169,8 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
         const entry = typeof message.id === "number" ? take(message.id) : undefined;
         if (entry === undefined) dropAnswer(message.id);
         else if (message.kind === "error") entry.settle({ kind: "error", error: message.error });
-        else if (message.tooDeep === true && !entry.request.method.endsWith("/list")) entry.reject(faulty("its result nests too deeply"));
+        else if (message.tooDeep === true && !entry.request.method.endsWith("/list"))
+          entry.reject(faulty("its result nests too deeply"));
         else entry.settle({ kind: "result", result: message.result });
         return;
       }
@@ -170,13 +183,17 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       case "invalid":
         options.events.onOddity("not-json", message.reason);
         // On a stream of its own a request can only be answered by what comes there.
-        if (typeof message.id === "number" && (stream === undefined || stream === message.id)) fail(message.id, faulty(message.reason));
+        if (typeof message.id === "number" && (stream === undefined || stream === message.id))
+          fail(message.id, faulty(message.reason));
         return;
     }
   }
 
   function faulty(reason: string): GatewayError {
-    return new GatewayError("UPSTREAM_PROTOCOL", `${options.server} answered with something that is no JSON-RPC answer: ${reason}`);
+    return new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${options.server} answered with something that is no JSON-RPC answer: ${reason}`,
+    );
   }
 
   function dropAnswer(id: unknown): void {
@@ -219,7 +236,12 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     return only;
   }
 
-  async function answerServer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void> {
+  async function answerServer(
+    id: unknown,
+    method: string,
+    params: JsonBytes,
+    stream: number | undefined,
+  ): Promise<void> {
     if (typeof id !== "string" && typeof id !== "number") {
       options.events.onOddity("request-refused", `${method} with an id that is neither string nor number`);
       return;
@@ -231,11 +253,19 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     }
     const answer = await askOwner(id, method, params, stream);
     if (!questions.close(id)) return;
-    const body = answer.kind === "result" ? `"result":${answer.result.toString("latin1")}` : `"error":${answer.error.toString("latin1")}`;
+    const body =
+      answer.kind === "result"
+        ? `"result":${answer.result.toString("latin1")}`
+        : `"error":${answer.error.toString("latin1")}`;
     options.send(`{"jsonrpc":"2.0","id":${idText},${body}}`, "answer", stream);
   }
 
-  async function askOwner(id: string | number, method: string, params: JsonBytes, stream: number | undefined): Promise<Answer> {
+  async function askOwner(
+    id: string | number,
+    method: string,
+    params: JsonBytes,
+    stream: number | undefined,
+  ): Promise<Answer> {
     if (!isQuestion(method)) return refusal(-32601, `the gateway does not answer ${method}`);
     if (!options.questionsAllowed()) {
       options.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
@@ -244,21 +274,39 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     const owner = ownerOf(stream);
     if (owner === undefined) {
       options.events.onOddity("request-refused", `${method} with ${waiting.size} calls in flight`);
-      return refusal(-32603, `${waiting.size} calls are in flight and the request does not say which one it belongs to; set interactive: true for this server`);
+      return refusal(
+        -32603,
+        `${waiting.size} calls are in flight and the request does not say which one it belongs to; set interactive: true for this server`,
+      );
     }
     if (owner.request.ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);
     const signal = questions.open(id, owner.request.signal);
-    return await withClockStopped(owner, owner.request.ask, { method, params, onProgress: progressTo(params, stream) }, signal);
+    return await withClockStopped(
+      owner,
+      owner.request.ask,
+      { method, params, onProgress: progressTo(params, stream) },
+      signal,
+    );
   }
 
   /** Tells the server how far the client is with its question, under the token that it gave. */
   function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
     const token = progressTokenOf(params);
     if (token === undefined) return undefined;
-    return (progress) => options.send(encodeNotification("notifications/progress", { ...progress, progressToken: token }), "answer", stream);
+    return (progress) =>
+      options.send(
+        encodeNotification("notifications/progress", { ...progress, progressToken: token }),
+        "answer",
+        stream,
+      );
   }
 
-  async function withClockStopped(owner: Waiting, ask: NonNullable<UpstreamRequest["ask"]>, question: Question, signal: AbortSignal): Promise<Answer> {
+  async function withClockStopped(
+    owner: Waiting,
+    ask: NonNullable<UpstreamRequest["ask"]>,
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const askedAtMs = performance.now();
     owner.asking += 1;
     owner.deadlineMs = Number.POSITIVE_INFINITY;
@@ -291,12 +339,23 @@ const longestTimerMs = 2_147_483_647;
 
 /** What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's question ambiguous. */
 function ownsNothing(method: string): boolean {
-  return method.endsWith("/list") || method === "ping" || method === "server/discover" || method === "subscriptions/listen" || method === "resources/subscribe" || method === "resources/unsubscribe";
+  return (
+    method.endsWith("/list") ||
+    method === "ping" ||
+    method === "server/discover" ||
+    method === "subscriptions/listen" ||
+    method === "resources/subscribe" ||
+    method === "resources/unsubscribe"
+  );
 }
 
 /** What a server says of itself concerns whoever listens, on whatever stream it comes. */
 function isForEverybody(method: string): boolean {
-  return method.endsWith("/list_changed") || method === "notifications/resources/updated" || method === "notifications/elicitation/complete";
+  return (
+    method.endsWith("/list_changed") ||
+    method === "notifications/resources/updated" ||
+    method === "notifications/elicitation/complete"
+  );
 }
 
 /** The token that a question carries, when it carries one. */

@@ -3,7 +3,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import { abortReason } from "../shared/abort.ts";
 import type { StdioTransport } from "../config/config.ts";
 import { scanElements } from "../protocol/json-scan.ts";
-import { modernRevision } from "../protocol/revisions.ts";
+import { eraOfRevision, modernRevision } from "../protocol/revisions.ts";
 import type { Era } from "../shared/call-context.ts";
 import { toJsonBytes } from "../shared/json-bytes.ts";
 import type { Closed, Connection, Peer, Reply, UpstreamRequest } from "./connection.ts";
@@ -15,6 +15,7 @@ import {
   isModernError,
   peerFromDiscover,
   peerFromInitialize,
+  supportedIn,
 } from "./handshake.ts";
 import { readInbound } from "./inbound.ts";
 import { createLineSplitter } from "./line-splitter.ts";
@@ -85,7 +86,12 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
   let ended: Closed | undefined;
   let settleClosed: (closed: Closed) => void;
   const closed = new Promise<Closed>((resolve) => (settleClosed = resolve));
-  const outbox = createOutbox(child.stdin, options.limits.sendQueueBytes, options.server, () => link.table.size > soloCalls);
+  const outbox = createOutbox(
+    child.stdin,
+    options.limits.sendQueueBytes,
+    options.server,
+    () => link.table.size > soloCalls,
+  );
 
   const link: Link = {
     dialect: { era: "modern", revision: modernRevision, identity: options.identity, capabilities: bridgedCapabilities },
@@ -298,7 +304,8 @@ async function discover(link: Link, signal: AbortSignal): Promise<Peer | "legacy
   const reply = await link.request(handshakeRequest("server/discover", signal));
   if (reply.kind === "result") return peerFromDiscover(reply.result) ?? "legacy";
   const error = parseErrorObject(reply.error);
-  if (!isModernError(error.code)) return "legacy";
+  if (!isModernError(error.code) || supportedIn(error.data).some((version) => eraOfRevision(version) === "legacy"))
+    return "legacy";
   throw new GatewayError(
     "UPSTREAM_PROTOCOL",
     `the server speaks no revision that the gateway knows: ${error.message.slice(0, 200)}`,

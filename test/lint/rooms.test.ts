@@ -36,7 +36,9 @@ describe("the room rule", () => {
     ["src/upstream/process/planted.ts", "../../instance/fleet.ts"],
     ["src/events/planted.ts", "../catalog/view.ts"],
   ])("%s may not import %s", (file, imported) => {
-    expect(lint(file, `import { thing } from "${imported}";\nexport const other = thing;\n`)).toContain("no-restricted-imports");
+    expect(lint(file, `import { thing } from "${imported}";\nexport const other = thing;\n`)).toContain(
+      "no-restricted-imports",
+    );
   });
 
   test.each([
@@ -45,7 +47,9 @@ describe("the room rule", () => {
     ["src/catalog/planted.ts", "../shared/ids.ts"],
     ["src/upstream/planted.ts", "../events/log.ts"],
   ])("%s may import %s", (file, imported) => {
-    expect(lint(file, `import { thing } from "${imported}";\nexport const other = thing;\n`)).not.toContain("no-restricted-imports");
+    expect(lint(file, `import { thing } from "${imported}";\nexport const other = thing;\n`)).not.toContain(
+      "no-restricted-imports",
+    );
   });
 
   test("only some rooms may import the protocol's packages", () => {

@@ -36,10 +36,8 @@ export function compileDrivers(): {
       include: [],
     }),
   );
-  execFileSync(
-    process.execPath,
-    [path.join(repository, "node_modules/typescript/bin/tsc"), "-p", folder],
-    { stdio: "inherit" },
-  );
+  execFileSync(process.execPath, [path.join(repository, "node_modules/typescript/bin/tsc"), "-p", folder], {
+    stdio: "inherit",
+  });
   return { folder, driver: (name) => path.join(folder, "out", name) };
 }

@@ -6,10 +6,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {} };
 const guardian = createGuardian({ environment: process.env, recordDirectory: undefined, log });
 const trees: ProcessTree[] = [];
 const start = () =>
-  spawnTree(
-    { command: "cat", args: [], env: { PATH: process.env["PATH"] ?? "" }, cwd: "/" },
-    guardian,
-  );
+  spawnTree({ command: "cat", args: [], env: { PATH: process.env["PATH"] ?? "" }, cwd: "/" }, guardian);
 const stop = async (tree: ProcessTree | undefined) => {
   tree?.stdout.resume();
   tree?.stderr.resume();

@@ -19,10 +19,7 @@ const env = { PATH: process.env["PATH"] ?? "" };
 
 async function keepOne(): Promise<void> {
   for (;;) {
-    const tree = await spawnTree(
-      { command: "/bin/sh", args: ["-c", script], env, cwd: "/" },
-      guardian,
-    );
+    const tree = await spawnTree({ command: "/bin/sh", args: ["-c", script], env, cwd: "/" }, guardian);
     tree.stdout.resume();
     tree.stderr.resume();
     say({

@@ -44,25 +44,15 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
     rmSync(built.folder, { recursive: true, force: true });
   });
 
-  function startGateway(
-    records: string,
-    script: string,
-    options: SpawnOptions & { width?: number } = {},
-  ) {
-    const args = [
-      built.driver("test/processes/gateway-driver.js"),
-      records,
-      String(options.width ?? 2),
-      script,
-    ];
+  function startGateway(records: string, script: string, options: SpawnOptions & { width?: number } = {}) {
+    const args = [built.driver("test/processes/gateway-driver.js"), records, String(options.width ?? 2), script];
     const child = spawn(process.execPath, args, {
       ...options,
       stdio: ["ignore", "pipe", "inherit"],
     });
     started.add(child);
     const said: Array<{ mark: string; guardian: number; tree: number }> = [];
-    if (child.stdout)
-      createInterface({ input: child.stdout }).on("line", (line) => said.push(JSON.parse(line)));
+    if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => said.push(JSON.parse(line)));
     const exited = new Promise((resolve) => child.once("exit", resolve));
     return { child, said, exited };
   }
@@ -101,53 +91,42 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
     async () => {
       const random = createRandom(seed);
       const goneMs: number[] = [];
-      for (let cycle = 0; cycle < 5; cycle += 1)
-        goneMs.push(await killCycle(random, { uid: 65534, gid: 65534 }));
+      for (let cycle = 0; cycle < 5; cycle += 1) goneMs.push(await killCycle(random, { uid: 65534, gid: 65534 }));
       console.info(`kill -9, unprivileged: ${summary(goneMs)}`);
     },
   );
 
-  test(
-    "a guardian that is killed is replaced, and the new one knows all trees",
-    { timeout: 60_000 },
-    async () => {
-      const records = makeRecords({});
-      const token = `replaced-${process.pid}`;
-      const gateway = startGateway(records, nastyServer(token));
-      await until(() => gateway.said.length >= 2);
-      const first = gateway.said[0]?.guardian ?? 0;
-      process.kill(first, "SIGKILL");
-      await until(() => findGuardians(gateway.child.pid).some((pid) => pid !== first));
-      gateway.child.kill("SIGKILL");
-      await until(() => findSurvivors(token).length === 0);
-      rmSync(path.dirname(records), { recursive: true });
-    },
-  );
+  test("a guardian that is killed is replaced, and the new one knows all trees", { timeout: 60_000 }, async () => {
+    const records = makeRecords({});
+    const token = `replaced-${process.pid}`;
+    const gateway = startGateway(records, nastyServer(token));
+    await until(() => gateway.said.length >= 2);
+    const first = gateway.said[0]?.guardian ?? 0;
+    process.kill(first, "SIGKILL");
+    await until(() => findGuardians(gateway.child.pid).some((pid) => pid !== first));
+    gateway.child.kill("SIGKILL");
+    await until(() => findSurvivors(token).length === 0);
+    rmSync(path.dirname(records), { recursive: true });
+  });
 
-  test(
-    "the guardian for systems without a shell leaves nothing either",
-    { timeout: 60_000 },
-    async () => {
-      const token = `no-shell-${process.pid}`;
-      const mark = createGatewayMark();
-      const env = { ...process.env, TOOLYARD_INSTANCE: toTreeMark(mark, 1) };
-      const server = spawn("/bin/sh", ["-c", nastyServer(token)], {
-        env,
-        detached: true,
-        stdio: ["ignore", "pipe", "ignore"],
-      });
-      await new Promise((resolve) => server.stdout.once("data", resolve));
-      const guardian = spawn(
-        process.execPath,
-        [built.driver("src/upstream/process/guardian-main.js")],
-        { stdio: ["pipe", "inherit", "inherit"] },
-      );
-      started.add(server).add(guardian);
-      guardian.stdin.end(`${mark}\n${server.pid}\n`);
-      expect(await new Promise((resolve) => guardian.once("exit", resolve))).toBe(0);
-      expect(findSurvivors(token)).toEqual([]);
-    },
-  );
+  test("the guardian for systems without a shell leaves nothing either", { timeout: 60_000 }, async () => {
+    const token = `no-shell-${process.pid}`;
+    const mark = createGatewayMark();
+    const env = { ...process.env, TOOLYARD_INSTANCE: toTreeMark(mark, 1) };
+    const server = spawn("/bin/sh", ["-c", nastyServer(token)], {
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    await new Promise((resolve) => server.stdout.once("data", resolve));
+    const guardian = spawn(process.execPath, [built.driver("src/upstream/process/guardian-main.js")], {
+      stdio: ["pipe", "inherit", "inherit"],
+    });
+    started.add(server).add(guardian);
+    guardian.stdin.end(`${mark}\n${server.pid}\n`);
+    expect(await new Promise((resolve) => guardian.once("exit", resolve))).toBe(0);
+    expect(findSurvivors(token)).toEqual([]);
+  });
 
   test(
     "what outlives gateway and guardian is swept by the next gateway, and nothing of a living one",

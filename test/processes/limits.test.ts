@@ -27,20 +27,16 @@ describe.runIf(process.platform === "linux")("a gateway that may have no more", 
     return JSON.parse(execFileSync("bash", args, { encoding: "utf8", ...user })) as Report;
   }
 
-  test(
-    "FAULT 82: file descriptors fails one start with the reason, and recovers",
-    { timeout: 60_000 },
-    () => {
-      const report = exhaust("-n 64");
-      expect(report).toMatchObject({
-        code: "SPAWN_FAILED",
-        message: expect.stringContaining("no file descriptors are left"),
-        recovered: true,
-      });
-      expect(report.started).toBeGreaterThan(3);
-      expect(findSurvivors(report.mark)).toEqual([]);
-    },
-  );
+  test("FAULT 82: file descriptors fails one start with the reason, and recovers", { timeout: 60_000 }, () => {
+    const report = exhaust("-n 64");
+    expect(report).toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringContaining("no file descriptors are left"),
+      recovered: true,
+    });
+    expect(report.started).toBeGreaterThan(3);
+    expect(findSurvivors(report.mark)).toEqual([]);
+  });
 
   test.runIf(process.getuid?.() === 0)(
     "FAULT 82: processes fails one start with the reason, and recovers",

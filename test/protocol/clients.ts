@@ -34,10 +34,13 @@ export async function connectClient(
   const asked: { method: string; params: Record<string, unknown> }[] = [];
   for (const [method, answer] of Object.entries({ ...answers, ...options.answers })) {
     if (!Object.hasOwn(capabilities, needs[method] ?? "")) continue;
-    client.setRequestHandler(method as "roots/list", (async ({ params }: { params?: Record<string, unknown> }) => {
-      asked.push({ method, params: params ?? {} });
-      return answer;
-    }) as never);
+    client.setRequestHandler(
+      method as "roots/list",
+      (async ({ params }: { params?: Record<string, unknown> }) => {
+        asked.push({ method, params: params ?? {} });
+        return answer;
+      }) as never,
+    );
   }
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return {

@@ -41,7 +41,11 @@ interface Text {
   readonly isError?: boolean;
 }
 
-async function execute(client: Awaited<ReturnType<typeof connectClient>>["client"], tool_path: string, args: object = {}): Promise<Text> {
+async function execute(
+  client: Awaited<ReturnType<typeof connectClient>>["client"],
+  tool_path: string,
+  args: object = {},
+): Promise<Text> {
   return (await client.callTool({
     name: "execute_mcp_tool",
     arguments: { tool_path, arguments: args },
@@ -55,7 +59,10 @@ describe.each(combinations)("a $era client in front of $server", ({ era, server 
     await using person = await connectClient(`${gateway.url}/mcp`, era);
     expect(answerOf(await execute(person.client, `${server}:elicit`))).toEqual(accepted);
     expect(person.asked).toHaveLength(1);
-    expect(person.asked[0]).toMatchObject({ method: "elicitation/create", params: { message: `[${server}] What is your name?` } });
+    expect(person.asked[0]).toMatchObject({
+      method: "elicitation/create",
+      params: { message: `[${server}] What is your name?` },
+    });
   });
 
   test("an elicitation at the server's own endpoint is passed as it is", async () => {
@@ -66,27 +73,37 @@ describe.each(combinations)("a $era client in front of $server", ({ era, server 
   });
 
   test("an elicitation by URL is answered", async () => {
-    await using person = await connectClient(`${gateway.url}/mcp`, era, { answers: { "elicitation/create": { action: "accept" } } });
+    await using person = await connectClient(`${gateway.url}/mcp`, era, {
+      answers: { "elicitation/create": { action: "accept" } },
+    });
     expect(answerOf(await execute(person.client, `${server}:elicit-url`))).toEqual({ action: "accept" });
     expect(person.asked[0]?.params).toMatchObject({ mode: "url", url: "https://example.com/login" });
   });
 
   test("what the user declines is declined", async () => {
-    await using person = await connectClient(`${gateway.url}/mcp`, era, { answers: { "elicitation/create": { action: "decline" } } });
+    await using person = await connectClient(`${gateway.url}/mcp`, era, {
+      answers: { "elicitation/create": { action: "decline" } },
+    });
     expect(answerOf(await execute(person.client, `${server}:elicit`))).toEqual({ action: "decline" });
   });
 
   test("sampling and roots are answered", async () => {
     await using person = await connectClient(`${gateway.url}/mcp`, era);
     expect(answerOf(await execute(person.client, `${server}:sample`))).toMatchObject({ content: { text: "Paris" } });
-    expect(answerOf(await execute(person.client, `${server}:roots`))).toMatchObject({ roots: [{ uri: "file:///work" }] });
+    expect(answerOf(await execute(person.client, `${server}:roots`))).toMatchObject({
+      roots: [{ uri: "file:///work" }],
+    });
     expect(person.asked.map(({ method }) => method)).toEqual(["sampling/createMessage", "roots/list"]);
   });
 
   test("several questions, and several rounds of them, are answered within one call", async () => {
     await using person = await connectClient(`${gateway.url}/mcp`, era);
     await execute(person.client, `${server}:ask-all`);
-    expect(person.asked.map(({ method }) => method).sort()).toEqual(["elicitation/create", "roots/list", "sampling/createMessage"]);
+    expect(person.asked.map(({ method }) => method).sort()).toEqual([
+      "elicitation/create",
+      "roots/list",
+      "sampling/createMessage",
+    ]);
     const twice = await execute(person.client, `${server}:elicit-twice`);
     expect(twice.isError ?? false).toBe(false);
     expect(person.asked).toHaveLength(5);
@@ -96,7 +113,9 @@ describe.each(combinations)("a $era client in front of $server", ({ era, server 
     await using person = await connectClient(`${gateway.url}/mcp`, era);
     const prompt = await person.client.getPrompt({ name: `${server}-asking` });
     expect(JSON.stringify(prompt.messages)).toContain("Ada");
-    const read = await person.client.readResource({ uri: `toolyard://${server}/${encodeURIComponent("bad://asking")}` });
+    const read = await person.client.readResource({
+      uri: `toolyard://${server}/${encodeURIComponent("bad://asking")}`,
+    });
     expect(JSON.stringify(read.contents)).toContain("Ada");
     await using direct = await connectClient(`${gateway.url}/mcp/server/${server}`, era);
     expect(JSON.stringify(await direct.client.getPrompt({ name: "asking" }))).toContain("Ada");
@@ -105,7 +124,9 @@ describe.each(combinations)("a $era client in front of $server", ({ era, server 
   });
 
   test("FAULT 49: MUST NOT: a client that did not declare it is not asked; the call says what is missing [basic/patterns/mrtr]", async () => {
-    await using person = await connectClient(`${gateway.url}/mcp`, era, { capabilities: { elicitation: { form: {} } } });
+    await using person = await connectClient(`${gateway.url}/mcp`, era, {
+      capabilities: { elicitation: { form: {} } },
+    });
     for (const tool of ["sample", "roots", "elicit-url"]) {
       const result = await execute(person.client, `${server}:${tool}`);
       expect(result.content[0]?.text).toMatch(/did not declare|cannot answer/);

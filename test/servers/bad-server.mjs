@@ -21,14 +21,12 @@ else await start();
 async function start() {
   notePid(options, process.pid, "server");
   if (options["ignore-sigterm"]) process.on("SIGTERM", () => {});
-  for (let line = 1; line <= options["stderr-lines"]; line += 1)
-    process.stderr.write(`stderr line ${line}\n`);
+  for (let line = 1; line <= options["stderr-lines"]; line += 1) process.stderr.write(`stderr line ${line}\n`);
   if (options["crash-at-start"] || existsSync(options["crash-while-exists"])) {
     process.stderr.write("crashing at start, as asked\n");
     process.exit(1);
   }
-  if (options["crash-after"] !== undefined)
-    setTimeout(() => process.exit(1), options["crash-after"]);
+  if (options["crash-after"] !== undefined) setTimeout(() => process.exit(1), options["crash-after"]);
   await delay(options["start-delay"]);
   const server = createServer(options);
   if (options.sse) await serveSse(server);
@@ -37,8 +35,6 @@ async function start() {
 }
 
 function helpText() {
-  const tools = [...allTools()].map(
-    ([name, { description }]) => `  ${name.padEnd(30)} ${description}`,
-  );
+  const tools = [...allTools()].map(([name, { description }]) => `  ${name.padEnd(30)} ${description}`);
   return `usage: bad-server.mjs [flags]; BAD_SERVER_ARGS may hold more flags as a JSON array\n\nflags\n${describeOptions()}\n\ntools\n${tools.join("\n")}\n`;
 }

@@ -54,8 +54,7 @@ async function startHttp(...flags) {
   return {
     url,
     post,
-    call: (name, args, headers) =>
-      post({ method: "tools/call", params: { name, arguments: args } }, headers),
+    call: (name, args, headers) => post({ method: "tools/call", params: { name, arguments: args } }, headers),
   };
 }
 
@@ -75,9 +74,7 @@ describe("over stdio", () => {
   test("echo returns the bytes of the arguments", async () => {
     const server = start();
     const args = '{"b":9007199254740993, "a":-0,"huge":1e400,"esc":"\\u0041"}';
-    server.sendLine(
-      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${args}}}`,
-    );
+    server.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${args}}}`);
     const line = await server.nextLine();
     expect(line).toContain(`"structuredContent":${args}}`);
     expect(JSON.parse(line).result.content[0].text).toBe(args);
@@ -91,24 +88,12 @@ describe("over stdio", () => {
   });
 
   test("lists can be malformed, double, hostile, and without an end", async () => {
-    const names = toolNames(
-      await start("--malformed", "--duplicate", "--behaviours", "none").request("tools/list"),
-    );
+    const names = toolNames(await start("--malformed", "--duplicate", "--behaviours", "none").request("tools/list"));
     expect(names).toContain(17);
     expect(names.filter((name) => name === "twin")).toHaveLength(2);
-    const kinds = [
-      "ref-cycle",
-      "remote-ref",
-      "id-clash",
-      "anyof-20000",
-      "deep-10000",
-      "redos",
-      "unknown-dialect",
-    ];
+    const kinds = ["ref-cycle", "remote-ref", "id-clash", "anyof-20000", "deep-10000", "redos", "unknown-dialect"];
     const bombs = start(...kinds.flatMap((kind) => ["--schema-bomb", kind]));
-    expect(toolNames(await bombs.request("tools/list"))).toEqual(
-      kinds.map((kind) => `bomb-${kind}`),
-    );
+    expect(toolNames(await bombs.request("tools/list"))).toEqual(kinds.map((kind) => `bomb-${kind}`));
     const endless = start("--endless-pages");
     const page = await endless.request("tools/list", { cursor: "41" });
     expect(page.result).toMatchObject({ tools: [{ name: "page-42" }], nextCursor: "42" });
@@ -127,9 +112,7 @@ describe("over stdio", () => {
     const file = await temporaryFile("record");
     const server = start("--record", file);
     server.sendLine('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hang"}}');
-    server.sendLine(
-      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}',
-    );
+    server.sendLine('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}');
     expect((await server.request("ping")).result).toEqual({});
     const events = (await readFile(file, "utf8"))
       .trim()
@@ -221,9 +204,7 @@ describe("in the modern era", () => {
     const { requestState } = asked;
     const answered = await server.post(modernCall("elicit", { inputResponses, requestState }));
     expect((await answered.json()).result.content[0].text).toContain("Ada");
-    const altered = await server.post(
-      modernCall("elicit", { inputResponses, requestState: `${requestState}0` }),
-    );
+    const altered = await server.post(modernCall("elicit", { inputResponses, requestState: `${requestState}0` }));
     expect((await altered.json()).error.code).toBe(-32602);
   });
 

@@ -15,9 +15,7 @@ const { values: flags } = parseArgs({
 });
 
 if (flags.help) {
-  process.stdout.write(
-    "usage: reference-server.mjs [--port N (default: any free port)] [--stdio]\n",
-  );
+  process.stdout.write("usage: reference-server.mjs [--port N (default: any free port)] [--stdio]\n");
 } else if (flags.stdio) {
   serveReferenceStdio();
 } else {

@@ -4,16 +4,20 @@ import { toWords } from "./words.ts";
 export type Intent = "read" | "create" | "update" | "delete";
 
 const verbs: Readonly<Record<Intent, string>> = {
-  read: "get list show read fetch retrieve search find view describe lookup query check count browse see display tell what which who how",
-  create: "create add new make insert register generate open build write post set_up provision",
+  read: "get list show read fetch retrieve search find view describe lookup query check count browse see display tell what which who how when where",
+  create: "create add new make insert register generate open build write post save store set_up provision",
   update: "update edit modify change rename set patch put move mark assign alter replace toggle enable disable merge",
   delete: "delete remove drop destroy erase purge clear uninstall archive rid cancel",
 };
 
+/** A question asks to read, whatever verbs follow: "when was this file changed" changes nothing. */
+const question =
+  /^(what|which|who|whose|when|where|why|is|are|was|were|does|did|has|how (many|much|far|long|big|old|often))\b/;
+
 /** Knows what verbs ask for. */
 export interface IntentReader {
-  /** Everything that the words ask for; empty when no verb is known. */
-  ofWords(words: readonly string[]): ReadonlySet<Intent>;
+  /** Everything that the words of a query ask for; empty when no verb is known. */
+  ofQuery(words: readonly string[]): ReadonlySet<Intent>;
   /** What the first verb of a tool's name does. */
   ofName(name: string): Intent | undefined;
 }
@@ -24,7 +28,10 @@ export function createIntentReader(stem: (word: string) => string): IntentReader
     for (const verb of verbs[intent].split(" ")) table.set(stem(verb), intent);
   const intentOf = (word: string): Intent | undefined => table.get(stem(word));
   return {
-    ofWords: (words) => new Set(words.map(intentOf).filter((intent) => intent !== undefined)),
+    ofQuery: (words) =>
+      question.test(words.slice(0, 2).join(" "))
+        ? new Set(["read"])
+        : new Set(words.map(intentOf).filter((intent) => intent !== undefined)),
     ofName: (name) =>
       toWords(name)
         .map(intentOf)

@@ -93,8 +93,7 @@ function membersOf(index: SearchIndex, stem: string, learned: LearnedField | und
       [leads, false],
       [companions, true],
     ] as const)
-      for (const other of others)
-        if (other !== stem && !synonyms.has(other)) add(other, hints.weight, isCompanion);
+      for (const other of others) if (other !== stem && !synonyms.has(other)) add(other, hints.weight, isCompanion);
   }
   return members.length > 0 ? members : misspelt(index, stem);
 }

@@ -38,9 +38,9 @@ export interface SearchOptions {
 /** How many of the best by words are looked at more closely. */
 const candidateLimit = 200;
 /** The best tool is a clear winner when it has this share of what the query says, */
-const clearAt = 0.7;
+const clearAt = 0.8;
 /** and then what scores less than this share of it is not worth its tokens. */
-const farBehind = 0.3;
+const farBehind = 0.4;
 
 /** The tools that fit a query best. Pure; never throws. docs/search.md tells how. */
 export function search(index: SearchIndex, query: string, options: SearchOptions): Ranking {
@@ -66,7 +66,7 @@ const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || a.t
 function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: readonly Candidate[]): Candidate[] {
   const { weights, intents } = index.language;
   const coverageOf = nameCoverage(index, plan);
-  const wanted = intents.ofWords(toWords(query));
+  const wanted = intents.ofQuery(toWords(query));
   return candidates.map(({ tool, score }) => {
     const does = wanted.size > 0 ? intents.ofName(toolAt(index, tool).definition.name) : undefined;
     const misses = does !== undefined && !wanted.has(does);

@@ -84,7 +84,8 @@ test("a name is covered when all of its words are asked for", () => {
 });
 
 test("what a query asks to be done, and what a tool does", () => {
-  expect([...language.intents.ofWords(["list", "and", "delete"])]).toEqual(["read", "delete"]);
+  expect([...language.intents.ofQuery(["list", "and", "delete"])]).toEqual(["read", "delete"]);
+  expect([...language.intents.ofQuery(["when", "was", "it", "changed"])]).toEqual(["read"]);
   expect(language.intents.ofName("github_removeLabel")).toBe("delete");
   expect(language.intents.ofName("ping")).toBeUndefined();
 });

@@ -25,7 +25,7 @@ popular top high low full options option brief across go going went come people 
 january february march april june july august september october november december monday tuesday wednesday thursday friday saturday sunday
 request requests requested requesting quickly easily simple simply directly exactly highly really total overall general entire whole several few lot lots bit
 wonder wondering curious hope hoping consider considering eager keen stuck struggle struggling worry worried assist assistance guidance feel feeling seem seems
-lately soon always never already still just even away back around big small nice perfect ideal suitable appropriate proper fun cool amazing awesome exciting fascinating
+lately soon always never already still just even away back around nice perfect ideal suitable appropriate proper fun cool amazing awesome exciting fascinating
 helpful useful reliable quick fast easy efficient efficiently effective effectively favorite favourite special variety wide range kind kinds similar own part bunch couple stuff
 idea ideas trouble tips understand decide think thinking plan planning start starting begin beginning enjoy love like prefer upcoming ensure properly correctly automatically
 together instead actually maybe perhaps mention mentioned following according currently order wants needs goal purpose reason case situation long-term

@@ -15,7 +15,10 @@ import type { ThesaurusSource } from "./thesaurus.ts";
  * How the three kinds count is in thesaurus.ts.
  */
 export const synonyms: ThesaurusSource = {
-  strong: wordForms + foreignWords + `
+  strong:
+    wordForms +
+    foreignWords +
+    `
 gh github
 kube k8s kubernetes kubectl
 pg psql postgresql postgres
@@ -130,6 +133,9 @@ send post message notify deliver dispatch
 run execute invoke launch start trigger perform
 stop kill terminate cancel abort halt end
 upload import attach put
+write save store put
+small tiny little mini
+large big huge
 download export save dump
 copy duplicate clone
 move transfer relocate rename
@@ -337,5 +343,6 @@ api endpoint
 json data
 csv data table
 `,
-  hints: fieldHints + actionHints + platformHints + softwareHints + officeHints + lifeHints + serverHints + serviceHints,
+  hints:
+    fieldHints + actionHints + platformHints + softwareHints + officeHints + lifeHints + serverHints + serviceHints,
 };

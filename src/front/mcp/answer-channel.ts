@@ -35,7 +35,14 @@ export interface AnswerChannelOptions {
   readonly onGone: () => void;
 }
 
-const streamHeaders = ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", "X-Accel-Buffering", "no"];
+const streamHeaders = [
+  "Content-Type",
+  "text/event-stream",
+  "Cache-Control",
+  "no-cache, no-transform",
+  "X-Accel-Buffering",
+  "no",
+];
 
 export function createAnswerChannel(response: ServerResponse, options: AnswerChannelOptions): AnswerChannel {
   return new HttpAnswerChannel(response, options);
@@ -100,14 +107,26 @@ class HttpAnswerChannel implements AnswerChannel {
   }
 
   #writeJson(httpStatus: number, message: string): void {
-    this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(message.length), ...this.#options.headers]);
+    this.#response.writeHead(httpStatus, [
+      "Content-Type",
+      "application/json",
+      "Content-Length",
+      String(message.length),
+      ...this.#options.headers,
+    ]);
     this.#response.end(message, "latin1");
   }
 
   /** All pieces leave in one write of the socket, which node:http corks until the turn ends. */
   #writePieces(httpStatus: number, pieces: readonly (string | Buffer)[]): void {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(length), ...this.#options.headers]);
+    this.#response.writeHead(httpStatus, [
+      "Content-Type",
+      "application/json",
+      "Content-Length",
+      String(length),
+      ...this.#options.headers,
+    ]);
     for (const piece of pieces) this.#response.write(piece, "latin1");
     this.#response.end();
   }

@@ -16,12 +16,18 @@ const mostMessages = 100;
 export function answerBatch(
   body: Buffer,
   caller: Caller,
-  deps: { readonly runner: RequestRunner; readonly legacy: LegacyRequests; readonly limits: Limits; readonly admission: Admission },
+  deps: {
+    readonly runner: RequestRunner;
+    readonly legacy: LegacyRequests;
+    readonly limits: Limits;
+    readonly admission: Admission;
+  },
   done: (reply: string | undefined) => void,
 ): void {
   const parts = scanElements(body, 0, body.length, deps.limits.jsonDepth, mostMessages);
   if (parts.length === 0) throw new MessageError("REQUEST_INVALID", "the batch is empty");
-  if (parts.length > mostMessages) throw new MessageError("REQUEST_INVALID", `the batch holds more than ${mostMessages} messages`);
+  if (parts.length > mostMessages)
+    throw new MessageError("REQUEST_INVALID", `the batch holds more than ${mostMessages} messages`);
   if (!closesBehind(body, parts.at(-1)?.end ?? 0)) throw new MessageError("PARSE_ERROR", "something follows the batch");
   const answers = parts.map(async (part) => await answerOne(body.subarray(part.start, part.end), caller, deps));
   void Promise.all(answers).then((texts) => {
@@ -35,18 +41,31 @@ function closesBehind(body: Buffer, end: number): boolean {
   return body.toString("latin1", end).trim() === "]";
 }
 
-async function answerOne(bytes: Buffer, caller: Caller, deps: { readonly runner: RequestRunner; readonly legacy: LegacyRequests; readonly limits: Limits; readonly admission: Admission }): Promise<string | undefined> {
+async function answerOne(
+  bytes: Buffer,
+  caller: Caller,
+  deps: {
+    readonly runner: RequestRunner;
+    readonly legacy: LegacyRequests;
+    readonly limits: Limits;
+    readonly admission: Admission;
+  },
+): Promise<string | undefined> {
   try {
     const message = readClientMessage(bytes, deps.limits.jsonDepth);
     if (message.kind !== "request") {
       deps.legacy.receive(message, caller.session);
       return undefined;
     }
-    if (message.method === "initialize") throw new MessageError("REQUEST_INVALID", "initialize must not be part of a batch", message.idText);
+    if (message.method === "initialize")
+      throw new MessageError("REQUEST_INVALID", "initialize must not be part of a batch", message.idText);
     const controller = new AbortController();
     const channel = { send: () => false };
     const leave = deps.admission.admit(caller.principal);
-    const reply = await (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)).finally(leave);
+    const reply = await (
+      deps.legacy.answer(message, caller, channel, controller.signal) ??
+      deps.runner.run(message, caller, channel, controller.signal)
+    ).finally(leave);
     return `{"jsonrpc":"2.0","id":${message.idText},${joinText(reply.body)}}`;
   } catch (error) {
     const failure: GatewayError = toGatewayError(error);

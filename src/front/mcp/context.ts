@@ -7,7 +7,13 @@ import type { Caller, ReplyChannel } from "./caller.ts";
 import type { ClientRequest } from "./message.ts";
 
 /** What travels with a request: who asks, what may be passed on, and the ways back to the client. */
-export function toCallContext(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal, ask: CallContext["ask"]): CallContext {
+export function toCallContext(
+  request: ClientRequest,
+  caller: Caller,
+  channel: ReplyChannel,
+  signal: AbortSignal,
+  ask: CallContext["ask"],
+): CallContext {
   const meta = request.params["_meta"];
   const onProgress = isJsonObject(meta) ? progressSender(meta, channel) : undefined;
   const passed = isJsonObject(meta) ? passedMeta(meta) : undefined;

@@ -85,8 +85,10 @@ test("FAULT 48: a handle is good for nobody else, on no other request, and only 
   expect(() => conversations.resume(`${handle}x`, binding, undefined)).toThrowError(invalid);
   const resumed = conversations.resume(handle, binding, undefined);
   expect(() => conversations.resume(handle, binding, undefined)).toThrowError(invalid);
-  // What was left out is declined.
-  expect(await resumed.next()).toMatchObject({ reply: { body: JSON.stringify(['{"action":"cancel"}']) } });
+  // What was left out is asked again, under a handle of its own.
+  const again = await questions(resumed);
+  expect(again.inputRequests).toHaveProperty("q1");
+  expect(again.handle).not.toBe(handle);
 });
 
 test("nobody answers: the call is cancelled and the handle is worth nothing", async () => {

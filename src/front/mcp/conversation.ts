@@ -26,7 +26,9 @@ export interface Conversation {
 
 export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies">;
 
-export type Turn = { readonly kind: "answer"; readonly reply: ReplyBody } | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string };
+export type Turn =
+  | { readonly kind: "answer"; readonly reply: ReplyBody }
+  | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string };
 
 export interface Conversations {
   begin(binding: Binding, ways: Ways, run: RunConversation): Conversation;
@@ -61,7 +63,11 @@ interface Parked {
   readonly cancelTimer: () => void;
 }
 
-export function createConversations(options: { readonly parkedMs: number; readonly mostParked: number; readonly clock: Clock }): Conversations {
+export function createConversations(options: {
+  readonly parkedMs: number;
+  readonly mostParked: number;
+  readonly clock: Clock;
+}): Conversations {
   const parkedCalls = new Map<string, Parked>();
 
   function begin(binding: Binding, ways: Ways, run: RunConversation): Conversation {
@@ -107,7 +113,12 @@ export function createConversations(options: { readonly parkedMs: number; readon
     return conversation;
   }
 
-  function park(binding: Binding, questions: Parked["questions"], conversation: Conversation, controller: AbortController): Turn | undefined {
+  function park(
+    binding: Binding,
+    questions: Parked["questions"],
+    conversation: Conversation,
+    controller: AbortController,
+  ): Turn | undefined {
     if (parkedCalls.size >= options.mostParked) {
       const error = new GatewayError("CLIENT_CANNOT_ANSWER", `${parkedCalls.size} calls wait for answers already`);
       for (const { reject } of questions.values()) reject(error);
@@ -119,7 +130,10 @@ export function createConversations(options: { readonly parkedMs: number; readon
       controller.abort(new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.parkedMs / 1_000} s`));
     });
     parkedCalls.set(handle, { binding, questions, conversation, cancelTimer });
-    const requests = [...questions].map(([key, { question }]) => `${asciiJson(key)}:{"method":"${question.method}","params":${question.params.toString("latin1")}}`);
+    const requests = [...questions].map(
+      ([key, { question }]) =>
+        `${asciiJson(key)}:{"method":"${question.method}","params":${question.params.toString("latin1")}}`,
+    );
     return { kind: "questions", handle, inputRequests: `{${requests.join(",")}}` };
   }
 
@@ -128,8 +142,15 @@ export function createConversations(options: { readonly parkedMs: number; readon
     isHandle: (state): state is string => typeof state === "string" && state.startsWith(handlePrefix),
     resume(handle, binding, inputResponses) {
       const parked = parkedCalls.get(handle);
-      if (parked === undefined || parked.binding.principal !== binding.principal || parked.binding.request !== binding.request) {
-        throw new GatewayError("HANDLE_INVALID", "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request");
+      if (
+        parked === undefined ||
+        parked.binding.principal !== binding.principal ||
+        parked.binding.request !== binding.request
+      ) {
+        throw new GatewayError(
+          "HANDLE_INVALID",
+          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request",
+        );
       }
       const answers = readAnswers(inputResponses);
       parkedCalls.delete(handle);
@@ -150,5 +171,10 @@ export function createConversations(options: { readonly parkedMs: number; readon
 
 function readAnswers(bytes: JsonBytes | undefined): ReadonlyMap<string, JsonBytes> {
   if (bytes === undefined || bytes[0] !== 0x7b) return new Map();
-  return new Map(scanMembers(bytes, 0, bytes.length, depthLimit).map((member) => [member.key, bytes.subarray(member.start, member.end)]));
+  return new Map(
+    scanMembers(bytes, 0, bytes.length, depthLimit).map((member) => [
+      member.key,
+      bytes.subarray(member.start, member.end),
+    ]),
+  );
 }

@@ -21,39 +21,76 @@ export interface DiscoverDeps {
 const firstSearchWaitMs = 2_000;
 
 /** Executes discover_mcp_tools: the text of its answer. */
-export async function discoverTools(deps: DiscoverDeps, principal: Principal, request: DiscoverRequest, signal: AbortSignal): Promise<string> {
-  if (deps.viewOf(principal).servers.some(isUnseen)) await deps.settled(principal, abortAfter(firstSearchWaitMs, signal));
+export async function discoverTools(
+  deps: DiscoverDeps,
+  principal: Principal,
+  request: DiscoverRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  if (deps.viewOf(principal).servers.some(isUnseen))
+    await deps.settled(principal, abortAfter(firstSearchWaitMs, signal));
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return listServers(servers, deps.maxTokens);
   const [only] = servers;
-  const outcome = await searchSafely(deps, view, { ...request, server: request.server === undefined ? undefined : only?.slug }, signal);
+  const outcome = await searchSafely(
+    deps,
+    view,
+    { ...request, server: request.server === undefined ? undefined : only?.slug },
+    signal,
+  );
   return renderOutcome(view, servers, request, outcome, deps.maxTokens);
 }
 
 type SafeOutcome = DiscoveryOutcome & { readonly failed: string | undefined };
 
 /** A failed search is one of the honest answers, not an error: the model learns that it was the search. */
-async function searchSafely(deps: DiscoverDeps, view: View, request: DiscoverRequest, signal: AbortSignal): Promise<SafeOutcome> {
+async function searchSafely(
+  deps: DiscoverDeps,
+  view: View,
+  request: DiscoverRequest,
+  signal: AbortSignal,
+): Promise<SafeOutcome> {
   try {
     return { ...(await deps.discovery.search(view, request, signal)), failed: undefined };
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== "SEARCH_FAILED") throw error;
-    return { needs: request.queries.map((query) => ({ query, hits: [], totalFound: 0 })), searchTimeMs: 0, queryCut: false, degraded: "search", failed: error.message };
+    return {
+      needs: request.queries.map((query) => ({ query, hits: [], totalFound: 0 })),
+      searchTimeMs: 0,
+      queryCut: false,
+      degraded: "search",
+      failed: error.message,
+    };
   }
 }
 
-function renderOutcome(view: View, servers: readonly ViewServer[], request: DiscoverRequest, outcome: SafeOutcome, maxTokens: number): string {
+function renderOutcome(
+  view: View,
+  servers: readonly ViewServer[],
+  request: DiscoverRequest,
+  outcome: SafeOutcome,
+  maxTokens: number,
+): string {
   const bySlug = new Map(view.servers.map((server) => [server.slug as string, server]));
   const unavailable = servers.flatMap((server) => unavailableOf(server) ?? []);
-  if (outcome.failed !== undefined) unavailable.unshift(unavailableLine({ server: "*", status: "search_failed", reason: outcome.failed }));
+  if (outcome.failed !== undefined)
+    unavailable.unshift(unavailableLine({ server: "*", status: "search_failed", reason: outcome.failed }));
   return renderDiscover({
     needs: outcome.needs.map((need) => ({
       query: need.query,
       hits: need.hits.flatMap(({ tool, distance }) => {
         const server = bySlug.get(tool.server);
         if (server === undefined) return [];
-        return [{ tool, serverTitle: server.title, transport: server.transport, distance, status: server.dormant ? ("dormant" as const) : server.status }];
+        return [
+          {
+            tool,
+            serverTitle: server.title,
+            transport: server.transport,
+            distance,
+            status: server.dormant ? ("dormant" as const) : server.status,
+          },
+        ];
       }),
     })),
     grouped: request.grouped,
@@ -94,7 +131,11 @@ function unavailableOf(server: ViewServer): Unavailable | undefined {
 }
 
 function toUnavailable(server: ViewServer): Unavailable {
-  return unavailableLine({ server: server.slug, status: server.status, ...(isUnseen(server) ? {} : { reason: server.reason }) });
+  return unavailableLine({
+    server: server.slug,
+    status: server.status,
+    ...(isUnseen(server) ? {} : { reason: server.reason }),
+  });
 }
 
 function isUnseen(server: ViewServer): boolean {

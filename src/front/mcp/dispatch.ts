@@ -27,7 +27,11 @@ import { ownResultText, prefixed, toResultText, type WireText } from "./result-t
 export interface DispatchDeps extends DiscoverDeps {
   readonly routing: Routing;
   /** Loads a namespace for the principal; the result of its list_tools. */
-  readonly listNamespace: (principal: Principal, intent: Extract<Intent, { kind: "list-namespace" }>, signal: AbortSignal) => Promise<JsonObject>;
+  readonly listNamespace: (
+    principal: Principal,
+    intent: Extract<Intent, { kind: "list-namespace" }>,
+    signal: AbortSignal,
+  ) => Promise<JsonObject>;
   readonly onBareName: (principal: Principal, intent: Extract<Intent, { kind: "call" }>) => void;
   readonly pages: PageBook;
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title: string };
@@ -70,7 +74,14 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       case "resources/read":
         return execute(work, resolve(work, { method: "resources/read", uri: requireText(request, "uri") }));
       case "prompts/get":
-        return execute(work, resolve(work, { method: "prompts/get", name: requireText(request, "name"), arguments: request.paramBytes("arguments") }));
+        return execute(
+          work,
+          resolve(work, {
+            method: "prompts/get",
+            name: requireText(request, "name"),
+            arguments: request.paramBytes("arguments"),
+          }),
+        );
       case "completion/complete":
         return execute(work, resolve(work, { method: "completion/complete", ref: requireObject(request, "ref") }));
       case "server/discover":
@@ -96,12 +107,14 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const { request } = work;
     const bytes = request.paramBytes("arguments");
     const value = request.params["arguments"];
-    if (bytes !== undefined && !isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
+    if (bytes !== undefined && !isJsonObject(value))
+      throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
     const given = bytes === undefined ? noArguments : { bytes, value };
     const intent = resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: given });
     const { headers } = work.caller;
     // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.
-    if (headers !== undefined && intent.kind === "call" && intent.arguments.value === given.value) checkParamHeaders(intent.tool, given.value, headers);
+    if (headers !== undefined && intent.kind === "call" && intent.arguments.value === given.value)
+      checkParamHeaders(intent.tool, given.value, headers);
     return intent.kind === "call" ? callFound(work, intent) : execute(work, intent);
   }
 
@@ -131,13 +144,28 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       case "call":
         return await callFound(work, intent);
       case "read":
-        return finish(work, intent, await deps.routing.readResource(intent.server.instance, intent.uri, context), '"ttlMs":0,"cacheScope":"private"');
+        return finish(
+          work,
+          intent,
+          await deps.routing.readResource(intent.server.instance, intent.uri, context),
+          '"ttlMs":0,"cacheScope":"private"',
+        );
       case "prompt":
         return finish(work, intent, await deps.routing.getPrompt(intent.prompt, intent.arguments, context), "");
       case "complete":
-        return finish(work, intent, await deps.routing.complete(intent.server.instance, withRef(work.request, intent.ref), context), "");
+        return finish(
+          work,
+          intent,
+          await deps.routing.complete(intent.server.instance, withRef(work.request, intent.ref), context),
+          "",
+        );
       case "forward":
-        return finish(work, intent, await deps.routing.forward(intent.server.instance, work.request.method, allParams(work.request), context), "");
+        return finish(
+          work,
+          intent,
+          await deps.routing.forward(intent.server.instance, work.request.method, allParams(work.request), context),
+          "",
+        );
     }
   }
 
@@ -148,7 +176,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function finish(work: Work, intent: Intent, outcome: Outcome, hints: string): Answered {
     if (outcome.kind === "error") return outcome;
     const asked = outcome.parsed?.["resultType"] === "input_required";
-    const rendered = asked ? outcome.result : work.caller.endpoint.exposure.render(work.view, intent, outcome.result, outcome.parsed);
+    const rendered = asked
+      ? outcome.result
+      : work.caller.endpoint.exposure.render(work.view, intent, outcome.result, outcome.parsed);
     return toResultText(rendered, work.caller.client.era, serverInfoText, asked ? "" : hints);
   }
 
@@ -168,7 +198,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const { exposure } = work.caller.endpoint;
     const server = exposure.transparent(work.view) ?? ownerOfTask(work);
     if (server === undefined) return unknownMethod(work);
-    return finish(work, { kind: "forward", server }, await deps.routing.forward(server.instance, work.request.method, allParams(work.request), work.context), "");
+    return finish(
+      work,
+      { kind: "forward", server },
+      await deps.routing.forward(server.instance, work.request.method, allParams(work.request), work.context),
+      "",
+    );
   }
 
   /** The server that gave out the task that the request is about. Throws PARAMS_INVALID for a task that nobody gave this principal. */
@@ -186,11 +221,17 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       view = deps.viewOf(caller.principal);
       const answering = answer({ request, caller, context, view });
       const answered = answering instanceof Promise ? await answering : answering;
-      return isError(answered) ? relayError(answered.error, caller) : { body: prefixed('"result":', answered), status: 200 };
+      return isError(answered)
+        ? relayError(answered.error, caller)
+        : { body: prefixed('"result":', answered), status: 200 };
     } catch (error) {
       const failure = toGatewayError(error);
-      if (request.method !== "tools/call" || !isForModel(failure)) return toWireError(failure, caller.client.era, request.method);
-      return { body: `"result":${ownResultText(renderFailure(failure, view), caller.client.era, serverInfoText)}`, status: 200 };
+      if (request.method !== "tools/call" || !isForModel(failure))
+        return toWireError(failure, caller.client.era, request.method);
+      return {
+        body: `"result":${ownResultText(renderFailure(failure, view), caller.client.era, serverInfoText)}`,
+        status: 200,
+      };
     }
   };
 }
@@ -208,11 +249,23 @@ function relayError(error: JsonBytes, caller: Caller): ReplyBody {
   const parsed = parseErrorObject(error);
   const { era } = caller.client;
   if (parsed.code === -32020 || parsed.code === -32022) {
-    return { body: errorBody({ ...parsed, code: failures.UPSTREAM_PROTOCOL.rpc, message: `the server refused what the gateway sent: ${parsed.message}` }), status: 200 };
+    return {
+      body: errorBody({
+        ...parsed,
+        code: failures.UPSTREAM_PROTOCOL.rpc,
+        message: `the server refused what the gateway sent: ${parsed.message}`,
+      }),
+      status: 200,
+    };
   }
-  if (parsed.code === -32021 && era === "legacy") return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
-  if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern") return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
-  return { body: `"error":${error.toString("latin1")}`, status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200 };
+  if (parsed.code === -32021 && era === "legacy")
+    return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
+  if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern")
+    return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
+  return {
+    body: `"error":${error.toString("latin1")}`,
+    status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200,
+  };
 }
 
 /** A server's own error codes that have an HTTP status of their own (2026-07-28, streamable-http). */
@@ -224,13 +277,15 @@ function unknownMethod(work: Work): never {
 
 function requireText(request: ClientRequest, key: string): string {
   const value = request.params[key];
-  if (typeof value !== "string") throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, a string`);
+  if (typeof value !== "string")
+    throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, a string`);
   return value;
 }
 
 function requireObject(request: ClientRequest, key: string): JsonObject {
   const value = request.params[key];
-  if (!isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, an object`);
+  if (!isJsonObject(value))
+    throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, an object`);
   return value;
 }
 
@@ -245,5 +300,7 @@ function allParams(request: ClientRequest): ParamMember[] {
 const hopParams: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
 
 function withRef(request: ClientRequest, ref: JsonObject): ParamMember[] {
-  return allParams(request).map(([key, value]): ParamMember => (key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value]));
+  return allParams(request).map(([key, value]): ParamMember =>
+    key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value],
+  );
 }

@@ -24,7 +24,10 @@ export const builtInExposures: NamedExposures = new Map([
 /** `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server (DESIGN.md section 5). */
 export function createEndpoints(settings: Settings, exposures: NamedExposures): (path: string) => Endpoint | undefined {
   const known = new Map<string, Endpoint>();
-  const standard = settings.transparent === undefined ? (exposures.get(settings.exposure) ?? metaExposure) : createServerExposure(settings.transparent);
+  const standard =
+    settings.transparent === undefined
+      ? (exposures.get(settings.exposure) ?? metaExposure)
+      : createServerExposure(settings.transparent);
   known.set("/mcp", { path: "/mcp", exposure: standard });
   for (const [name, exposure] of exposures) known.set(`/mcp/${name}`, { path: `/mcp/${name}`, exposure });
   return (path) => {
@@ -41,7 +44,11 @@ function instanceEndpoint(path: string): Endpoint | undefined {
   if (segment === undefined) return undefined;
   try {
     const instance = decodeURIComponent(segment);
-    return { path: `/i/${encodeURIComponent(instance)}/mcp`, exposure: createInstanceExposure(instance), instance: instance as InstanceId };
+    return {
+      path: `/i/${encodeURIComponent(instance)}/mcp`,
+      exposure: createInstanceExposure(instance),
+      instance: instance as InstanceId,
+    };
   } catch {
     return undefined;
   }

@@ -35,7 +35,12 @@ export interface McpHttpDeps {
   readonly firstSight: FirstSight;
 }
 
-export type McpHttpHandler = (request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal) => void;
+export type McpHttpHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpoint: Endpoint,
+  principal: Principal,
+) => void;
 
 /** Bytes that may wait for a client that reads slowly, per stream. */
 const streamBufferBytes = 8 * 1024 * 1024;
@@ -62,7 +67,11 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
         withSession(request, response, endpoint, principal);
         return;
       default:
-        refuse(response, new GatewayError("HTTP_METHOD_UNSUPPORTED", `${String(request.method)} is not served at ${endpoint.path}`), ["Allow", "POST, GET, DELETE"]);
+        refuse(
+          response,
+          new GatewayError("HTTP_METHOD_UNSUPPORTED", `${String(request.method)} is not served at ${endpoint.path}`),
+          ["Allow", "POST, GET, DELETE"],
+        );
     }
   };
 
@@ -100,17 +109,27 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       response.writeHead(202).end();
       return;
     }
-    if (message.kind === "response") throw new GatewayError("REQUEST_INVALID", "clients send no responses in this revision");
+    if (message.kind === "response")
+      throw new GatewayError("REQUEST_INVALID", "clients send no responses in this revision");
     let capabilities: Caller["client"]["capabilities"];
     try {
       capabilities = checkEnvelope(message, request.headers);
     } catch (error) {
       // The envelope is checked before anything runs: its failures have a status of their own (FAULTS.md 10-12).
       const failure = toGatewayError(error);
-      sendReply(response, message.idText, { ...toWireError(failure, "modern", message.method), status: failure.row.http });
+      sendReply(response, message.idText, {
+        ...toWireError(failure, "modern", message.method),
+        status: failure.row.http,
+      });
       return;
     }
-    const caller: Caller = { principal, endpoint, client: { era: "modern", revision: modernRevision, capabilities }, session: undefined, headers: request.headers };
+    const caller: Caller = {
+      principal,
+      endpoint,
+      client: { era: "modern", revision: modernRevision, capabilities },
+      session: undefined,
+      headers: request.headers,
+    };
     const accepts = readAccept(request);
     if (message.method === "subscriptions/listen") {
       deps.listen.open(message, caller, openChannelFor(response, message, accepts, undefined));
@@ -132,16 +151,33 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       if (leave === undefined) return;
       leave();
       const made = deps.legacy.initialize(message, principal, endpoint, true);
-      sendReply(response, message.idText, made.reply, made.session === undefined ? [] : ["Mcp-Session-Id", made.session.id], !readAccept(request).json);
+      sendReply(
+        response,
+        message.idText,
+        made.reply,
+        made.session === undefined ? [] : ["Mcp-Session-Id", made.session.id],
+        !readAccept(request).json,
+      );
       return;
     }
     const header = request.headers["mcp-protocol-version"];
     const revision = session?.revision ?? (typeof header === "string" ? header : assumedRevision);
-    const caller: Caller = { principal, endpoint, client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} }, session };
+    const caller: Caller = {
+      principal,
+      endpoint,
+      client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} },
+      session,
+    };
     run(incoming, message, caller, readAccept(request), session);
   }
 
-  function run(incoming: Incoming, message: ClientRequest, caller: Caller, accepts: Accepts, session: Session | undefined): void {
+  function run(
+    incoming: Incoming,
+    message: ClientRequest,
+    caller: Caller,
+    accepts: Accepts,
+    session: Session | undefined,
+  ): void {
     const { response } = incoming;
     const leave = admit(response, message, caller.principal);
     if (leave === undefined) return;
@@ -151,8 +187,19 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       if (session === undefined) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
     });
     if (session !== undefined) track(session, message.id, controller);
-    const answering = caller.client.era === "legacy" ? (deps.legacy.answer(message, caller, channel, controller.signal) ?? deps.runner.run(message, caller, channel, controller.signal)) : deps.runner.run(message, caller, channel, controller.signal);
-    const entry: RunningRequest = { id: deps.running.nextId(), principal: caller.principal, era: caller.client.era, method: message.method, channel, controller };
+    const answering =
+      caller.client.era === "legacy"
+        ? (deps.legacy.answer(message, caller, channel, controller.signal) ??
+          deps.runner.run(message, caller, channel, controller.signal))
+        : deps.runner.run(message, caller, channel, controller.signal);
+    const entry: RunningRequest = {
+      id: deps.running.nextId(),
+      principal: caller.principal,
+      era: caller.client.era,
+      method: message.method,
+      channel,
+      controller,
+    };
     deps.running.add(entry);
     void answering.then((reply) => {
       leave();
@@ -176,11 +223,22 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     }
   }
 
-  function openChannelFor(response: ServerResponse, message: ClientRequest, accepts: Accepts, session: Session | undefined): (onGone: () => void) => AnswerChannel {
+  function openChannelFor(
+    response: ServerResponse,
+    message: ClientRequest,
+    accepts: Accepts,
+    session: Session | undefined,
+  ): (onGone: () => void) => AnswerChannel {
     return (onGone) => openChannel(response, message, { ...accepts, stream: true }, session, onGone);
   }
 
-  function openChannel(response: ServerResponse, message: ClientRequest, accepts: Accepts, session: Session | undefined, onGone: () => void): AnswerChannel {
+  function openChannel(
+    response: ServerResponse,
+    message: ClientRequest,
+    accepts: Accepts,
+    session: Session | undefined,
+    onGone: () => void,
+  ): AnswerChannel {
     return createAnswerChannel(response, {
       idText: message.idText,
       acceptsStream: accepts.stream,
@@ -197,24 +255,40 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     const { request, response, endpoint, principal } = incoming;
     const session = findSession(request, endpoint, principal);
     const revision = session?.revision ?? request.headers["mcp-protocol-version"];
-    if (revision !== "2025-03-26") throw new MessageError("REQUEST_INVALID", "a batch of messages exists only in revision 2025-03-26");
-    const caller: Caller = { principal, endpoint, client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} }, session };
+    if (revision !== "2025-03-26")
+      throw new MessageError("REQUEST_INVALID", "a batch of messages exists only in revision 2025-03-26");
+    const caller: Caller = {
+      principal,
+      endpoint,
+      client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} },
+      session,
+    };
     answerBatch(body, caller, deps, (reply) => {
       if (reply === undefined) response.writeHead(202).end();
       else response.writeHead(200, jsonHeaders).end(reply, "latin1");
     });
   }
 
-  function withSession(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal): void {
+  function withSession(
+    request: IncomingMessage,
+    response: ServerResponse,
+    endpoint: Endpoint,
+    principal: Principal,
+  ): void {
     try {
-      if (request.headers["mcp-session-id"] === undefined) throw new GatewayError("HTTP_METHOD_UNSUPPORTED", `${String(request.method)} needs an Mcp-Session-Id: without a session only POST is served`);
+      if (request.headers["mcp-session-id"] === undefined)
+        throw new GatewayError(
+          "HTTP_METHOD_UNSUPPORTED",
+          `${String(request.method)} needs an Mcp-Session-Id: without a session only POST is served`,
+        );
       const session = findSession(request, endpoint, principal) as Session;
       if (request.method === "DELETE") {
         deps.sessions.end(session, "the client ended the session");
         response.writeHead(204).end();
         return;
       }
-      if (!readAccept(request).stream) throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
+      if (!readAccept(request).stream)
+        throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
       response.once("close", deps.admission.openStream(principal));
       deps.legacy.openStream(session, request, response, keepAliveMs);
     } catch (error) {
@@ -270,10 +344,22 @@ function readAccept(request: IncomingMessage): Accepts {
 
 const jsonHeaders = ["Content-Type", "application/json"];
 
-function sendReply(response: ServerResponse, idText: string, reply: ReplyBody, headers: readonly string[] = [], asEvent = false): void {
+function sendReply(
+  response: ServerResponse,
+  idText: string,
+  reply: ReplyBody,
+  headers: readonly string[] = [],
+  asEvent = false,
+): void {
   const message = `{"jsonrpc":"2.0","id":${idText},${joinText(reply.body)}}`;
   if (asEvent && reply.status === 200) {
-    response.writeHead(200, ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", ...headers]);
+    response.writeHead(200, [
+      "Content-Type",
+      "text/event-stream",
+      "Cache-Control",
+      "no-cache, no-transform",
+      ...headers,
+    ]);
     response.end(`event: message\ndata: ${message}\n\n`, "latin1");
     return;
   }
@@ -282,7 +368,12 @@ function sendReply(response: ServerResponse, idText: string, reply: ReplyBody, h
 }
 
 /** A request that never came to run: HTTP status and a JSON-RPC error of the same row. */
-export function refuse(response: ServerResponse, failure: GatewayError, headers: readonly string[] = [], id?: string): void {
+export function refuse(
+  response: ServerResponse,
+  failure: GatewayError,
+  headers: readonly string[] = [],
+  id?: string,
+): void {
   if (response.headersSent || response.destroyed) return;
   const idText = id ?? (failure instanceof MessageError ? failure.idText : "null");
   const { rpc, http } = failure.row;
@@ -305,4 +396,3 @@ function discardRest(request: IncomingMessage): void {
 }
 
 const discardMs = 2_000;
-

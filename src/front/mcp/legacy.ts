@@ -32,11 +32,21 @@ export interface LegacyDeps {
 /** What only legacy clients have: initialize, sessions and their streams, levels, subscriptions, cancellation by message. */
 export interface LegacyRequests {
   /** Answers `initialize`; with `keep` it makes a session. Never throws. */
-  initialize(request: ClientRequest, principal: Principal, endpoint: Endpoint, keep: boolean): { readonly reply: ReplyBody; readonly session: Session | undefined };
+  initialize(
+    request: ClientRequest,
+    principal: Principal,
+    endpoint: Endpoint,
+    keep: boolean,
+  ): { readonly reply: ReplyBody; readonly session: Session | undefined };
   /** Takes a notification, or the client's answer to a question. */
   receive(message: Exclude<ClientMessage, { kind: "request" }>, session: Session | undefined): void;
   /** Answers the methods that need a session's state; undefined for all others. */
-  answer(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> | undefined;
+  answer(
+    request: ClientRequest,
+    caller: Caller,
+    channel: ReplyChannel,
+    signal: AbortSignal,
+  ): Promise<ReplyBody> | undefined;
   /** Serves the session's GET stream, or what is left of one that broke off. */
   openStream(session: Session, request: IncomingMessage, response: ServerResponse, keepAliveMs: number): void;
 }
@@ -44,7 +54,12 @@ export interface LegacyRequests {
 const emptyResult: ReplyBody = { body: '"result":{}', status: 200 };
 
 export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
-  function initialize(request: ClientRequest, principal: Principal, endpoint: Endpoint, keep: boolean): { reply: ReplyBody; session: Session | undefined } {
+  function initialize(
+    request: ClientRequest,
+    principal: Principal,
+    endpoint: Endpoint,
+    keep: boolean,
+  ): { reply: ReplyBody; session: Session | undefined } {
     try {
       const revision = negotiateLegacy(request.params["protocolVersion"]);
       const view = deps.viewOf(principal);
@@ -52,7 +67,9 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       const instructions = exposure.instructions(view);
       const declared = request.params["capabilities"];
       const capabilities = isJsonObject(declared) ? declared : {};
-      const session = keep ? deps.sessions.create({ principal, endpoint: endpoint.path, revision, capabilities }) : undefined;
+      const session = keep
+        ? deps.sessions.create({ principal, endpoint: endpoint.path, revision, capabilities })
+        : undefined;
       if (session !== undefined) listenFor(session, endpoint);
       const result = {
         protocolVersion: revision,
@@ -63,7 +80,13 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       return { reply: { body: `"result":${asciiJson(result)}`, status: 200 }, session };
     } catch (error) {
       const failure = toGatewayError(error);
-      return { reply: { ...toWireError(failure, "legacy", "initialize"), status: failure.code === "SESSION_LIMIT" ? failure.row.http : 200 }, session: undefined };
+      return {
+        reply: {
+          ...toWireError(failure, "legacy", "initialize"),
+          status: failure.code === "SESSION_LIMIT" ? failure.row.http : 200,
+        },
+        session: undefined,
+      };
     }
   }
 
@@ -92,12 +115,14 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     const id = params["requestId"];
     if (session === undefined || (typeof id !== "string" && typeof id !== "number")) return;
     const reason = typeof params["reason"] === "string" ? `: ${params["reason"].slice(0, 200)}` : "";
-    for (const controller of session.running.get(id) ?? []) controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
+    for (const controller of session.running.get(id) ?? [])
+      controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
   }
 
   /** Each may have asked for the roots; it asks again, on a call, if it cares (2025-11-25, client/roots). */
   function tellServers(principal: Principal, endpoint: Endpoint, params: JsonObject): void {
-    for (const instance of instancesAt(principal, endpoint)) deps.routing.notify(instance, "notifications/roots/list_changed", params);
+    for (const instance of instancesAt(principal, endpoint))
+      deps.routing.notify(instance, "notifications/roots/list_changed", params);
   }
 
   function instancesAt(principal: Principal, endpoint: Endpoint): readonly InstanceId[] {
@@ -108,7 +133,8 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
 
   async function setLevel(request: ClientRequest, caller: Caller): Promise<ReplyBody> {
     const { level } = request.params;
-    if (!isLogLevel(level)) throw new GatewayError("PARAMS_INVALID", `${JSON.stringify(level)?.slice(0, 40)} is no log level`);
+    if (!isLogLevel(level))
+      throw new GatewayError("PARAMS_INVALID", `${JSON.stringify(level)?.slice(0, 40)} is no log level`);
     const { session } = caller;
     if (session === undefined) return emptyResult;
     session.logLevel = level;
@@ -119,10 +145,16 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
   async function subscribe(request: ClientRequest, caller: Caller, signal: AbortSignal): Promise<ReplyBody> {
     const { session } = caller;
     const { uri } = request.params;
-    if (session === undefined) throw new GatewayError("PARAMS_INVALID", "a subscription needs a session: initialize first");
-    if (typeof uri !== "string") throw new GatewayError("PARAMS_INVALID", "resources/subscribe needs params.uri, a string");
+    if (session === undefined)
+      throw new GatewayError("PARAMS_INVALID", "a subscription needs a session: initialize first");
+    if (typeof uri !== "string")
+      throw new GatewayError("PARAMS_INVALID", "resources/subscribe needs params.uri, a string");
     if (session.subscriptions.has(uri)) return emptyResult;
-    if (session.subscriptions.size >= mostSubscriptions) throw new GatewayError("RATE_LIMITED", `${session.subscriptions.size} resources are subscribed to in this session already`);
+    if (session.subscriptions.size >= mostSubscriptions)
+      throw new GatewayError(
+        "RATE_LIMITED",
+        `${session.subscriptions.size} resources are subscribed to in this session already`,
+      );
     const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
     if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
     const release = await deps.subscriptions.subscribe(intent.server.instance, intent.uri, signal);
@@ -158,7 +190,10 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     receive(message, session) {
       if (message.kind === "response") {
         const body = message.body;
-        session?.answer(message.id, body.kind === "result" ? { kind: "result", result: body.bytes } : { kind: "error", error: body.bytes });
+        session?.answer(
+          message.id,
+          body.kind === "result" ? { kind: "result", result: body.bytes } : { kind: "error", error: body.bytes },
+        );
       } else if (message.method === "notifications/cancelled") cancel(session, message.params);
       else if (message.method === "notifications/progress") session?.progress(message.params);
       else if (message.method === "notifications/roots/list_changed") session?.onRootsChanged?.(message.params);
@@ -176,7 +211,14 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       }
     },
     openStream(session, request, response, keepAliveMs) {
-      response.writeHead(200, ["Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform", "X-Accel-Buffering", "no"]);
+      response.writeHead(200, [
+        "Content-Type",
+        "text/event-stream",
+        "Cache-Control",
+        "no-cache, no-transform",
+        "X-Accel-Buffering",
+        "no",
+      ]);
       response.flushHeaders();
       const keepAlive = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
       keepAlive.unref();

@@ -39,17 +39,25 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
 
   function open(request: ClientRequest, caller: Caller, openChannel: (onGone: () => void) => AnswerChannel): void {
     const controller = new AbortController();
-    const channel = openChannel(() => controller.abort(new GatewayError("CALL_CANCELLED", "the client stopped listening")));
+    const channel = openChannel(() =>
+      controller.abort(new GatewayError("CALL_CANCELLED", "the client stopped listening")),
+    );
     void serve(request, caller, channel, controller.signal).catch((error: unknown) => {
       const reply = toWireError(toGatewayError(error), "modern", request.method);
       channel.finish(reply.body, reply.status);
     });
   }
 
-  async function serve(request: ClientRequest, caller: Caller, channel: AnswerChannel, signal: AbortSignal): Promise<void> {
+  async function serve(
+    request: ClientRequest,
+    caller: Caller,
+    channel: AnswerChannel,
+    signal: AbortSignal,
+  ): Promise<void> {
     const filter = readFilter(request.params["notifications"]);
     const own = [...streams].filter((stream) => stream.principal.id === caller.principal.id).length;
-    if (own >= deps.mostStreams) throw new GatewayError("RATE_LIMITED", `${own} streams are open for this principal already (limits.openStreams)`);
+    if (own >= deps.mostStreams)
+      throw new GatewayError("RATE_LIMITED", `${own} streams are open for this principal already (limits.openStreams)`);
     const resources = new Map<string, string>();
     const releases: (() => void)[] = [];
     const { exposure } = caller.endpoint;
@@ -60,7 +68,9 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
     const finish = (): void => {
       if (!streams.delete(stream)) return;
       for (const release of releases) release();
-      channel.finish(`"result":{"resultType":"complete","_meta":{"${metaKeys.subscriptionId}":${request.idText},"${metaKeys.serverInfo}":${deps.serverInfoText}}}`);
+      channel.finish(
+        `"result":{"resultType":"complete","_meta":{"${metaKeys.subscriptionId}":${request.idText},"${metaKeys.serverInfo}":${deps.serverInfoText}}}`,
+      );
     };
     streams.add(stream);
     signal.addEventListener("abort", finish, { once: true });
@@ -80,11 +90,21 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
     };
     // First of all, and nothing before it (patterns/subscriptions, acknowledgment).
     send("notifications/subscriptions/acknowledged", { notifications: acknowledged });
-    const wants = { tools: filter.tools && exposure.toolsChange, prompts: filter.prompts, resources: filter.resourcesList };
-    if (!signal.aborted) releases.push(deps.notifier.add({ principal: caller.principal, exposure, wants, resources, send }));
+    const wants = {
+      tools: filter.tools && exposure.toolsChange,
+      prompts: filter.prompts,
+      resources: filter.resourcesList,
+    };
+    if (!signal.aborted)
+      releases.push(deps.notifier.add({ principal: caller.principal, exposure, wants, resources, send }));
   }
 
-  async function watch(caller: Caller, uri: string, resources: Map<string, string>, signal: AbortSignal): Promise<() => void> {
+  async function watch(
+    caller: Caller,
+    uri: string,
+    resources: Map<string, string>,
+    signal: AbortSignal,
+  ): Promise<() => void> {
     const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
     if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
     const release = await deps.subscriptions.subscribe(intent.server.instance, intent.uri, signal);
@@ -111,10 +131,13 @@ interface Filter {
 }
 
 function readFilter(value: unknown): Filter {
-  if (!isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", "subscriptions/listen needs params.notifications, an object");
+  if (!isJsonObject(value))
+    throw new GatewayError("PARAMS_INVALID", "subscriptions/listen needs params.notifications, an object");
   const resources = value["resourceSubscriptions"] ?? [];
-  if (!Array.isArray(resources) || resources.some((uri) => typeof uri !== "string")) throw new GatewayError("PARAMS_INVALID", "resourceSubscriptions must be an array of strings");
-  if (resources.length > mostResources) throw new GatewayError("PARAMS_INVALID", `resourceSubscriptions holds more than ${mostResources} resources`);
+  if (!Array.isArray(resources) || resources.some((uri) => typeof uri !== "string"))
+    throw new GatewayError("PARAMS_INVALID", "resourceSubscriptions must be an array of strings");
+  if (resources.length > mostResources)
+    throw new GatewayError("PARAMS_INVALID", `resourceSubscriptions holds more than ${mostResources} resources`);
   return {
     tools: value["toolsListChanged"] === true,
     prompts: value["promptsListChanged"] === true,
@@ -122,4 +145,3 @@ function readFilter(value: unknown): Filter {
     resources: [...new Set(resources as readonly string[])],
   };
 }
-

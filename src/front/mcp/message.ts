@@ -7,7 +7,11 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json
 export type ClientMessage =
   | ClientRequest
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
-  | { readonly kind: "response"; readonly id: string | number; readonly body: { readonly kind: "result" | "error"; readonly bytes: JsonBytes } };
+  | {
+      readonly kind: "response";
+      readonly id: string | number;
+      readonly body: { readonly kind: "result" | "error"; readonly bytes: JsonBytes };
+    };
 
 export class ClientRequest {
   readonly kind = "request";
@@ -19,7 +23,13 @@ export class ClientRequest {
   readonly #bytes: Buffer;
   readonly #place: Member | undefined;
 
-  constructor(id: { readonly value: string | number; readonly text: string }, method: string, params: JsonObject, bytes: Buffer, place: Member | undefined) {
+  constructor(
+    id: { readonly value: string | number; readonly text: string },
+    method: string,
+    params: JsonObject,
+    bytes: Buffer,
+    place: Member | undefined,
+  ) {
     this.id = id.value;
     this.idText = id.text;
     this.method = method;
@@ -62,16 +72,26 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   const { value, members } = parseBody(bytes, maxDepth);
   const idMember = findMember(members, "id");
   const id = value["id"];
-  if (idMember !== undefined && !isId(id)) throw new MessageError("REQUEST_INVALID", "the id is neither a string nor an integer");
+  if (idMember !== undefined && !isId(id))
+    throw new MessageError("REQUEST_INVALID", "the id is neither a string nor an integer");
   const idText = idMember === undefined ? "null" : bytes.toString("latin1", idMember.start, idMember.end);
   if (value["jsonrpc"] !== "2.0") throw new MessageError("REQUEST_INVALID", 'jsonrpc is not "2.0"', idText);
   const { method } = value;
-  if (method === undefined && idMember !== undefined) return readResponse(bytes, members, value, id as string | number, idText);
-  if (typeof method !== "string" || method === "") throw new MessageError("REQUEST_INVALID", "the method is no string", idText);
+  if (method === undefined && idMember !== undefined)
+    return readResponse(bytes, members, value, id as string | number, idText);
+  if (typeof method !== "string" || method === "")
+    throw new MessageError("REQUEST_INVALID", "the method is no string", idText);
   const params = value["params"] ?? noParams;
-  if (!isJsonObject(params)) throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are no object`, idText);
+  if (!isJsonObject(params))
+    throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are no object`, idText);
   if (idMember === undefined) return { kind: "notification", method, params };
-  return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, findMember(members, "params"));
+  return new ClientRequest(
+    { value: id as string | number, text: idText },
+    method,
+    params,
+    bytes,
+    findMember(members, "params"),
+  );
 }
 
 /** Whether the body is a JSON array: a batch, which only revision 2025-03-26 had. */
@@ -98,10 +118,17 @@ function parseBody(bytes: Buffer, maxDepth: number): { value: JsonObject; member
   }
 }
 
-function readResponse(bytes: Buffer, members: readonly Member[], value: JsonObject, id: string | number, idText: string): ClientMessage {
+function readResponse(
+  bytes: Buffer,
+  members: readonly Member[],
+  value: JsonObject,
+  id: string | number,
+  idText: string,
+): ClientMessage {
   const kind = value["result"] !== undefined ? "result" : "error";
   const member = findMember(members, kind);
-  if (member === undefined) throw new MessageError("REQUEST_INVALID", "the message has neither method nor result nor error", idText);
+  if (member === undefined)
+    throw new MessageError("REQUEST_INVALID", "the message has neither method nor result nor error", idText);
   return { kind: "response", id, body: { kind, bytes: bytes.subarray(member.start, member.end) } };
 }
 

@@ -6,7 +6,11 @@ import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 import type { ClientRequest } from "./message.ts";
 
 /** Where a header stands for a member of the body (2026-07-28, streamable-http, standard request headers). */
-const namedBy: Readonly<Record<string, "name" | "uri" | undefined>> = Object.freeze({ "tools/call": "name", "prompts/get": "name", "resources/read": "uri" });
+const namedBy: Readonly<Record<string, "name" | "uri" | undefined>> = Object.freeze({
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+});
 
 export function claimedRevision(params: JsonObject): unknown {
   const meta = params["_meta"];
@@ -21,25 +25,39 @@ export function checkEnvelope(request: ClientRequest, headers: IncomingHttpHeade
   const claimed = claimedRevision(request.params);
   const header = headers?.["mcp-protocol-version"];
   if (claimed !== undefined && header !== undefined && claimed !== header) {
-    throw new GatewayError("HEADER_MISMATCH", `the MCP-Protocol-Version header says ${quote(header)}, the body ${quote(claimed)}`);
+    throw new GatewayError(
+      "HEADER_MISMATCH",
+      `the MCP-Protocol-Version header says ${quote(header)}, the body ${quote(claimed)}`,
+    );
   }
   const version = claimed ?? header;
-  if (typeof version === "string" && version !== modernRevision) throw new GatewayError("VERSION_UNSUPPORTED", "Unsupported protocol version", { data: { requested: version.slice(0, 100) } });
+  if (typeof version === "string" && version !== modernRevision)
+    throw new GatewayError("VERSION_UNSUPPORTED", "Unsupported protocol version", {
+      data: { requested: version.slice(0, 100) },
+    });
   const meta = request.params["_meta"];
-  if (!isJsonObject(meta) || typeof claimed !== "string") throw new GatewayError("PARAMS_INVALID", `params._meta needs ${metaKeys.protocolVersion}, a string`);
+  if (!isJsonObject(meta) || typeof claimed !== "string")
+    throw new GatewayError("PARAMS_INVALID", `params._meta needs ${metaKeys.protocolVersion}, a string`);
   if (headers !== undefined) checkHeaders(request, headers);
   const capabilities = meta[metaKeys.clientCapabilities];
-  if (!isJsonObject(capabilities)) throw new GatewayError("PARAMS_INVALID", `params._meta needs ${metaKeys.clientCapabilities}, an object`);
+  if (!isJsonObject(capabilities))
+    throw new GatewayError("PARAMS_INVALID", `params._meta needs ${metaKeys.clientCapabilities}, an object`);
   const level = meta[metaKeys.logLevel];
-  if (level !== undefined && !isLogLevel(level)) throw new GatewayError("PARAMS_INVALID", `${quote(level)} is no log level`);
+  if (level !== undefined && !isLogLevel(level))
+    throw new GatewayError("PARAMS_INVALID", `${quote(level)} is no log level`);
   return capabilities;
 }
 
 function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): void {
-  if (headers["mcp-protocol-version"] === undefined) throw new GatewayError("HEADER_MISMATCH", "the MCP-Protocol-Version header is missing");
+  if (headers["mcp-protocol-version"] === undefined)
+    throw new GatewayError("HEADER_MISMATCH", "the MCP-Protocol-Version header is missing");
   const method = headers["mcp-method"];
   if (method === undefined) throw new GatewayError("HEADER_MISMATCH", "the Mcp-Method header is missing");
-  if (method !== request.method) throw new GatewayError("HEADER_MISMATCH", `the Mcp-Method header says ${quote(method)}, the body ${quote(request.method)}`);
+  if (method !== request.method)
+    throw new GatewayError(
+      "HEADER_MISMATCH",
+      `the Mcp-Method header says ${quote(method)}, the body ${quote(request.method)}`,
+    );
   const source = Object.hasOwn(namedBy, request.method) ? namedBy[request.method] : undefined;
   if (source === undefined) return;
   const named = headers["mcp-name"];
@@ -47,7 +65,8 @@ function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): voi
   if (named === undefined && typeof request.params[source] !== "string") return;
   if (named === undefined) throw new GatewayError("HEADER_MISMATCH", "the Mcp-Name header is missing");
   const decoded = decodeHeaderValue(Array.isArray(named) ? named.join(",") : named);
-  if (decoded !== request.params[source]) throw new GatewayError("HEADER_MISMATCH", `the Mcp-Name header does not match params.${source}`);
+  if (decoded !== request.params[source])
+    throw new GatewayError("HEADER_MISMATCH", `the Mcp-Name header does not match params.${source}`);
 }
 
 const sentinel = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
@@ -57,7 +76,8 @@ const utf8 = { fatal: true } as const;
 export function decodeHeaderValue(value: string): string {
   if (!value.startsWith("=?base64?") || !value.endsWith("?=")) return value;
   const coded = sentinel.exec(value)?.[1];
-  if (coded === undefined || coded.length % 4 !== 0) throw new GatewayError("HEADER_MISMATCH", "a header's Base64 value cannot be decoded");
+  if (coded === undefined || coded.length % 4 !== 0)
+    throw new GatewayError("HEADER_MISMATCH", "a header's Base64 value cannot be decoded");
   try {
     return new TextDecoder("utf-8", utf8).decode(Buffer.from(coded, "base64"));
   } catch {

@@ -50,7 +50,11 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
   /** At an exposure of several servers nothing has changed; a transparent one says what its server says. */
   function onAnnounced(event: EventOf<"catalog.announced">): void {
     for (const listener of listeners) {
-      if (!listener.exposure.isTransparent || listener.exposure.transparent(viewOf(listener.principal))?.instance !== event.instance) continue;
+      if (
+        !listener.exposure.isTransparent ||
+        listener.exposure.transparent(viewOf(listener.principal))?.instance !== event.instance
+      )
+        continue;
       for (const kind of event.kinds) if (listener.wants[kind]) listener.send(`notifications/${kind}/list_changed`, {});
     }
   }
@@ -59,7 +63,9 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
     for (const listener of listeners) {
       if (listener.relay === undefined) continue;
       const view = viewOf(listener.principal);
-      const concerns = listener.exposure.isTransparent ? listener.exposure.transparent(view)?.instance === event.instance : aboutPast.has(event.method) && view.servers.some((server) => server.instance === event.instance);
+      const concerns = listener.exposure.isTransparent
+        ? listener.exposure.transparent(view)?.instance === event.instance
+        : aboutPast.has(event.method) && view.servers.some((server) => server.instance === event.instance);
       if (concerns) listener.relay(event.method, event.params);
     }
   }
@@ -75,7 +81,8 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
   /** What is loaded belongs to the principal: all its clients hear of it, at the exposure whose list it changes. */
   function onLoadedChanged(principal: PrincipalId): void {
     for (const listener of listeners) {
-      if (listener.principal.id === principal && listener.exposure.name === "namespaces" && listener.wants.tools) listener.send("notifications/tools/list_changed", {});
+      if (listener.principal.id === principal && listener.exposure.name === "namespaces" && listener.wants.tools)
+        listener.send("notifications/tools/list_changed", {});
     }
   }
 

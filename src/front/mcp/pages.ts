@@ -32,7 +32,8 @@ export function createPageBook(key: Buffer): PageBook {
 
   function readCursor(cursor: unknown, binding: string): number {
     if (cursor === undefined || cursor === null) return 0;
-    const [page, signature] = typeof cursor === "string" ? Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1").split(".") : [];
+    const [page, signature] =
+      typeof cursor === "string" ? Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1").split(".") : [];
     if (page === undefined || signature === undefined || sign(`${page}.${binding}`) !== signature) {
       throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out for this list");
     }

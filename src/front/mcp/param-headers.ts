@@ -30,19 +30,22 @@ export function createParamHeaderCheck(): CheckParamHeaders {
 
 function checkOne({ name, path }: HeaderParameter, args: unknown, headers: IncomingHttpHeaders): void {
   const header = headers[`mcp-param-${name.toLowerCase()}`];
-  const value = path.reduce<unknown>(
-    (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
-    args,
-  );
-  const isGiven = value !== undefined && value !== null;
-  if (!isGiven && header === undefined) return;
+  const value = valueAt(path, args);
+  if (value === undefined && header === undefined) return;
   if (header === undefined) throw new GatewayError("HEADER_MISMATCH", `the Mcp-Param-${name} header is missing`);
   const text = decodeHeaderValue(Array.isArray(header) ? header.join(",") : header);
-  const same =
-    typeof value === "number" ? text.trim() !== "" && Number(text) === value : isGiven && text === String(value);
-  if (!same)
+  // Integers are compared as numbers: 42.0 is 42.
+  const same = typeof value === "number" ? text.trim() !== "" && Number(text) === value : text === String(value);
+  if (value === undefined || !same)
     throw new GatewayError(
       "HEADER_MISMATCH",
       `the Mcp-Param-${name} header does not match the argument ${path.join(".")}`,
     );
+}
+
+/** A value that has to be mirrored; undefined for what is left out, null or of another type: then no header is expected. */
+function valueAt(path: readonly string[], args: unknown): string | number | boolean | undefined {
+  let at: unknown = args;
+  for (const key of path) at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  return typeof at === "string" || typeof at === "number" || typeof at === "boolean" ? at : undefined;
 }

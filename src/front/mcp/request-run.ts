@@ -17,13 +17,28 @@ export interface RequestRunner {
 }
 
 /** One request of either era, with the ways in which a server may ask its client something back. */
-export function createRequestRunner(dispatch: Dispatch, conversations: Conversations, serverInfoText: string, failed: (error: unknown, caller: Caller, method: string) => ReplyBody): RequestRunner {
-  async function runModern(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody> {
+export function createRequestRunner(
+  dispatch: Dispatch,
+  conversations: Conversations,
+  serverInfoText: string,
+  failed: (error: unknown, caller: Caller, method: string) => ReplyBody,
+): RequestRunner {
+  async function runModern(
+    request: ClientRequest,
+    caller: Caller,
+    channel: ReplyChannel,
+    signal: AbortSignal,
+  ): Promise<ReplyBody> {
     const binding = { principal: caller.principal.id, request: `${request.method}\n${bindingOf(request)}` };
     const { requestState } = request.params;
     const context = toCallContext(request, caller, channel, signal, undefined);
     if (!conversations.isHandle(requestState)) {
-      const begun = conversations.begin(binding, context, async (conversation, ended) => await dispatch(request, caller, inConversation(context, conversation, ended, caller)));
+      const begun = conversations.begin(
+        binding,
+        context,
+        async (conversation, ended) =>
+          await dispatch(request, caller, inConversation(context, conversation, ended, caller)),
+      );
       return await nextTurn(begun, signal);
     }
     const resumed = conversations.resume(requestState, binding, request.paramBytes("inputResponses"));
@@ -38,8 +53,13 @@ export function createRequestRunner(dispatch: Dispatch, conversations: Conversat
     try {
       const turn = await conversation.next();
       if (turn.kind === "answer") return turn.reply;
-      const result = ownResultText({}, "modern", serverInfoText).replace('"resultType":"complete"', '"resultType":"input_required"').slice(0, -1);
-      return { body: `"result":${result},"inputRequests":${turn.inputRequests},"requestState":"${turn.handle}"}`, status: 200 };
+      const result = ownResultText({}, "modern", serverInfoText)
+        .replace('"resultType":"complete"', '"resultType":"input_required"')
+        .slice(0, -1);
+      return {
+        body: `"result":${result},"inputRequests":${turn.inputRequests},"requestState":"${turn.handle}"}`,
+        status: 200,
+      };
     } finally {
       signal.removeEventListener("abort", cancel);
     }
@@ -47,17 +67,26 @@ export function createRequestRunner(dispatch: Dispatch, conversations: Conversat
 
   return {
     run(request, caller, channel, signal) {
-      if (caller.client.era === "legacy") return dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
+      if (caller.client.era === "legacy")
+        return dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
       // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a legacy one's.
-      const converses = mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined);
+      const converses =
+        mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined);
       if (!converses) return dispatch(request, caller, toCallContext(request, caller, channel, signal, undefined));
-      return runModern(request, caller, channel, signal).catch((error: unknown) => failed(error, caller, request.method));
+      return runModern(request, caller, channel, signal).catch((error: unknown) =>
+        failed(error, caller, request.method),
+      );
     },
   };
 }
 
 /** The same call, told of by whichever request of the client waits for it. */
-function inConversation(context: CallContext, conversation: Conversation, signal: AbortSignal, caller: Caller): CallContext {
+function inConversation(
+  context: CallContext,
+  conversation: Conversation,
+  signal: AbortSignal,
+  caller: Caller,
+): CallContext {
   return {
     ...context,
     signal,
@@ -70,13 +99,20 @@ function inConversation(context: CallContext, conversation: Conversation, signal
 
 function canBeAsked(caller: Caller): boolean {
   const { capabilities } = caller.client;
-  return capabilities["elicitation"] !== undefined || capabilities["sampling"] !== undefined || capabilities["roots"] !== undefined;
+  return (
+    capabilities["elicitation"] !== undefined ||
+    capabilities["sampling"] !== undefined ||
+    capabilities["roots"] !== undefined
+  );
 }
 
 function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
   const { session } = caller;
   if (session === undefined || !canBeAsked(caller)) return undefined;
-  return guarded(async (question, signal) => await session.ask(question, (message) => channel.send(message), signal), caller);
+  return guarded(
+    async (question, signal) => await session.ask(question, (message) => channel.send(message), signal),
+    caller,
+  );
 }
 
 /** Nobody is asked for what they did not declare (PROTOCOL.md, "Multi-round-trip"). */
@@ -84,7 +120,10 @@ function guarded(ask: NonNullable<CallContext["ask"]>, caller: Caller): NonNulla
   return async (question, signal) => {
     const params = JSON.parse(question.params.toString("utf8")) as Record<string, unknown>;
     if (!canAnswer(caller.client.capabilities, question.method, params)) {
-      throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client did not declare that it can answer ${question.method}`);
+      throw new GatewayError(
+        "CLIENT_CANNOT_ANSWER",
+        `the client did not declare that it can answer ${question.method}`,
+      );
     }
     return await ask(question, signal);
   };

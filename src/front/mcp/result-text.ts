@@ -16,7 +16,9 @@ export type WireText = string | readonly (string | Buffer)[];
 const piecesFromBytes = 32_768;
 
 export function joinText(text: WireText): string {
-  return typeof text === "string" ? text : text.map((piece) => (typeof piece === "string" ? piece : piece.toString("latin1"))).join("");
+  return typeof text === "string"
+    ? text
+    : text.map((piece) => (typeof piece === "string" ? piece : piece.toString("latin1"))).join("");
 }
 
 /** The same with something before it; a string stays one. */
@@ -48,8 +50,14 @@ function modernPieces(result: JsonBytes, serverInfoText: string, hints: string):
   const own = scanMembers(result, meta.start, meta.end, depthLimit);
   const theirs = findMember(own, metaKeys.serverInfo);
   const lead = `{${type}${caching}`;
-  if (theirs !== undefined) return [lead, result.subarray(open, theirs.start), serverInfoText, result.subarray(theirs.end)];
-  return [lead, result.subarray(open, meta.start + 1), `${serverInfo}${own.length > 0 ? "," : ""}`, result.subarray(meta.start + 1)];
+  if (theirs !== undefined)
+    return [lead, result.subarray(open, theirs.start), serverInfoText, result.subarray(theirs.end)];
+  return [
+    lead,
+    result.subarray(open, meta.start + 1),
+    `${serverInfo}${own.length > 0 ? "," : ""}`,
+    result.subarray(meta.start + 1),
+  ];
 }
 
 /** A result of our own. */

@@ -47,14 +47,16 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
   return {
     create(options) {
       expire();
-      if (sessions.size >= limits.sessions) throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`);
+      if (sessions.size >= limits.sessions)
+        throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`);
       const session = createSession({ ...options, nowMs: clock.monotonic() });
       sessions.set(session.id, session);
       return session;
     },
     find(id, principal, endpoint) {
       const session = sessions.get(id);
-      if (session === undefined || session.principal.id !== principal.id || session.endpoint !== endpoint) return undefined;
+      if (session === undefined || session.principal.id !== principal.id || session.endpoint !== endpoint)
+        return undefined;
       const nowMs = clock.monotonic();
       if (isIdle(session, nowMs)) {
         end(session, "the session was idle for too long");

@@ -59,7 +59,13 @@ const getBufferBytes = 8 * 1024 * 1024;
 /** Revisions whose clients understand an event without data (2025-11-25, transports; SEP-1699). */
 const resumableRevisions: ReadonlySet<string> = new Set(["2025-11-25"]);
 
-export function createSession(options: { principal: Principal; endpoint: string; revision: string; capabilities: JsonObject; nowMs: number }): Session {
+export function createSession(options: {
+  principal: Principal;
+  endpoint: string;
+  revision: string;
+  capabilities: JsonObject;
+  nowMs: number;
+}): Session {
   const questions = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
   const logs = new Map<string, EventLog>();
   let lastQuestion = 0;
@@ -82,7 +88,8 @@ export function createSession(options: { principal: Principal; endpoint: string;
     onClose: undefined,
     async ask(question, deliver, signal) {
       if (closed) throw new GatewayError("CLIENT_CANNOT_ANSWER", "the client's session has ended");
-      if (questions.size >= mostQuestions) throw new GatewayError("CLIENT_CANNOT_ANSWER", `${mostQuestions} questions wait for this client already`);
+      if (questions.size >= mostQuestions)
+        throw new GatewayError("CLIENT_CANNOT_ANSWER", `${mostQuestions} questions wait for this client already`);
       lastQuestion += 1;
       const id = `toolyard-${lastQuestion}`;
       return await new Promise<Answer>((resolve, reject) => {
@@ -92,7 +99,9 @@ export function createSession(options: { principal: Principal; endpoint: string;
         };
         const giveUp = () => {
           leave();
-          deliver(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason: "the call has ended" })}}`);
+          deliver(
+            `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason: "the call has ended" })}}`,
+          );
           reject(abortReason(signal));
         };
         const settle = (answer: Answer) => {
@@ -101,11 +110,19 @@ export function createSession(options: { principal: Principal; endpoint: string;
         };
         questions.set(id, { question, settle });
         signal.addEventListener("abort", giveUp, { once: true });
-        const params = question.onProgress === undefined ? question.params.toString("latin1") : withProgressToken(question.params, id);
+        const params =
+          question.onProgress === undefined
+            ? question.params.toString("latin1")
+            : withProgressToken(question.params, id);
         const message = `{"jsonrpc":"2.0","id":"${id}","method":"${question.method}","params":${params}}`;
         if (deliver(message) || session.push(message)) return;
         leave();
-        reject(new GatewayError("CLIENT_CANNOT_ANSWER", `${question.method} cannot reach the client: it takes no event stream`));
+        reject(
+          new GatewayError(
+            "CLIENT_CANNOT_ANSWER",
+            `${question.method} cannot reach the client: it takes no event stream`,
+          ),
+        );
       });
     },
     answer(id, answer) {
@@ -158,7 +175,8 @@ export function createSession(options: { principal: Principal; endpoint: string;
     close(reason) {
       if (closed) return;
       closed = true;
-      for (const same of session.running.values()) for (const controller of same) controller.abort(new GatewayError("CALL_CANCELLED", reason));
+      for (const same of session.running.values())
+        for (const controller of same) controller.abort(new GatewayError("CALL_CANCELLED", reason));
       for (const release of session.subscriptions.values()) release();
       session.subscriptions.clear();
       session.onClose?.();

@@ -31,7 +31,12 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const running = new Map<string | number, AbortController>();
 
   function send(message: string): void {
-    options.output.write(`${message.includes("\n") || message.includes("\r") ? message.replace(/[\r\n]+/g, " ") : message}\n`, "latin1");
+    // A client that does not read must not fill our memory: it is left.
+    if (options.output.writableLength > mostWaitingBytes) options.input.destroy(new Error("the client does not read"));
+    options.output.write(
+      `${message.includes("\n") || message.includes("\r") ? message.replace(/[\r\n]+/g, " ") : message}\n`,
+      "latin1",
+    );
   }
 
   function receive(line: Buffer): void {
@@ -44,12 +49,16 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
       }
     } catch (error) {
       const failure = toGatewayError(error);
-      send(`{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`);
+      send(
+        `{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`,
+      );
     }
   }
 
   function cancelModern(message: Extract<ClientMessage, { kind: "notification" }>): void {
-    running.get(message.params["requestId"] as string | number)?.abort(new GatewayError("CALL_CANCELLED", "the client cancelled the request"));
+    running
+      .get(message.params["requestId"] as string | number)
+      ?.abort(new GatewayError("CALL_CANCELLED", "the client cancelled the request"));
   }
 
   function answer(message: ClientRequest): void {
@@ -75,17 +84,26 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     void run(message, isModern, channel, controller).finally(done);
   }
 
-  async function run(message: ClientRequest, isModern: boolean, channel: AnswerChannel, controller: AbortController): Promise<void> {
+  async function run(
+    message: ClientRequest,
+    isModern: boolean,
+    channel: AnswerChannel,
+    controller: AbortController,
+  ): Promise<void> {
     try {
       const capabilities = isModern ? checkEnvelope(message, undefined) : (session?.capabilities ?? {});
-      const client = isModern ? { era: "modern" as const, revision: modernRevision, capabilities } : { era: "legacy" as const, revision: session?.revision ?? newestLegacyRevision, capabilities };
+      const client = isModern
+        ? { era: "modern" as const, revision: modernRevision, capabilities }
+        : { era: "legacy" as const, revision: session?.revision ?? newestLegacyRevision, capabilities };
       const caller: Caller = { principal, endpoint, client, session: isModern ? undefined : session };
       if (isModern && message.method === "subscriptions/listen") {
         parts.listen.open(message, caller, (onGone) => {
           controller.signal.addEventListener("abort", onGone, { once: true });
           return channel;
         });
-        await new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve(), { once: true }));
+        await new Promise<void>((resolve) =>
+          controller.signal.addEventListener("abort", () => resolve(), { once: true }),
+        );
         return;
       }
       const leave = parts.admission.admit(principal);
@@ -105,7 +123,9 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   await parts.firstSight(endpoint, principal);
   await new Promise<void>((resolve) => {
     const tooLong = (): void => {
-      send(`{"jsonrpc":"2.0","id":null,${errorBody({ code: -31101, message: `a line is longer than ${options.limits.requestBodyBytes} bytes` })}}`);
+      send(
+        `{"jsonrpc":"2.0","id":null,${errorBody({ code: -31101, message: `a line is longer than ${options.limits.requestBodyBytes} bytes` })}}`,
+      );
       resolve();
     };
     const splitter = createLineSplitter(options.limits.requestBodyBytes, receive, tooLong);
@@ -116,7 +136,8 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     options.input.on("close", () => resolve());
     options.output.on("error", () => resolve());
   });
-  for (const controller of running.values()) controller.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
+  for (const controller of running.values())
+    controller.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
   if (session !== undefined) parts.sessions.end(session, "the client has gone");
 }
 
@@ -137,3 +158,6 @@ function createLineChannel(idText: string, send: (message: string) => void): Ans
     },
   };
 }
+
+/** Two of the largest results. */
+const mostWaitingBytes = 64 * 1024 * 1024;

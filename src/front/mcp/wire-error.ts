@@ -6,7 +6,14 @@ import { errorBody } from "./answer-channel.ts";
 import type { ReplyBody } from "./caller.ts";
 
 /** Codes of JSON-RPC that leave with an HTTP status of their own in the modern era (2026-07-28, streamable-http). */
-const modernStatus: ReadonlySet<FailureCode> = new Set(["PARSE_ERROR", "REQUEST_INVALID", "METHOD_UNKNOWN", "HEADER_MISMATCH", "CAPABILITY_MISSING", "VERSION_UNSUPPORTED"]);
+const modernStatus: ReadonlySet<FailureCode> = new Set([
+  "PARSE_ERROR",
+  "REQUEST_INVALID",
+  "METHOD_UNKNOWN",
+  "HEADER_MISMATCH",
+  "CAPABILITY_MISSING",
+  "VERSION_UNSUPPORTED",
+]);
 
 /** A failure of ours as a JSON-RPC error. Legacy clients get HTTP 200 with it; see FAULTS.md's preamble. */
 export function toWireError(error: GatewayError, era: Era, method: string): ReplyBody {
@@ -15,7 +22,14 @@ export function toWireError(error: GatewayError, era: Era, method: string): Repl
   const data = { ...(error.code === "VERSION_UNSUPPORTED" ? { supported: supportedRevisions } : {}), ...error.data };
   const own = { code: error.code, hint: error.hint };
   const named = row.rpc <= -32000 ? data : { ...own, ...data, ...own };
-  return { body: errorBody({ code: wireCode(error.code, era, method), message: error.message, data: Object.keys(named).length === 0 ? undefined : named }), status };
+  return {
+    body: errorBody({
+      code: wireCode(error.code, era, method),
+      message: error.message,
+      data: Object.keys(named).length === 0 ? undefined : named,
+    }),
+    status,
+  };
 }
 
 /** Where the protocol has a code of its own for what happened, it is that one. */

@@ -5,8 +5,10 @@ import type { RestDeps } from "./deps.ts";
 import { addDocumentation } from "./documentation.ts";
 import { createExecuteHandler } from "./execute-handler.ts";
 import { describeExecute } from "./routes-execute.ts";
-import { addInstanceRoutes } from "./routes-instances.ts";
+import { addInstanceRoutes, addTokenRoutes } from "./routes-instances.ts";
 import { addNamespaceRoutes } from "./routes-namespaces.ts";
+import { addResourceRoutes } from "./routes-resources.ts";
+import { addServerRoutes } from "./routes-servers.ts";
 import { addSystemRoutes } from "./routes-system.ts";
 import { addToolRoutes } from "./routes-tools.ts";
 
@@ -18,7 +20,10 @@ export async function createRest(deps: RestDeps): Promise<RestHandler> {
   addNamespaceRoutes(app, deps, cache);
   describeExecute(app);
   addToolRoutes(app, deps, cache);
-  addInstanceRoutes(app, deps, cache);
+  addResourceRoutes(app, deps);
+  addServerRoutes(app, deps, cache);
+  addInstanceRoutes(app, deps);
+  addTokenRoutes(app, deps);
   addSystemRoutes(app, deps);
   await app.ready();
   const execute = createExecuteHandler(deps);

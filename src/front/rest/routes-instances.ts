@@ -1,223 +1,111 @@
 import { z } from "zod";
-import type { View, ViewServer } from "../../catalog/view.ts";
 import type { Instance } from "../../instance/instance.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
+import { abortAfter } from "../../shared/abort.ts";
 import type { RestApp } from "./app.ts";
-import { sendCached, toCachedText, type TextCache } from "./cached-text.ts";
-import { abortedWith } from "./client-gone.ts";
+import { sendCached, toCachedText } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
+import { actionTimeoutMs, describeInstance, endpointOf, findInstance, findOwnInstance } from "./own-instance.ts";
 import { answers, executing } from "./responses.ts";
 import * as schemas from "./schemas.ts";
 
 const tags = ["Servers and instances"];
-const idParams = z.object({ id: schemas.name });
+const params = z.object({ id: schemas.name });
 
-/** What runs, and what can be done with it. Only the caller's own instances are there: another's id is as unknown as a random one (FAULTS.md 94). */
-export function addInstanceRoutes(app: RestApp, deps: RestDeps, cache: TextCache): void {
-  function find(principal: Principal, id: string): Instance {
-    const instance = deps.instancesOf(principal).find((candidate) => candidate.id === id);
-    // The id is not repeated: what comes back must not tell one unknown id from another.
-    if (instance === undefined)
-      throw new GatewayError("SERVER_UNKNOWN", "there is no such instance", {
-        hint: "GET /api/instances lists yours.",
-      });
-    return instance;
-  }
+/** What runs for whoever asks. */
+export function addInstanceRoutes(app: RestApp, deps: RestDeps): void {
+  const listed = answers(schemas.instanceList, "Instances of whoever asks.", [304]);
+  app.get("/api/instances", { schema: { tags, summary: "All instances", response: listed } }, (request, reply) => {
+    const view = deps.viewOf(request.principal);
+    const instances = deps.instancesOf(request.principal).map((instance) => describeInstance(instance, view, deps));
+    sendCached(request, reply, toCachedText({ instances }));
+  });
 
-  /** Everybody who sees a shared instance may use it; only who runs the gateway may stop it for all. */
-  function findToManage(principal: Principal, id: string): Instance {
-    const instance = find(principal, id);
-    if (instance.owner === null && !deps.isOpen() && !principal.roles.includes("admin"))
-      throw new GatewayError("FORBIDDEN", "this instance is shared: only an admin may do that");
-    return instance;
-  }
-
-  app.get(
-    "/api/servers",
-    {
-      schema: {
-        tags,
-        summary: "All servers",
-        response: answers(schemas.serverList, "Servers of whoever asks.", [304]),
-      },
-    },
-    (request, reply) => {
-      const view = deps.viewOf(request.principal);
-      sendCached(
-        request,
-        reply,
-        cache.of(view, "servers", () => ({ servers: view.servers.map((server) => toServer(server, deps)) })),
-      );
-    },
-  );
-
-  app.post(
-    "/api/servers/:slug/refresh",
-    {
-      schema: {
-        tags,
-        summary: "List a server again",
-        params: z.object({ slug: schemas.name }),
-        response: answers(schemas.server, "The server as it stands then.", executing),
-      },
-    },
-    async (request, reply) => {
-      const { principal } = request;
-      const known = deps.viewOf(principal).server(request.params.slug);
-      if (known === undefined)
-        throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
-      await find(principal, known.instance).refresh(abortedWith(reply.raw));
-      return toServer(deps.viewOf(principal).server(request.params.slug) ?? known, deps);
-    },
-  );
-
-  app.get(
-    "/api/instances",
-    {
-      schema: {
-        tags,
-        summary: "All instances",
-        response: answers(schemas.instanceList, "Instances of whoever asks.", [304]),
-      },
-    },
-    (request, reply) => {
-      const view = deps.viewOf(request.principal);
-      sendCached(
-        request,
-        reply,
-        toCachedText({
-          instances: deps.instancesOf(request.principal).map((instance) => toInstance(instance, view, deps)),
-        }),
-      );
-    },
-  );
-
+  const shown = answers(schemas.instanceDetails, "The instance.", [304, 404]);
   app.get(
     "/api/instances/:id",
-    {
-      schema: {
-        tags,
-        summary: "One instance",
-        params: idParams,
-        response: answers(schemas.instanceDetails, "The instance.", [304, 404]),
-      },
-    },
+    { schema: { tags, summary: "One instance", params, response: shown } },
     (request, reply) => {
-      const instance = find(request.principal, request.params.id);
+      const instance = findInstance(deps, request.principal, request.params.id);
+      const stderr = instance.stderr.map(deps.redact);
       sendCached(
         request,
         reply,
-        toCachedText({
-          ...toInstance(instance, deps.viewOf(request.principal), deps),
-          stderr: instance.stderr.map(deps.redact),
-        }),
+        toCachedText({ ...describeInstance(instance, deps.viewOf(request.principal), deps), stderr }),
       );
     },
   );
 
-  const actions = {
-    restart: {
-      summary: "Stop and start it again",
-      run: async (instance: Instance, signal: AbortSignal) => await instance.restart(signal),
-    },
-    stop: { summary: "Stop it until somebody starts it", run: async (instance: Instance) => await instance.stop() },
-    refresh: {
-      summary: "List what it offers again",
-      run: async (instance: Instance, signal: AbortSignal) => await instance.refresh(signal),
-    },
-  } as const;
-  for (const [name, action] of Object.entries(actions)) {
-    app.post(
-      `/api/instances/:id/${name}`,
-      {
-        schema: {
-          tags,
-          summary: action.summary,
-          params: idParams,
-          response: answers(schemas.instance, "The instance as it stands then.", executing),
-        },
-      },
-      async (request, reply) => {
-        const { principal } = request;
-        const instance =
-          name === "refresh" ? find(principal, request.params.id) : findToManage(principal, request.params.id);
-        await action.run(instance, abortedWith(reply.raw));
-        return toInstance(instance, deps.viewOf(principal), deps);
-      },
-    );
-  }
+  for (const action of actions) addAction(app, deps, action);
+}
 
+interface Action {
+  readonly name: string;
+  readonly summary: string;
+  /** Those that stop what others use are not for everybody. */
+  readonly find: typeof findInstance;
+  readonly run: (instance: Instance, signal: AbortSignal) => Promise<void>;
+}
+
+const actions: readonly Action[] = [
+  {
+    name: "restart",
+    summary: "Stop and start it again",
+    find: findOwnInstance,
+    run: async (instance, signal) => await instance.restart(signal),
+  },
+  {
+    name: "stop",
+    summary: "Stop it until somebody starts it",
+    find: findOwnInstance,
+    run: async (instance) => await instance.stop(),
+  },
+  {
+    name: "refresh",
+    summary: "List what it offers again",
+    find: findInstance,
+    run: async (instance, signal) => await instance.refresh(signal),
+  },
+];
+
+function addAction(app: RestApp, deps: RestDeps, { name, summary, find, run }: Action): void {
+  const response = answers(schemas.instance, "The instance as it stands then.", executing);
   app.post(
-    "/api/instances/:id/token",
-    {
-      schema: {
-        tags,
-        summary: "A token for the instance's endpoint",
-        description: "Shown only in this answer. It reaches this instance and nothing else, as whoever asked for it.",
-        params: idParams,
-        response: answers(schemas.instanceToken, "The token.", [404]),
-      },
+    `/api/instances/:id/${name}`,
+    { schema: { tags, summary, params, response } },
+    async ({ principal, params: { id } }) => {
+      const instance = find(deps, principal, id);
+      await run(instance, abortAfter(actionTimeoutMs));
+      return describeInstance(instance, deps.viewOf(principal), deps);
     },
+  );
+}
+
+/** Credentials for `/i/{instance}/mcp`. */
+export function addTokenRoutes(app: RestApp, deps: RestDeps): void {
+  const url = "/api/instances/:id/token";
+  const description = "Shown only in this answer. It reaches this instance and nothing else, as whoever asked for it.";
+  const made = answers(schemas.instanceToken, "The token.", [404]);
+  app.post(
+    url,
+    { schema: { tags, summary: "A token for the instance's endpoint", description, params, response: made } },
     async (request, reply) => {
-      const instance = find(request.principal, request.params.id);
-      const token = await deps.issueToken(instance.id, request.principal);
+      const instance = findInstance(deps, request.principal, request.params.id);
       reply.header("Cache-Control", "no-store");
-      return { token, instance: instance.id, endpoint: endpointOf(instance) };
+      return {
+        token: await deps.issueToken(instance.id, request.principal),
+        instance: instance.id,
+        endpoint: endpointOf(instance),
+      };
     },
   );
 
+  const revoked = answers(schemas.revokedTokens, "How many there were.", [404]);
   app.delete(
-    "/api/instances/:id/token",
-    {
-      schema: {
-        tags,
-        summary: "Take back your tokens for the instance",
-        params: idParams,
-        response: answers(schemas.revokedTokens, "How many there were.", [404]),
-      },
-    },
+    url,
+    { schema: { tags, summary: "Take back your tokens for the instance", params, response: revoked } },
     async (request) => {
-      const instance = find(request.principal, request.params.id);
+      const instance = findInstance(deps, request.principal, request.params.id);
       return { revoked: await deps.revokeTokens(instance.id, request.principal) };
     },
   );
-}
-
-function toServer(server: ViewServer, deps: RestDeps): z.output<typeof schemas.server> {
-  return {
-    slug: server.slug,
-    displayName: server.title,
-    namespace: server.namespace,
-    icon: server.icon ?? null,
-    category: server.category ?? null,
-    priority: server.priority,
-    transport: server.transport,
-    instance: server.instance,
-    status: server.status,
-    dormant: server.dormant,
-    reason: deps.redact(server.reason),
-    toolCount: server.tools.length,
-    resourceCount: server.part?.resources.length ?? 0,
-    promptCount: server.part?.prompts.length ?? 0,
-  };
-}
-
-function toInstance(instance: Instance, view: View, deps: RestDeps): z.output<typeof schemas.instance> {
-  const standing = instance.standing();
-  return {
-    id: instance.id,
-    server: instance.server.slug,
-    scope: instance.owner === null ? "shared" : "user",
-    transport: standing.transport,
-    status: standing.status,
-    dormant: standing.dormant,
-    reason: deps.redact(standing.reason),
-    toolCount: view.server(instance.server.slug)?.tools.length ?? 0,
-    endpoint: endpointOf(instance),
-  };
-}
-
-function endpointOf(instance: Instance): string {
-  return `/i/${encodeURIComponent(instance.id)}/mcp`;
 }

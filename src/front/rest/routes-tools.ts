@@ -2,21 +2,19 @@ import { z } from "zod";
 import type { ToolEntry } from "../../catalog/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/view.ts";
 import { readDiscoverArguments } from "../../exposure/meta-arguments.ts";
-import { renderShared } from "../../exposure/meta.ts";
-import { resolveRead } from "../../exposure/native.ts";
-import { chooseServers, renderResourceList } from "../../exposure/resource-list.ts";
+import { chooseServers } from "../../exposure/resource-list.ts";
 import { toSignature } from "../../exposure/signature.ts";
 import { resolveTool } from "../../exposure/tool-lookup.ts";
 import { noArguments } from "../../shared/call-arguments.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
+import type { Principal } from "../../shared/principal.ts";
 import { discoverTools } from "../mcp/discover.ts";
 import type { RestApp } from "./app.ts";
 import { sendCached, toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
-import { relayedFailure, restContext } from "./execute.ts";
 import { sendJson } from "./json-answer.ts";
-import { answers, executing } from "./responses.ts";
+import { answers } from "./responses.ts";
 import * as schemas from "./schemas.ts";
 
 const tags = ["Tools and resources"];
@@ -26,122 +24,59 @@ const limits = { least: 1, most: 1_000, standard: 100 } as const;
 const signatureTokens = 160;
 
 export function addToolRoutes(app: RestApp, deps: RestDeps, cache: TextCache): void {
-  app.get(
-    "/api/tools",
-    {
-      schema: {
-        tags,
-        summary: "Search tools, or list them",
-        description: "With `query` the answer of discover_mcp_tools, best first; without it all tools, in pages.",
-        querystring: z.object({
-          query: schemas.words,
-          server: schemas.name.optional(),
-          readOnly: schemas.flag,
-          detail: z.enum(["names", "signature", "schema"]).optional(),
-          limit: schemas.clampedNumber(limits),
-          cursor: schemas.cursor,
-        }),
-        response: answers(z.union([schemas.toolList, schemas.toolSearch]), "Tools.", [304, 404, 429, 503]),
-      },
-    },
-    async (request, reply) => {
-      const { principal, query } = request;
-      if (query.query === undefined) {
-        const view = deps.viewOf(principal);
-        sendCached(
-          request,
-          reply,
-          cache.of(view, `tools ${query.limit} ${query.cursor ?? ""} ${query.server ?? ""} ${query.readOnly}`, () =>
-            toToolPage(view, query),
-          ),
-        );
-        return;
-      }
-      const asked = readDiscoverArguments({
-        query: query.query,
-        limit: query.limit,
-        server: query.server,
-        readOnly: query.readOnly,
-        detail: query.detail,
-      });
-      const text = await discoverTools(
-        { viewOf: deps.viewOf, discovery: deps.discovery, settled: deps.settled, maxTokens: searchTokens },
-        principal,
-        asked,
-        abortedWith(reply.raw),
-      );
-      sendJson(reply, Buffer.from(text, "utf8"));
-    },
-  );
+  const listed = answers(z.union([schemas.toolList, schemas.toolSearch]), "Tools.", [304, 404, 429, 503]);
+  const description = "With `query` the answer of discover_mcp_tools, best first; without it all tools, in pages.";
+  const schema = { tags, summary: "Search tools, or list them", description, querystring: listQuery, response: listed };
+  app.get("/api/tools", { schema }, async (request, reply) => {
+    const { principal, query } = request;
+    if (query.query !== undefined) {
+      sendJson(reply, await search(deps, principal, { ...query, query: query.query }, abortedWith(reply.raw)));
+      return;
+    }
+    const view = deps.viewOf(principal);
+    const key = `tools ${query.limit} ${query.cursor ?? ""} ${query.server ?? ""} ${query.readOnly}`;
+    sendCached(
+      request,
+      reply,
+      cache.of(view, key, () => toToolPage(view, query)),
+    );
+  });
 
+  const params = z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") });
+  const shown = answers(schemas.toolDetails, "The tool.", [304, 404, 409]);
   app.get(
     "/api/tools/:path",
-    {
-      schema: {
-        tags,
-        summary: "One tool, by any spelling",
-        params: z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") }),
-        response: answers(schemas.toolDetails, "The tool.", [304, 404, 409]),
-      },
-    },
+    { schema: { tags, summary: "One tool, by any spelling", params, response: shown } },
     (request, reply) => {
       const view = deps.viewOf(request.principal);
       const { tool } = resolveTool(view, request.params.path, noArguments);
       sendCached(request, reply, toCachedText(toDetails(view, tool)));
     },
   );
+}
 
-  app.get(
-    "/api/resources",
-    {
-      schema: {
-        tags,
-        summary: "Resources and templates of all servers",
-        querystring: z.object({ server: schemas.name.optional(), query: schemas.words, cursor: schemas.cursor }),
-        response: answers(schemas.resourceList, "As list_mcp_resources answers.", [304, 404]),
-      },
-    },
-    (request, reply) => {
-      const { server, query, cursor } = request.query;
-      sendCached(
-        request,
-        reply,
-        toCachedText(
-          renderResourceList(deps.viewOf(request.principal), { kind: "list-resources", server, query, cursor }),
-        ),
-      );
-    },
-  );
+const listQuery = z.object({
+  query: schemas.words,
+  server: schemas.name.optional(),
+  readOnly: schemas.flag,
+  detail: z.enum(["names", "signature", "schema"]).optional(),
+  limit: schemas.clampedNumber(limits),
+  cursor: schemas.cursor,
+});
 
-  app.get(
-    "/api/resources/read",
-    {
-      schema: {
-        tags,
-        summary: "Read one resource",
-        querystring: z.object({ uri: schemas.name.describe("As the list gives it.") }),
-        response: answers(schemas.resourceContents, "Its contents.", executing),
-      },
-    },
-    async (request, reply) => {
-      const { principal } = request;
-      const view = deps.viewOf(principal);
-      const intent = resolveRead(view, request.query.uri, "native");
-      if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", "this is no resource");
-      const controller = new AbortController();
-      const untrack = deps.track(principal, controller);
-      try {
-        const outcome = await deps.routing.readResource(
-          intent.server.instance,
-          intent.uri,
-          restContext(principal, abortedWith(reply.raw, controller)),
-        );
-        if (outcome.kind === "error") throw relayedFailure(outcome.error, "RESOURCE_UNKNOWN");
-        sendJson(reply, renderShared(view, intent, outcome.result, outcome.parsed));
-      } finally {
-        untrack();
-      }
-    },
+/** The same search as discover_mcp_tools, with room for a program. */
+async function search(
+  deps: RestDeps,
+  principal: Principal,
+  wanted: z.output<typeof listQuery> & { query: string },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const { query, limit, server, readOnly, detail } = wanted;
+  const { viewOf, discovery, settled } = deps;
+  const asked = readDiscoverArguments({ query, limit, server, readOnly, detail });
+  return Buffer.from(
+    await discoverTools({ viewOf, discovery, settled, maxTokens: searchTokens }, principal, asked, signal),
+    "utf8",
   );
 }
 

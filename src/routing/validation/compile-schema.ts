@@ -34,8 +34,7 @@ export function compileSchema(text: string, codeLimit: number): Compiled {
       return { kind: "unvalidated", reason: `its validator has more than ${codeLimit} characters` };
     } catch (error) {
       // The first dialect's complaint is the one to show.
-      if (dialect === dialects[0])
-        reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
+      if (dialect === dialects[0]) reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
     }
   }
   return { kind: "unvalidated", reason };
@@ -96,8 +95,7 @@ function findDanger(root: JsonObject): string | undefined {
     const value = stack.pop();
     if (typeof value !== "object" || value === null) continue;
     if (Object.hasOwn(value, "$async")) return "it uses $async";
-    if (Object.hasOwn(value, "$id") && endsComment((value as JsonObject)["$id"]))
-      return "its $id is no URI";
+    if (Object.hasOwn(value, "$id") && endsComment((value as JsonObject)["$id"])) return "its $id is no URI";
     // One by one: a call takes no hundred thousand arguments.
     for (const member of Object.values(value)) stack.push(member);
   }

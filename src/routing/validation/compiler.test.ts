@@ -129,9 +129,7 @@ test("a schema that needs more memory than the worker has is unvalidated", async
 test("callers of one schema share one compilation", async () => {
   await using validators = createValidators({ clock: systemClock, workerFile });
   const schema = { type: "string" };
-  const verdicts = await Promise.all(
-    [1, 2, 3].map(() => validators.prepare("same", schema, never)),
-  );
+  const verdicts = await Promise.all([1, 2, 3].map(() => validators.prepare("same", schema, never)));
   expect(new Set(verdicts).size).toBe(1);
   expect(validators.size).toBe(1);
 });

@@ -147,9 +147,7 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
     void end.finally(() => ending.delete(end));
   }
 
-  function setTimer(
-    next: { readonly delayMs: number; readonly run: () => void } | undefined,
-  ): void {
+  function setTimer(next: { readonly delayMs: number; readonly run: () => void } | undefined): void {
     cancelTimer?.();
     cancelTimer = next && clock.after(next.delayMs, next.run);
   }

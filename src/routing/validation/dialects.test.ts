@@ -39,9 +39,7 @@ test.each([
 });
 
 test("2020-12 by name does not read items as draft-07 does", async () => {
-  expect(await prepare({ $schema: "https://json-schema.org/draft/2020-12/schema", ...tuple })).toBe(
-    "unvalidated",
-  );
+  expect(await prepare({ $schema: "https://json-schema.org/draft/2020-12/schema", ...tuple })).toBe("unvalidated");
 });
 
 test("up to draft-07 what stands beside $ref is ignored", async () => {
@@ -49,9 +47,7 @@ test("up to draft-07 what stands beside $ref is ignored", async () => {
     properties: { a: { $ref: "#/definitions/text", maxLength: 1 } },
     definitions: { text: { type: "string" } },
   };
-  expect(
-    await check({ $schema: "http://json-schema.org/draft-07/schema#", ...schema }, { a: "long" }),
-  ).toBeUndefined();
+  expect(await check({ $schema: "http://json-schema.org/draft-07/schema#", ...schema }, { a: "long" })).toBeUndefined();
   expect(await check(schema, { a: "long" })).toMatchObject({ path: "a" });
 });
 

@@ -44,7 +44,5 @@ export function isDraft04(schema: JsonObject): boolean {
 }
 
 function schemaKey(named: unknown): string | undefined {
-  return typeof named === "string"
-    ? named.replace(/^https?:\/\//, "").replace(/#$/, "")
-    : undefined;
+  return typeof named === "string" ? named.replace(/^https?:\/\//, "").replace(/#$/, "") : undefined;
 }

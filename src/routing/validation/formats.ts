@@ -55,6 +55,5 @@ function toCheck(raw: RawFormat): Check {
 }
 
 function withLengthLimit(check: Check): Check {
-  return (value) =>
-    (typeof value === "string" && value.length > checkedLengthLimit) || check(value);
+  return (value) => (typeof value === "string" && value.length > checkedLengthLimit) || check(value);
 }

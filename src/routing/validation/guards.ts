@@ -54,16 +54,11 @@ export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
       return emit(cxt, ruleType);
     });
   }
-  change(
-    ajv,
-    "pattern",
-    (emit) => (cxt, ruleType) => (usable(String(cxt.schema)) ? emit(cxt, ruleType) : undefined),
-  );
+  change(ajv, "pattern", (emit) => (cxt, ruleType) => (usable(String(cxt.schema)) ? emit(cxt, ruleType) : undefined));
   change(
     ajv,
     "format",
-    (emit) => (cxt, ruleType) =>
-      Object.hasOwn(checkedFormats, String(cxt.schema)) ? emit(cxt, ruleType) : undefined,
+    (emit) => (cxt, ruleType) => (Object.hasOwn(checkedFormats, String(cxt.schema)) ? emit(cxt, ruleType) : undefined),
   );
   for (const keyword of ["patternProperties", "additionalProperties"]) {
     change(ajv, keyword, (emit) => (cxt, ruleType) => {
@@ -117,9 +112,7 @@ function nameAllowedFields(ajv: Ajv): void {
     message: "unknown field",
     params: ({ params, parentSchema }) => {
       const properties: unknown = parentSchema?.["properties"];
-      const allowed = isJsonObject(properties)
-        ? Object.keys(properties).slice(0, namedFieldLimit)
-        : [];
+      const allowed = isJsonObject(properties) ? Object.keys(properties).slice(0, namedFieldLimit) : [];
       const others = isJsonObject(parentSchema?.["patternProperties"]) ? ["..."] : [];
       return _`{additionalProperty: ${params["additionalProperty"]}, allowed: ${stringify([...allowed, ...others])}}`;
     },

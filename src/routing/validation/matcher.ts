@@ -33,8 +33,7 @@ export function createMatchers(budget: Budget): CreateMatcher {
         program ??= compile();
         const steps = program.programSize() * text.length;
         if (steps > matchStepLimit) throw new GivenUp("the text is too long for its pattern");
-        if (usesSpace && unusualSpace.test(text))
-          throw new GivenUp("RE2 and JavaScript differ on this white space");
+        if (usesSpace && unusualSpace.test(text)) throw new GivenUp("RE2 and JavaScript differ on this white space");
         budget.left -= steps >> 4;
         if (budget.left < 0) budget.look();
         return program.test(text);

@@ -49,11 +49,7 @@ test.each([
   [{ repo: "a", author: {} }, "author.name", "missing required `author.name`"],
   [{ repo: 1 }, "repo", "`repo` must be a string, got number"],
   [{ repo: "a", labels: ["x", 5] }, "labels[1]", "`labels[1]` must be a string, got number"],
-  [
-    { repo: "a", labels: ["x", "x"] },
-    "labels",
-    "`labels` must not hold the same item twice (items 0 and 1)",
-  ],
+  [{ repo: "a", labels: ["x", "x"] }, "labels", "`labels` must not hold the same item twice (items 0 and 1)"],
   [{ repo: "a", state: "x" }, "state", '`state` must be one of "open", "closed"'],
   [
     { repo: "a", zz: 1 },

@@ -1,17 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { atPointer, toDotted } from "./value-path.ts";
-import {
-  gotAt,
-  joined,
-  list,
-  problem,
-  shown,
-  subject,
-  typesOf,
-  withArticle,
-  word,
-  type Problem,
-} from "./wording.ts";
+import { gotAt, joined, list, problem, shown, subject, typesOf, withArticle, word, type Problem } from "./wording.ts";
 
 /** Alternatives named when none of several forms fits. */
 const alternativeLimit = 3;
@@ -38,11 +27,7 @@ function isUnion(error: ErrorObject): boolean {
  * None of the forms fits. A form whose `kind` was right and whose rest was not says more than those that only wanted another
  * `kind` or type; where there are only such, their wishes are put together.
  */
-function explainUnion(
-  union: ErrorObject,
-  before: readonly ErrorObject[],
-  value: unknown,
-): Problem | undefined {
+function explainUnion(union: ErrorObject, before: readonly ErrorObject[], value: unknown): Problem | undefined {
   const inner = before.filter((error) => within(error, union) && !isUnion(error));
   if (inner.some((error) => losesPrecision(error, value))) return undefined;
   const deeper = inner.filter((error) => error.instancePath !== union.instancePath);
@@ -60,9 +45,7 @@ function alternatives(path: string, errors: readonly ErrorObject[], value: unkno
 
 function offerChoices(at: ErrorObject, errors: readonly ErrorObject[], value: unknown): Problem {
   const path = toDotted(at.instancePath);
-  const choices = errors
-    .filter((error) => error.instancePath === at.instancePath)
-    .flatMap(choicesOf);
+  const choices = errors.filter((error) => error.instancePath === at.instancePath).flatMap(choicesOf);
   if (choices.length === 0) return problem(path, `${subject(path)} has none of the allowed forms`);
   return problem(path, `${subject(path)} must be ${joined(choices)}`, gotAt(at, value));
 }
@@ -72,17 +55,13 @@ function isChoice({ keyword }: ErrorObject): boolean {
 }
 
 function within(error: ErrorObject, union: ErrorObject): boolean {
-  return (
-    error.instancePath === union.instancePath ||
-    error.instancePath.startsWith(`${union.instancePath}/`)
-  );
+  return error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`);
 }
 
 function choicesOf(error: ErrorObject): string[] {
   if (error.keyword === "type") return typesOf(error).map(withArticle);
   if (error.keyword === "const") return [shown(error.params["allowedValue"])];
-  if (error.keyword === "enum")
-    return [`one of ${list((error.params["allowedValues"] as unknown[]).map(shown))}`];
+  if (error.keyword === "enum") return [`one of ${list((error.params["allowedValues"] as unknown[]).map(shown))}`];
   return [];
 }
 
@@ -97,14 +76,10 @@ const exactKeywords: readonly string[] = [
 ];
 
 function losesPrecision(error: ErrorObject, value: unknown): boolean {
-  return (
-    exactKeywords.includes(error.keyword) && holdsInexact(atPointer(value, error.instancePath))
-  );
+  return exactKeywords.includes(error.keyword) && holdsInexact(atPointer(value, error.instancePath));
 }
 
 function holdsInexact(value: unknown): boolean {
   if (typeof value === "number") return !(Math.abs(value) <= Number.MAX_SAFE_INTEGER);
-  return (
-    Array.isArray(value) && value.some((item) => typeof item === "number" && holdsInexact(item))
-  );
+  return Array.isArray(value) && value.some((item) => typeof item === "number" && holdsInexact(item));
 }

@@ -23,9 +23,7 @@ interface Entry {
  * Bounded in number and in code kept. Which goes is decided by second chance: reads only set a mark, and the oldest entry
  * without one goes first.
  */
-export function createValidatorCache(
-  limits: Pick<ValidationLimits, "validators" | "totalCodeBytes">,
-): ValidatorCache {
+export function createValidatorCache(limits: Pick<ValidationLimits, "validators" | "totalCodeBytes">): ValidatorCache {
   const entries = new Map<string, Entry>();
   let totalBytes = 0;
 
@@ -39,8 +37,7 @@ export function createValidatorCache(
   /** Before something new comes, so that it is not itself what goes. */
   function makeRoom(codeBytes: number): void {
     for (const [hash, entry] of entries) {
-      if (entries.size < limits.validators && totalBytes + codeBytes <= limits.totalCodeBytes)
-        return;
+      if (entries.size < limits.validators && totalBytes + codeBytes <= limits.totalCodeBytes) return;
       if (entry.used) {
         entry.used = false;
         entries.delete(hash);

@@ -16,17 +16,12 @@ const validators = createValidators({
 });
 afterAll(() => validators[Symbol.asyncDispose]());
 
-const prepare = (schema: JsonObject): Promise<Verdict> =>
-  validators.prepare(JSON.stringify(schema), schema, never);
+const prepare = (schema: JsonObject): Promise<Verdict> => validators.prepare(JSON.stringify(schema), schema, never);
 
 /** What a check says of a value; fails the test when the schema is unvalidated. */
-async function check(
-  schema: JsonObject,
-  value: unknown,
-): Promise<{ path: string; message: string } | undefined> {
+async function check(schema: JsonObject, value: unknown): Promise<{ path: string; message: string } | undefined> {
   const verdict = await prepare(schema);
-  if (verdict === "unvalidated")
-    throw new Error(`unvalidated: ${reasons.get(JSON.stringify(schema))}`);
+  if (verdict === "unvalidated") throw new Error(`unvalidated: ${reasons.get(JSON.stringify(schema))}`);
   return verdict.check(value);
 }
 
@@ -44,22 +39,19 @@ describe("FAULT 15: names of Object.prototype are plain data", () => {
   test("inherited members are neither required members nor checked", async () => {
     expect(await check({ required: ["toString"] }, {})).toMatchObject({ path: "toString" });
     expect(
-      await check(
-        { properties: { constructor: { type: "string" }, toString: { type: "string" } } },
-        {},
-      ),
+      await check({ properties: { constructor: { type: "string" }, toString: { type: "string" } } }, {}),
     ).toBeUndefined();
-    expect(
-      await check({ properties: { constructor: { type: "string" } } }, { constructor: 1 }),
-    ).toMatchObject({ path: "constructor" });
+    expect(await check({ properties: { constructor: { type: "string" } } }, { constructor: 1 })).toMatchObject({
+      path: "constructor",
+    });
   });
 
   test("__proto__ in arguments, schemas and format names changes no prototype", async () => {
     const argument: unknown = JSON.parse('{"__proto__":{"admin":true},"a":1}');
     expect(await check({ type: "object" }, argument)).toBeUndefined();
-    expect(
-      await check({ additionalProperties: false, properties: { a: {} } }, argument),
-    ).toMatchObject({ path: "__proto__" });
+    expect(await check({ additionalProperties: false, properties: { a: {} } }, argument)).toMatchObject({
+      path: "__proto__",
+    });
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"default":{"admin":true}},"a":{"format":"__proto__"}}}',
     ) as JsonObject;
@@ -104,9 +96,7 @@ describe("FAULT 61: hostile schemas", () => {
 
   test("$ref with http or file is unvalidated", async () => {
     expect(await prepare({ $ref: "https://example.com/schema.json" })).toBe("unvalidated");
-    expect(await prepare({ properties: { a: { $ref: "file:///etc/passwd" } } })).toBe(
-      "unvalidated",
-    );
+    expect(await prepare({ properties: { a: { $ref: "file:///etc/passwd" } } })).toBe("unvalidated");
   });
 
   test("$id is nobody else's: two schemas may share one", async () => {
@@ -116,8 +106,7 @@ describe("FAULT 61: hostile schemas", () => {
 
   test.each(["$id", "$defs"])("a comment's end in %s does not become code", async (place) => {
     const id = "*/;globalThis.hijacked=true;/*";
-    const schema =
-      place === "$id" ? { $id: id } : { $ref: "#/const", const: { $id: id, type: "string" } };
+    const schema = place === "$id" ? { $id: id } : { $ref: "#/const", const: { $id: id, type: "string" } };
     expect(await prepare(schema)).toBe("unvalidated");
   });
 
@@ -141,9 +130,9 @@ describe("FAULT 61: hostile schemas", () => {
     };
     expect(await check(schema, { other: "x" })).toBeUndefined();
     expect(await check(schema, { a: 1 })).toMatchObject({ path: "a" });
-    expect(
-      await check({ ...schema, patternProperties: { "^x-": { type: "number" } } }, { "x-a": "1" }),
-    ).toMatchObject({ path: "x-a" });
+    expect(await check({ ...schema, patternProperties: { "^x-": { type: "number" } } }, { "x-a": "1" })).toMatchObject({
+      path: "x-a",
+    });
   });
 
   test("recursion in schema and value is followed", async () => {
@@ -190,8 +179,7 @@ test.skipIf(!existsSync(corpus))(
     await using own = createValidators({ clock: systemClock });
     const unvalidated: string[] = [];
     for (const tool of tools)
-      if ((await own.prepare(tool.id, tool.inputSchema, never)) === "unvalidated")
-        unvalidated.push(tool.id);
+      if ((await own.prepare(tool.id, tool.inputSchema, never)) === "unvalidated") unvalidated.push(tool.id);
     expect(unvalidated).toEqual([]);
   },
   60_000,

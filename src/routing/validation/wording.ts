@@ -34,11 +34,7 @@ export function word(error: ErrorObject, value: unknown): Problem {
     case "unevaluatedProperties":
       return unknownField(path, params["unevaluatedProperty"], undefined);
     case "type":
-      return problem(
-        path,
-        `${subject(path)} must be ${joined(typesOf(error).map(withArticle))}`,
-        gotAt(error, value),
-      );
+      return problem(path, `${subject(path)} must be ${joined(typesOf(error).map(withArticle))}`, gotAt(error, value));
     case "enum":
       return problem(
         path,
@@ -102,8 +98,7 @@ function demand(keyword: string, params: Readonly<Record<string, unknown>>): str
 function unknownField(path: string, name: unknown, allowed: unknown): Problem {
   const field = member(path, name);
   const names = Array.isArray(allowed) ? allowed.map(String) : undefined;
-  const hint =
-    names === undefined ? "" : names.length > 0 ? ` (allowed: ${list(names)})` : " (none allowed)";
+  const hint = names === undefined ? "" : names.length > 0 ? ` (allowed: ${list(names)})` : " (none allowed)";
   return problem(field, `unknown field ${quoted(field)}${hint}`);
 }
 
@@ -120,8 +115,7 @@ export function withArticle(type: string): string {
 /** `, got number`: the type that is there, and for numbers which one. */
 export function gotAt(error: ErrorObject, root: unknown): string {
   const value = atPointer(root, error.instancePath);
-  if (typeof value === "number")
-    return error.params["type"] === "integer" ? `, got ${String(value)}` : ", got number";
+  if (typeof value === "number") return error.params["type"] === "integer" ? `, got ${String(value)}` : ", got number";
   if (value === null) return ", got null";
   return `, got ${Array.isArray(value) ? "array" : typeof value}`;
 }

@@ -30,7 +30,8 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
   let lastEventId: string | undefined;
 
   function open(): void {
-    const headers = lastEventId === undefined ? session.streamHeaders : [...session.streamHeaders, "last-event-id", lastEventId];
+    const headers =
+      lastEventId === undefined ? session.streamHeaders : [...session.streamHeaders, "last-event-id", lastEventId];
     exchange = wire.exchange({ method: "GET", headers, body: null }, sink);
     exchange.start();
   }

@@ -19,32 +19,36 @@ const ways = {
 } as const;
 
 /** What each misbehaviour gets: `result`, `error`, or the code of the failure; another one over HTTP+SSE, where told. */
-const cases: ReadonlyArray<readonly [fault: string, tool: string, args: object, expected: string | readonly string[]]> = [
-  ["FAULT 18", "numbers", {}, "result"],
-  ["FAULT 66", "hang", {}, "UPSTREAM_TIMEOUT"],
-  ["FAULT 67", "twice", {}, "result"],
-  ["FAULT 68", "wrong-id", {}, ["result", "UPSTREAM_PROTOCOL"]],
-  ["FAULT 68", "string-id", {}, ["result", "UPSTREAM_PROTOCOL"]],
-  ["FAULT 69", "not-json", {}, ["result", "UPSTREAM_PROTOCOL"]],
-  ["FAULT 69", "json-not-rpc", {}, ["result", "UPSTREAM_PROTOCOL"]],
-  ["FAULT 41", "no-result", {}, ["UPSTREAM_PROTOCOL", "UPSTREAM_CLOSED", "UPSTREAM_TIMEOUT"]],
-  ["FAULT 17", "invalid-utf8", {}, ["UPSTREAM_PROTOCOL", "UPSTREAM_CLOSED", "UPSTREAM_TIMEOUT"]],
-  ["FAULT 14", "deep", {}, ["UPSTREAM_PROTOCOL", "UPSTREAM_CLOSED", "UPSTREAM_TIMEOUT"]],
-  ["FAULT 71", "one-byte-writes", {}, "result"],
-  ["FAULT 72", "many-chunks", { chunks: 2_000 }, "result"],
-  ["FAULT 51", "bad-progress-token", {}, ["result", "UPSTREAM_PROTOCOL"]],
-  ["relayed", "rpc-error", { code: -32000, message: "no" }, "error"],
-];
+const cases: ReadonlyArray<readonly [fault: string, tool: string, args: object, expected: string | readonly string[]]> =
+  [
+    ["FAULT 18", "numbers", {}, "result"],
+    ["FAULT 66", "hang", {}, "UPSTREAM_TIMEOUT"],
+    ["FAULT 67", "twice", {}, "result"],
+    ["FAULT 68", "wrong-id", {}, ["result", "UPSTREAM_PROTOCOL"]],
+    ["FAULT 68", "string-id", {}, ["result", "UPSTREAM_PROTOCOL"]],
+    ["FAULT 69", "not-json", {}, ["result", "UPSTREAM_PROTOCOL"]],
+    ["FAULT 69", "json-not-rpc", {}, ["result", "UPSTREAM_PROTOCOL"]],
+    ["FAULT 41", "no-result", {}, ["UPSTREAM_PROTOCOL", "UPSTREAM_CLOSED", "UPSTREAM_TIMEOUT"]],
+    ["FAULT 17", "invalid-utf8", {}, ["UPSTREAM_PROTOCOL", "UPSTREAM_CLOSED", "UPSTREAM_TIMEOUT"]],
+    ["FAULT 14", "deep", {}, ["UPSTREAM_PROTOCOL", "UPSTREAM_CLOSED", "UPSTREAM_TIMEOUT"]],
+    ["FAULT 71", "one-byte-writes", {}, "result"],
+    ["FAULT 72", "many-chunks", { chunks: 2_000 }, "result"],
+    ["FAULT 51", "bad-progress-token", {}, ["result", "UPSTREAM_PROTOCOL"]],
+    ["relayed", "rpc-error", { code: -32000, message: "no" }, "error"],
+  ];
 
-test.each(Object.entries(ways))("%s: each misbehaviour fails its own call at most, and the next call works", async (way, flags) => {
-  const connection = await connect(flags);
-  for (const [fault, tool, args, expected] of cases) {
-    const outcome = await outcomeOf(connection, tool, args);
-    expect([expected].flat(), `${fault} ${tool} over ${way}: ${outcome}`).toContain(outcome);
-    expect(await outcomeOf(connection, "echo", {}), `echo after ${tool} over ${way}`).toBe("result");
-  }
-  expect(connection.inFlight).toBe(0);
-});
+test.each(Object.entries(ways))(
+  "%s: each misbehaviour fails its own call at most, and the next call works",
+  async (way, flags) => {
+    const connection = await connect(flags);
+    for (const [fault, tool, args, expected] of cases) {
+      const outcome = await outcomeOf(connection, tool, args);
+      expect([expected].flat(), `${fault} ${tool} over ${way}: ${outcome}`).toContain(outcome);
+      expect(await outcomeOf(connection, "echo", {}), `echo after ${tool} over ${way}`).toBe("result");
+    }
+    expect(connection.inFlight).toBe(0);
+  },
+);
 
 test.each(["modern", "legacy with a session"] as const)("%s: what goes wrong in HTTP itself", async (way) => {
   const connection = await connect(ways[way]);

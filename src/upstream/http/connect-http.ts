@@ -20,7 +20,11 @@ export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials;
 export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(httpTuning, options, signal);
 
 /** The same with other limits than the usual ones. */
-export async function connectHttpWith(tuning: HttpTuning, options: HttpOptions, signal: AbortSignal): Promise<Connection> {
+export async function connectHttpWith(
+  tuning: HttpTuning,
+  options: HttpOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
   const endpoint = parseEndpoint(options.server, options.transport, options.identity);
   const lifetime = createLifetime();
   const wire = await createWire({
@@ -40,7 +44,12 @@ export async function connectHttpWith(tuning: HttpTuning, options: HttpOptions, 
   }
 }
 
-async function handshake(options: HttpOptions, wire: Wire, lifetime: Lifetime, signal: AbortSignal): Promise<Connection> {
+async function handshake(
+  options: HttpOptions,
+  wire: Wire,
+  lifetime: Lifetime,
+  signal: AbortSignal,
+): Promise<Connection> {
   if (options.transport.kind === "sse") return await connectSse({ ...options, wire, lifetime }, signal);
   const verdict = await negotiate(wire, options.identity, options.knownEras, signal);
   if (verdict.kind !== "neither") return createHttpConnection({ ...options, wire, lifetime, verdict });

@@ -55,9 +55,13 @@ export function parseEndpoint(
   for (const [key, value] of Object.entries(transport.headers)) {
     const name = key.toLowerCase();
     if (ownHeaders.has(name)) continue;
-    if (!isHeaderName(name)) throw new GatewayError("CONFIG_INVALID", `a header configured for ${server} has a name that is no header name`);
+    if (!isHeaderName(name))
+      throw new GatewayError("CONFIG_INVALID", `a header configured for ${server} has a name that is no header name`);
     if (unsafeValue.test(value))
-      throw new GatewayError("CONFIG_INVALID", `the header ${name} configured for ${server} holds a character that no header may hold`);
+      throw new GatewayError(
+        "CONFIG_INVALID",
+        `the header ${name} configured for ${server} holds a character that no header may hold`,
+      );
     headers.set(name, value);
   }
   return {
@@ -72,9 +76,13 @@ export function parseEndpoint(
 export function withPath(endpoint: Endpoint, reference: string): Endpoint {
   const base = `${endpoint.origin}${endpoint.path}`;
   const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
-  if (url === undefined) throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint that is no URL`);
+  if (url === undefined)
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint that is no URL`);
   if (url.origin !== endpoint.origin) {
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint on ${originOf(url)}, not on its own origin ${endpoint.origin}`);
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${endpoint.server} named an endpoint on ${originOf(url)}, not on its own origin ${endpoint.origin}`,
+    );
   }
   return { ...endpoint, path: `${url.pathname}${url.search}` };
 }
@@ -85,7 +93,9 @@ export function redirectTarget(endpoint: Endpoint, location: string | undefined)
   if (location === undefined || !URL.canParse(location, base)) return "nowhere";
   const target = new URL(location, base);
   if (target.origin !== endpoint.origin) return originOf(target);
-  return target.pathname === `${new URL(base).pathname}/` ? "its own URL with a slash at the end" : `another path of ${target.origin}`;
+  return target.pathname === `${new URL(base).pathname}/`
+    ? "its own URL with a slash at the end"
+    : `another path of ${target.origin}`;
 }
 
 function originOf(url: URL): string {

@@ -76,7 +76,10 @@ test.each([
   ["a comment that never ends", `:${"x".repeat(200)}`],
 ])("FAULT 70: an event beyond the limit ends the reading: %s", (_name, text) => {
   for (const chunk of [1, 7, text.length]) {
-    expect(read(`data: fine\n\n${text}data: after\n\n`, { chunk, limit: 100 })).toMatchObject({ events: [["message", "fine"]], tooLong: 1 });
+    expect(read(`data: fine\n\n${text}data: after\n\n`, { chunk, limit: 100 })).toMatchObject({
+      events: [["message", "fine"]],
+      tooLong: 1,
+    });
   }
 });
 

@@ -67,7 +67,12 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
     });
     const onAbort = () => giveUp(abortReason(options.signal));
     const timer = setTimeout(() => {
-      giveUp(new GatewayError("UPSTREAM_TIMEOUT", `${wire.endpoint.server} did not answer within ${options.timeoutMs / 1_000} s`));
+      giveUp(
+        new GatewayError(
+          "UPSTREAM_TIMEOUT",
+          `${wire.endpoint.server} did not answer within ${options.timeoutMs / 1_000} s`,
+        ),
+      );
     }, options.timeoutMs);
     if (options.signal.aborted) {
       onAbort();

@@ -94,7 +94,9 @@ export class Exchange implements DispatchHandler, EventStreamSink {
   disconnect(): void {
     if (this.#ended) return;
     this.abort();
-    this.#sink.onFailed(new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#wire.endpoint.server} was closed`));
+    this.#sink.onFailed(
+      new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#wire.endpoint.server} was closed`),
+    );
   }
 
   onConnect(abort: (reason?: Error) => void): void {
@@ -170,11 +172,17 @@ export class Exchange implements DispatchHandler, EventStreamSink {
     if (this.#ended) return;
     const code = typeof error.code === "string" ? error.code : "";
     if (this.#isWritten) {
-      const isProtocol = code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
+      const isProtocol =
+        code.startsWith("HPE_") ||
+        code === "UND_ERR_HEADERS_OVERFLOW" ||
+        code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
       this.#fail(
         isProtocol
           ? new GatewayError("UPSTREAM_PROTOCOL", `${this.#server} answered with malformed HTTP (${code})`)
-          : new GatewayError("UPSTREAM_CLOSED", `${this.#server} closed the connection before it had answered${code === "" ? "" : ` (${code})`}`),
+          : new GatewayError(
+              "UPSTREAM_CLOSED",
+              `${this.#server} closed the connection before it had answered${code === "" ? "" : ` (${code})`}`,
+            ),
       );
       return;
     }
@@ -187,7 +195,11 @@ export class Exchange implements DispatchHandler, EventStreamSink {
 
   onTooLong(): void {
     const limit = this.#wire.limits.messageBytes;
-    this.#fail(new GatewayError("RESULT_TOO_LARGE", `${this.#server} sent a message of more than ${limit} bytes`, { data: { limitBytes: limit } }));
+    this.#fail(
+      new GatewayError("RESULT_TOO_LARGE", `${this.#server} sent a message of more than ${limit} bytes`, {
+        data: { limitBytes: limit },
+      }),
+    );
   }
 
   get #server(): string {
@@ -205,7 +217,9 @@ export class Exchange implements DispatchHandler, EventStreamSink {
     if (this.#ended) return;
     const { method, body, path } = this.#outgoing;
     if (!this.#wire.admitQueued(body?.length ?? 0)) {
-      this.#fail(new GatewayError("UPSTREAM_BUSY", `${this.#wire.limits.sendQueueBytes} bytes already wait for ${this.#server}`));
+      this.#fail(
+        new GatewayError("UPSTREAM_BUSY", `${this.#wire.limits.sendQueueBytes} bytes already wait for ${this.#server}`),
+      );
       return;
     }
     this.#isQueued = true;
@@ -228,7 +242,9 @@ export class Exchange implements DispatchHandler, EventStreamSink {
       extra = await authorize(refresh);
     } catch (error) {
       this.#fail(
-        error instanceof GatewayError ? error : new GatewayError("SERVER_NEEDS_LOGIN", `no credentials for ${this.#server} could be had`, { cause: error }),
+        error instanceof GatewayError
+          ? error
+          : new GatewayError("SERVER_NEEDS_LOGIN", `no credentials for ${this.#server} could be had`, { cause: error }),
       );
       return;
     }
@@ -242,7 +258,8 @@ export class Exchange implements DispatchHandler, EventStreamSink {
       return;
     }
     // An argument that undici refuses will be refused again.
-    const delayMs = code === "UND_ERR_INVALID_ARG" ? undefined : this.#wire.tuning.connectRetryDelaysMs[this.#failedConnects];
+    const delayMs =
+      code === "UND_ERR_INVALID_ARG" ? undefined : this.#wire.tuning.connectRetryDelaysMs[this.#failedConnects];
     this.#failedConnects += 1;
     if (delayMs !== undefined) {
       this.#timer = setTimeout(() => {
@@ -252,7 +269,11 @@ export class Exchange implements DispatchHandler, EventStreamSink {
       return;
     }
     const { origin } = this.#wire.endpoint;
-    const error = new GatewayError("CONNECT_FAILED", `no connection to ${this.#server} at ${origin}${code === "" ? "" : ` (${code})`}`, { data: { code } });
+    const error = new GatewayError(
+      "CONNECT_FAILED",
+      `no connection to ${this.#server} at ${origin}${code === "" ? "" : ` (${code})`}`,
+      { data: { code } },
+    );
     this.#fail(error);
     if (code !== "UND_ERR_INVALID_ARG") this.#wire.onUnreachable(error);
   }

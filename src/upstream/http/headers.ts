@@ -6,7 +6,8 @@ export function findHeader(headers: RawHeaders, name: string): string | undefine
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const key = headers[at] as Buffer;
     // The length tells most names apart before any string is made.
-    if (key.length === name.length && key.toString("latin1").toLowerCase() === name) return (headers[at + 1] as Buffer).toString("latin1");
+    if (key.length === name.length && key.toString("latin1").toLowerCase() === name)
+      return (headers[at + 1] as Buffer).toString("latin1");
   }
   return undefined;
 }
@@ -15,13 +16,16 @@ export function findHeaders(headers: RawHeaders, name: string): string[] {
   const values: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const key = headers[at] as Buffer;
-    if (key.length === name.length && key.toString("latin1").toLowerCase() === name) values.push((headers[at + 1] as Buffer).toString("latin1"));
+    if (key.length === name.length && key.toString("latin1").toLowerCase() === name)
+      values.push((headers[at + 1] as Buffer).toString("latin1"));
   }
   return values;
 }
 
 export function isEventStreamType(contentType: string): boolean {
-  return contentType.startsWith("text/event-stream") || contentType.trimStart().toLowerCase().startsWith("text/event-stream");
+  return (
+    contentType.startsWith("text/event-stream") || contentType.trimStart().toLowerCase().startsWith("text/event-stream")
+  );
 }
 
 /** A copy of a flat list with those headers put in place of any of the same name. */

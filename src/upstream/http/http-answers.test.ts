@@ -1,5 +1,11 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { GatewayError } from "../../shared/gateway-error.ts";
@@ -7,10 +13,17 @@ import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith, type HttpOptions } from "./connect-http.ts";
 import { httpTuning, type HttpTuning } from "./tuning.ts";
 
-const tuning: HttpTuning = { ...httpTuning, connectRetryDelaysMs: [10, 10, 10], afterAnswerMs: 50, disposeTimeoutMs: 500 };
+const tuning: HttpTuning = {
+  ...httpTuning,
+  connectRetryDelaysMs: [10, 10, 10],
+  afterAnswerMs: 50,
+  disposeTimeoutMs: 500,
+};
 
 test("a modern request carries its headers and _meta, and its result comes back as it was written", async () => {
-  const server = await serve((received, response) => answer(response, received.body?.id, `{"n":9007199254740993,"z":-0,"a":1e400}`));
+  const server = await serve((received, response) =>
+    answer(response, received.body?.id, `{"n":9007199254740993,"z":-0,"a":1e400}`),
+  );
   const { connection } = await connect(server.url);
   const onSent = vi.fn<() => void>();
   const reply = await connection.request(call({ nameHeader: "näme", headers: [["Region", "eu"]], onSent }));
@@ -27,7 +40,9 @@ test("a modern request carries its headers and _meta, and its result comes back 
     "content-type": "application/json",
     "user-agent": "toolyard/0.0.0",
   });
-  expect(server.calls[0]?.body).toMatchObject({ params: { name: "echo", _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } } });
+  expect(server.calls[0]?.body).toMatchObject({
+    params: { name: "echo", _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } },
+  });
 });
 
 test("FAULT 46: no argument value can break out of its header", async () => {
@@ -44,7 +59,10 @@ test("FAULT 46: no argument value can break out of its header", async () => {
     }),
   );
   expect(server.calls[0]?.headers["x-evil"]).toBeUndefined();
-  expect(server.calls[0]?.headers).toMatchObject({ "mcp-name": "=?base64?YQ0KWC1FdmlsOiAx?=", "mcp-param-s": "=?base64?PT9iYXNlNjQ/eD89?=" });
+  expect(server.calls[0]?.headers).toMatchObject({
+    "mcp-name": "=?base64?YQ0KWC1FdmlsOiAx?=",
+    "mcp-param-s": "=?base64?PT9iYXNlNjQ/eD89?=",
+  });
 });
 
 test("an event stream brings progress, log and the answer", async () => {
@@ -52,7 +70,11 @@ test("an event stream brings progress, log and the answer", async () => {
     const id = received.body?.id;
     startStream(response);
     response.write(": hello\r\n\r\n");
-    sendEvent(response, { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: id, progress: 1 } });
+    sendEvent(response, {
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: id, progress: 1 },
+    });
     sendEvent(response, { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x" } });
     sendEvent(response, { jsonrpc: "2.0", id, result: { ok: true } });
     response.end();
@@ -105,24 +127,34 @@ test("a stream that ends without an answer fails its request at once", async () 
   await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_CLOSED" });
 });
 
-test.each(["json", "stream"])("FAULT 43: a message over the limit (%s) is an error that names it, and its connection is closed", async (form) => {
-  const server = await serve((received, response) => {
-    const text = `{"jsonrpc":"2.0","id":${String(received.body?.id)},"result":{"x":"${"x".repeat(5_000)}"}}`;
-    if (form === "json") {
-      response.setHeader("content-type", "application/json");
-      response.write(text);
-    } else {
-      startStream(response);
-      response.write(`data: ${text}`);
-    }
-  });
-  const { connection } = await connect(server.url, { limits: { messageBytes: 4_000, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 } });
-  await expect(connection.request(call())).rejects.toMatchObject({ code: "RESULT_TOO_LARGE", data: { limitBytes: 4_000 } });
-  await vi.waitFor(() => expect(server.openCalls()).toBe(0));
-});
+test.each(["json", "stream"])(
+  "FAULT 43: a message over the limit (%s) is an error that names it, and its connection is closed",
+  async (form) => {
+    const server = await serve((received, response) => {
+      const text = `{"jsonrpc":"2.0","id":${String(received.body?.id)},"result":{"x":"${"x".repeat(5_000)}"}}`;
+      if (form === "json") {
+        response.setHeader("content-type", "application/json");
+        response.write(text);
+      } else {
+        startStream(response);
+        response.write(`data: ${text}`);
+      }
+    });
+    const { connection } = await connect(server.url, {
+      limits: { messageBytes: 4_000, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
+    });
+    await expect(connection.request(call())).rejects.toMatchObject({
+      code: "RESULT_TOO_LARGE",
+      data: { limitBytes: 4_000 },
+    });
+    await vi.waitFor(() => expect(server.openCalls()).toBe(0));
+  },
+);
 
 test("FAULT 19: an answer with a Content-Encoding is refused unread", async () => {
-  const server = await serve((_received, response) => response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end("x"));
+  const server = await serve((_received, response) =>
+    response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end("x"),
+  );
   const { connection } = await connect(server.url);
   await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
 });
@@ -130,7 +162,9 @@ test("FAULT 19: an answer with a Content-Encoding is refused unread", async () =
 test.each([200, 400, 404, 500])("a JSON-RPC error is the reply, with HTTP %i", async (status) => {
   const server = await serve((received, response) => {
     response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: received.body?.id, error: { code: -32020, message: "mismatch" } }));
+    response.end(
+      JSON.stringify({ jsonrpc: "2.0", id: received.body?.id, error: { code: -32020, message: "mismatch" } }),
+    );
   });
   const { connection } = await connect(server.url);
   const reply = await connection.request(call());
@@ -156,7 +190,12 @@ test.each([
 test("FAULT 105: a 401 is met once with fresh credentials, then it is a login that is needed", async () => {
   const server = await serve((received, response) => {
     if (received.headers.authorization === "Bearer good") answer(response, received.body?.id, "{}");
-    else response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="http://a/b", scope="x y", error="invalid_token"` }).end();
+    else
+      response
+        .writeHead(401, {
+          "www-authenticate": `Bearer resource_metadata="http://a/b", scope="x y", error="invalid_token"`,
+        })
+        .end();
   });
   const refreshes: boolean[] = [];
   let token = "old";
@@ -187,14 +226,19 @@ test("a 401 without a login to refresh needs one, and so does a scope that is mi
   await expect(connection.request(call())).rejects.toMatchObject({ code: "SERVER_NEEDS_LOGIN" });
   status = 403;
   header = `Bearer error="insufficient_scope", scope="b"`;
-  await expect(connection.request(call())).rejects.toMatchObject({ code: "SERVER_NEEDS_LOGIN", data: { challenge: { scope: "b" } } });
+  await expect(connection.request(call())).rejects.toMatchObject({
+    code: "SERVER_NEEDS_LOGIN",
+    data: { challenge: { scope: "b" } },
+  });
   header = `Bearer error="other"`;
   await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_HTTP" });
 });
 
 test("FAULT 103: redirects are not followed, so no credential reaches another host", async () => {
   const other = await serve((_received, response) => response.end());
-  const server = await serve((_received, response) => response.writeHead(307, { location: `${other.url}?token=1` }).end());
+  const server = await serve((_received, response) =>
+    response.writeHead(307, { location: `${other.url}?token=1` }).end(),
+  );
   const { connection } = await connect(server.url, { headers: { Authorization: "Bearer secret" } });
   const failure = await failureOf(connection.request(call()));
   expect(failure.code).toBe("CONNECT_FAILED");
@@ -212,7 +256,8 @@ test("a redirect to the same path with a slash says so", async () => {
 
 test("user and password of the URL become Basic and are in no message", async () => {
   const server = await serve((received, response) => {
-    if (received.headers.authorization === `Basic ${Buffer.from("me:p@ss").toString("base64")}`) response.writeHead(500).end();
+    if (received.headers.authorization === `Basic ${Buffer.from("me:p@ss").toString("base64")}`)
+      response.writeHead(500).end();
     else answer(response, received.body?.id, "{}");
   });
   const { connection } = await connect(server.url.replace("http://", "http://me:p%40ss@").concat("?key=hush"));
@@ -226,7 +271,10 @@ test("a connection that is refused is tried again while nothing was sent, then t
   const { connection } = await connect(server.url);
   const port = await server.stop();
   const onSent = vi.fn<() => void>();
-  await expect(connection.request(call({ onSent }))).rejects.toMatchObject({ code: "CONNECT_FAILED", data: { code: "ECONNREFUSED" } });
+  await expect(connection.request(call({ onSent }))).rejects.toMatchObject({
+    code: "CONNECT_FAILED",
+    data: { code: "ECONNREFUSED" },
+  });
   expect(onSent).not.toHaveBeenCalled();
   await expect(connection.closed).resolves.toMatchObject({ kind: "lost" });
   await server.startAgain(port);
@@ -297,7 +345,9 @@ test("a subscription may last for ever, and its notifications go to the instance
   });
   const { connection, notifications } = await connect(server.url);
   const controller = new AbortController();
-  const pending = connection.request(call({ method: "subscriptions/listen", signal: controller.signal, timeoutMs: Infinity, maxTimeoutMs: Infinity }));
+  const pending = connection.request(
+    call({ method: "subscriptions/listen", signal: controller.signal, timeoutMs: Infinity, maxTimeoutMs: Infinity }),
+  );
   await vi.waitFor(() => expect(streams).toHaveLength(1));
   sendEvent(streams[0] as ServerResponse, { jsonrpc: "2.0", method: "notifications/tools/list_changed" });
   await vi.waitFor(() => expect(notifications).toEqual(["notifications/tools/list_changed"]));
@@ -346,11 +396,17 @@ test("FAULT 79: requests beyond the queue for a server that takes none are refus
   failures.push(send(), send());
   expect(await failures[2]).toMatchObject({ code: "UPSTREAM_BUSY" });
   await connection[Symbol.asyncDispose]();
-  expect((await Promise.all(failures)).map((failure) => failure.code)).toEqual(["UPSTREAM_CLOSED", "UPSTREAM_CLOSED", "UPSTREAM_BUSY"]);
+  expect((await Promise.all(failures)).map((failure) => failure.code)).toEqual([
+    "UPSTREAM_CLOSED",
+    "UPSTREAM_CLOSED",
+    "UPSTREAM_BUSY",
+  ]);
 });
 
 test("one hundred calls at once are all answered, each with its own", async () => {
-  const server = await serve((received, response) => answer(response, received.body?.id, JSON.stringify({ id: received.body?.id })));
+  const server = await serve((received, response) =>
+    answer(response, received.body?.id, JSON.stringify({ id: received.body?.id })),
+  );
   const { connection } = await connect(server.url);
   const replies = await Promise.all(Array.from({ length: 100 }, () => connection.request(call())));
   expect(new Set(replies.map(textOf)).size).toBe(100);
@@ -401,7 +457,10 @@ async function serve(handle: (received: Received, response: ServerResponse) => u
   };
 }
 
-async function listen(onRequest: (request: IncomingMessage, response: ServerResponse) => void, port: number): Promise<Server> {
+async function listen(
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+  port: number,
+): Promise<Server> {
   const server = createServer(onRequest).listen(port, "127.0.0.1");
   await once(server, "listening");
   return server;
@@ -454,7 +513,9 @@ function call(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
 }
 
 function answer(response: ServerResponse, id: unknown, result: string): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
+  response
+    .writeHead(200, { "content-type": "application/json" })
+    .end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
 }
 
 function startStream(response: ServerResponse): void {

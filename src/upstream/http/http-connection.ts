@@ -77,7 +77,8 @@ export function createHttpConnection(options: HttpConnectionOptions): Connection
       return legacy;
     } catch (error) {
       // A modern server may do anything to an initialize, also nothing.
-      if (error instanceof GatewayError && (error.code === "UPSTREAM_TIMEOUT" || error.code === "UPSTREAM_PROTOCOL")) return undefined;
+      if (error instanceof GatewayError && (error.code === "UPSTREAM_TIMEOUT" || error.code === "UPSTREAM_PROTOCOL"))
+        return undefined;
       throw error;
     }
   }
@@ -105,7 +106,8 @@ export function createHttpConnection(options: HttpConnectionOptions): Connection
     try {
       channel = (await untilAborted(openLegacy(), wanted.signal)) ?? modern;
     } catch (error) {
-      if (wanted.signal.aborted) throw new GatewayError("CALL_CANCELLED", `${wanted.method} to ${server} was cancelled by the caller`);
+      if (wanted.signal.aborted)
+        throw new GatewayError("CALL_CANCELLED", `${wanted.method} to ${server} was cancelled by the caller`);
       throw disposing === undefined ? toGatewayError(error) : closedError(server);
     }
     if (channel === undefined) throw closedError(server);

@@ -7,10 +7,17 @@ import type { UpstreamRequest } from "../connection.ts";
 import { connectHttpWith, type HttpOptions } from "./connect-http.ts";
 import { httpTuning } from "./tuning.ts";
 
-const tuning = { ...httpTuning, connectRetryDelaysMs: [10], discoverTimeoutMs: 100, initializeTimeoutMs: 2_000, disposeTimeoutMs: 500 };
+const tuning = {
+  ...httpTuning,
+  connectRetryDelaysMs: [10],
+  discoverTimeoutMs: 100,
+  initializeTimeoutMs: 2_000,
+  disposeTimeoutMs: 500,
+};
 
 type Discover = (response: ServerResponse, id: unknown) => unknown;
-const rpcError = (code: number, data?: unknown) => (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: "no", data } });
+const rpcError = (code: number, data?: unknown) => (id: unknown) =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: "no", data } });
 const refuse =
   (status: number, body: (id: unknown) => string = () => ""): Discover =>
   (response, id) =>
@@ -32,9 +39,19 @@ test.each<[string, Discover]>([
 ])("a server that answers server/discover with %s is initialized", async (_name, discover) => {
   const server = await serve({ discover });
   const connection = await connect(server.url);
-  expect(connection.peer).toMatchObject({ era: "legacy", revision: "2025-06-18", eras: ["legacy"], serverInfo: { name: "old" } });
+  expect(connection.peer).toMatchObject({
+    era: "legacy",
+    revision: "2025-06-18",
+    eras: ["legacy"],
+    serverInfo: { name: "old" },
+  });
   await connection.request(call());
-  expect(server.seen.map(({ method }) => method)).toEqual(["server/discover", "initialize", "notifications/initialized", "tools/call"]);
+  expect(server.seen.map(({ method }) => method)).toEqual([
+    "server/discover",
+    "initialize",
+    "notifications/initialized",
+    "tools/call",
+  ]);
   expect(server.seen[3]?.headers).toMatchObject({ "mcp-session-id": "s1", "mcp-protocol-version": "2025-06-18" });
   expect(server.seen[3]?.headers["mcp-method"]).toBeUndefined();
 });
@@ -77,23 +94,36 @@ test("a server of both eras is spoken to in the caller's: one session, made when
   await Promise.all([1, 2, 3].map(() => connection.request(call({ era: "legacy" }))));
   await connection.request(call({ era: "modern" }));
   expect(connection.peer).toMatchObject({ era: "modern", eras: ["modern", "legacy"] });
-  const methods = server.seen.slice(2).map(({ method, headers }) => `${method} ${String(headers["mcp-protocol-version"])}`);
+  const methods = server.seen
+    .slice(2)
+    .map(({ method, headers }) => `${method} ${String(headers["mcp-protocol-version"])}`);
   expect(methods.filter((text) => text.startsWith("initialize"))).toHaveLength(1);
-  expect(methods.slice(2).toSorted()).toEqual(["tools/call 2025-06-18", "tools/call 2025-06-18", "tools/call 2025-06-18", "tools/call 2026-07-28"]);
+  expect(methods.slice(2).toSorted()).toEqual([
+    "tools/call 2025-06-18",
+    "tools/call 2025-06-18",
+    "tools/call 2025-06-18",
+    "tools/call 2026-07-28",
+  ]);
 });
 
 test("a modern server without sessions is spoken to as such by legacy callers too", async () => {
   const server = await serve({ discover: discovered, initialize: refuse(400, rpcError(-32022)) });
   const connection = await connect(server.url);
   for (const _ of [1, 2]) expect((await connection.request(call({ era: "legacy" }))).kind).toBe("result");
-  expect(server.seen.map(({ method }) => method)).toEqual(["server/discover", "initialize", "tools/call", "tools/call"]);
+  expect(server.seen.map(({ method }) => method)).toEqual([
+    "server/discover",
+    "initialize",
+    "tools/call",
+    "tools/call",
+  ]);
 });
 
 test("a verdict that turns out wrong is made again once, and the request goes on", async () => {
   let isModern = true;
   const server = await serve({
     discover: (response, id) => (isModern ? discovered(response, id) : refuse(400, rpcError(-32000))(response, id)),
-    call: (response, id, headers) => (headers["mcp-session-id"] === undefined ? refuse(400, rpcError(-32000))(response, id) : answer(response, id, {})),
+    call: (response, id, headers) =>
+      headers["mcp-session-id"] === undefined ? refuse(400, rpcError(-32000))(response, id) : answer(response, id, {}),
   });
   const connection = await connect(server.url);
   isModern = false;
@@ -107,7 +137,12 @@ test("a modern server's odd refusal stands when it is still a modern server", as
   const server = await serve({ discover: discovered, call: refuse(400, rpcError(-32000)) });
   const connection = await connect(server.url);
   for (const _ of [1, 2]) expect((await connection.request(call())).kind).toBe("error");
-  expect(server.seen.map(({ method }) => method)).toEqual(["server/discover", "tools/call", "server/discover", "tools/call"]);
+  expect(server.seen.map(({ method }) => method)).toEqual([
+    "server/discover",
+    "tools/call",
+    "server/discover",
+    "tools/call",
+  ]);
 });
 
 test("a URL that speaks neither fails with what it said, and an aborted attempt with its reason", async () => {

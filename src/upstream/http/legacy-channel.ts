@@ -100,7 +100,9 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
     try {
       return await openLegacySession(wire, identity, signal);
     } catch (error) {
-      const failure = signal.aborted ? new GatewayError("UPSTREAM_CLOSED", `the connection to ${wire.endpoint.server} was closed`) : toGatewayError(error);
+      const failure = signal.aborted
+        ? new GatewayError("UPSTREAM_CLOSED", `the connection to ${wire.endpoint.server} was closed`)
+        : toGatewayError(error);
       options.onLost(`the session ended, and no new one came: ${failure.message}`);
       throw failure;
     }

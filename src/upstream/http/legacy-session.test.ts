@@ -71,7 +71,10 @@ test("a broken event stream is resumed after its last event, as long as it goes 
       if (last === undefined) return response.writeHead(405).end();
       resumed.push(last);
       startStream(response);
-      if (last === "e2") return response.end(`id: e3\ndata: ${JSON.stringify({ jsonrpc: "2.0", id: callId, result: { done: true } })}\n\n`);
+      if (last === "e2")
+        return response.end(
+          `id: e3\ndata: ${JSON.stringify({ jsonrpc: "2.0", id: callId, result: { done: true } })}\n\n`,
+        );
       const log = `id: e${Number(last.slice(1)) + 1}\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}\n\n`;
       // Cut in the middle, as a proxy does.
       return response.write(log, () => response.destroy());
@@ -150,8 +153,12 @@ test("a question on a call's own stream belongs to that call, and its answer is 
   const server = await serve({
     onCall(response, message) {
       startStream(response);
-      response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: `q${String(message.id)}`, method: "elicitation/create", params: { of: message.id } })}\n\n`);
-      waiting.set(`q${String(message.id)}`, () => response.end(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: {} })}\n\n`));
+      response.write(
+        `data: ${JSON.stringify({ jsonrpc: "2.0", id: `q${String(message.id)}`, method: "elicitation/create", params: { of: message.id } })}\n\n`,
+      );
+      waiting.set(`q${String(message.id)}`, () =>
+        response.end(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: {} })}\n\n`),
+      );
     },
     onMessage: (message) => waiting.get(message.id)?.(),
   });
@@ -165,7 +172,11 @@ test("a question on a call's own stream belongs to that call, and its answer is 
     };
   await Promise.all([connection.request(call({ ask: ask("a") })), connection.request(call({ ask: ask("b") }))]);
   expect(asked.toSorted()).toEqual([`a {"of":1}`, `b {"of":2}`]);
-  expect(server.messages.map(({ body }) => body)).toContainEqual({ jsonrpc: "2.0", id: "q1", result: { action: "accept" } });
+  expect(server.messages.map(({ body }) => body)).toContainEqual({
+    jsonrpc: "2.0",
+    id: "q1",
+    result: { action: "accept" },
+  });
 });
 
 test("FAULT 66: a call that is cancelled is cancelled at the server, and its stream closed", async () => {
@@ -238,15 +249,24 @@ async function serve(behaviour: Behaviour) {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = chunks.length === 0 ? undefined : (JSON.parse(Buffer.concat(chunks).toString()) as Message);
-    seen.push({ method: body?.method ?? (body === undefined ? (request.method ?? "") : "answer"), headers: request.headers, body });
+    seen.push({
+      method: body?.method ?? (body === undefined ? (request.method ?? "") : "answer"),
+      headers: request.headers,
+      body,
+    });
     if (body?.method === "initialize" && !refuses) {
       sessions += 1;
       current = `s${sessions}`;
       response.setHeader("mcp-session-id", current);
-      return answer(response, body.id, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "old", version: "1" } });
+      return answer(response, body.id, {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        serverInfo: { name: "old", version: "1" },
+      });
     }
     if (request.headers["mcp-session-id"] !== current) return refuse(response, behaviour.unknownStatus ?? 404, null);
-    if (request.method === "GET") return (behaviour.onGet ?? ((to) => to.writeHead(405).end()))(response, request.headers);
+    if (request.method === "GET")
+      return (behaviour.onGet ?? ((to) => to.writeHead(405).end()))(response, request.headers);
     if (request.method === "DELETE") return (behaviour.onDelete ?? ((to) => to.writeHead(204).end()))(response);
     if (body?.method !== undefined && body.id !== undefined) {
       state.ran += 1;
@@ -314,7 +334,9 @@ function answer(response: ServerResponse, id: unknown, result: unknown): void {
 }
 
 function refuse(response: ServerResponse, status: number, id: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: "no" } }));
+  response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: "no" } }));
 }
 
 function startStream(response: ServerResponse): void {

@@ -36,7 +36,11 @@ const initializeId = 0;
  * `initialize` and `notifications/initialized` (2025-11-25, basic/lifecycle). Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED,
  * UPSTREAM_CLOSED, UPSTREAM_TIMEOUT, UPSTREAM_PROTOCOL, or the signal's reason.
  */
-export async function openLegacySession(wire: Wire, identity: GatewayIdentity, signal: AbortSignal): Promise<LegacyOpening> {
+export async function openLegacySession(
+  wire: Wire,
+  identity: GatewayIdentity,
+  signal: AbortSignal,
+): Promise<LegacyOpening> {
   const { server, headers } = wire.endpoint;
   const text = asciiJson({
     jsonrpc: "2.0",
@@ -60,11 +64,16 @@ export async function openLegacySession(wire: Wire, identity: GatewayIdentity, s
     return { kind: "refused", status: outcome.refusal.status, code, failure };
   }
   if (outcome.kind === "empty") {
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize with HTTP ${outcome.status} and no JSON-RPC message`);
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${server} answered initialize with HTTP ${outcome.status} and no JSON-RPC message`,
+    );
   }
   if (outcome.answer.kind === "error") {
     const { code } = parseErrorObject(outcome.answer.error);
-    const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, { data: { code } });
+    const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, {
+      data: { code },
+    });
     return { kind: "refused", status: outcome.status, code, failure };
   }
   const peer = peerFromInitialize(server, outcome.answer.result);
@@ -74,7 +83,12 @@ export async function openLegacySession(wire: Wire, identity: GatewayIdentity, s
 }
 
 /** Posts a message that gets no answer. Resolves also when the server refuses it: returns the failure then. */
-export async function postInSession(wire: Wire, session: LegacySession, text: string, signal: AbortSignal): Promise<GatewayError | undefined> {
+export async function postInSession(
+  wire: Wire,
+  session: LegacySession,
+  text: string,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
   const outgoing = {
     method: "POST",
     headers: session.postHeaders,
@@ -123,6 +137,7 @@ const sessionIdPattern = /^[\x21-\x7e]{1,1024}$/;
 function readSessionId(server: string, headers: RawHeaders): string | undefined {
   const id = findHeader(headers, "mcp-session-id");
   if (id === undefined || id === "") return undefined;
-  if (!sessionIdPattern.test(id)) throw new GatewayError("UPSTREAM_PROTOCOL", `${server} gave a session id that no header may hold`);
+  if (!sessionIdPattern.test(id))
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} gave a session id that no header may hold`);
   return id;
 }

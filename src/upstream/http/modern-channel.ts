@@ -119,7 +119,8 @@ class ModernCall implements ExchangeSink {
     const { wire, table, maxDepth } = this.#host;
     this.#leave();
     const failure = failureOfRefusal(wire.endpoint.server, refusal);
-    const error = failure.code === "SERVER_NEEDS_LOGIN" || refusal.status === 403 ? undefined : rpcErrorOf(refusal.body, maxDepth);
+    const error =
+      failure.code === "SERVER_NEEDS_LOGIN" || refusal.status === 403 ? undefined : rpcErrorOf(refusal.body, maxDepth);
     const letStand = () => {
       if (error === undefined) table.fail(this.#id, failure);
       else table.receive({ kind: "error", id: this.#id, error: error.bytes }, this.#id);
@@ -184,7 +185,14 @@ export function createModernHeaders(fixed: readonly string[]): (request: Upstrea
     const known = byMethod.get(method);
     if (known !== undefined) return known;
     const base = [
-      ["content-type", "application/json", "accept", "application/json, text/event-stream", "accept-encoding", "identity"],
+      [
+        "content-type",
+        "application/json",
+        "accept",
+        "application/json, text/event-stream",
+        "accept-encoding",
+        "identity",
+      ],
       ["mcp-protocol-version", modernRevision, "mcp-method", encodeHeaderValue(method)],
       fixed,
     ].flat();

@@ -1,10 +1,9 @@
 import type { Era } from "../../shared/call-context.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject } from "../../shared/json-bytes.ts";
-import { eraOfRevision } from "../../protocol/revisions.ts";
+import { eraOfRevision, modernRevision } from "../../protocol/revisions.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type GatewayIdentity } from "../encode.ts";
-import { isModernError, peerFromDiscover } from "../handshake.ts";
+import { isModernError, peerFromDiscover, supportedIn } from "../handshake.ts";
 import { parseErrorObject } from "../request-table.ts";
 import { exchangeOnce, type Outcome } from "./exchange-once.ts";
 import { openLegacySession, type LegacyOpening, type LegacySession } from "./legacy-session.ts";
@@ -23,7 +22,12 @@ export type Verdict =
  * error code: whatever is no modern answer to `server/discover` leads to `initialize`, and a 4xx to that means HTTP+SSE.
  * Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and the like when the server was not reached at all.
  */
-export async function negotiate(wire: Wire, identity: GatewayIdentity, knownEras: readonly Era[] | undefined, signal: AbortSignal): Promise<Verdict> {
+export async function negotiate(
+  wire: Wire,
+  identity: GatewayIdentity,
+  knownEras: readonly Era[] | undefined,
+  signal: AbortSignal,
+): Promise<Verdict> {
   if (knownEras !== undefined && knownEras.length > 0 && !knownEras.includes("modern")) {
     const opening = await openLegacySession(wire, identity, signal);
     if (opening.kind === "open") return { kind: "legacy", session: opening.session };
@@ -44,7 +48,12 @@ function neither(opening: Extract<LegacyOpening, { kind: "refused" }>): Verdict 
 }
 
 /** Failures of `server/discover` that a legacy server may cause; anything else means that no server was reached. */
-const inconclusive: ReadonlySet<string> = new Set(["UPSTREAM_TIMEOUT", "UPSTREAM_CLOSED", "UPSTREAM_PROTOCOL", "RESULT_TOO_LARGE"]);
+const inconclusive: ReadonlySet<string> = new Set([
+  "UPSTREAM_TIMEOUT",
+  "UPSTREAM_CLOSED",
+  "UPSTREAM_PROTOCOL",
+  "RESULT_TOO_LARGE",
+]);
 
 /** The server as a modern one, or undefined when it is none. */
 export async function discover(wire: Wire, identity: GatewayIdentity, signal: AbortSignal): Promise<Peer | undefined> {
@@ -59,7 +68,10 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
   const headers = createModernHeaders(wire.endpoint.headers)(request);
   let outcome: Outcome;
   try {
-    outcome = await exchangeOnce(wire, { method: "POST", headers, body }, { signal, timeoutMs: wire.tuning.discoverTimeoutMs });
+    const ask = async () =>
+      await exchangeOnce(wire, { method: "POST", headers, body }, { signal, timeoutMs: wire.tuning.discoverTimeoutMs });
+    outcome = await ask();
+    if (speaksOurs(wire, outcome)) outcome = await ask();
   } catch (error) {
     if (error instanceof GatewayError && inconclusive.has(error.code) && !signal.aborted) return undefined;
     throw error;
@@ -90,9 +102,24 @@ function peerFromOutcome(wire: Wire, outcome: Outcome): Peer | undefined {
 function refuseModernError(server: string, bytes: Buffer): void {
   const { code, data } = parseErrorObject(bytes);
   if (!isModernError(code)) return;
-  const supported = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"].filter((version) => typeof version === "string") : [];
+  const supported = supportedIn(data);
   if (supported.some((version) => eraOfRevision(version) === "legacy")) return;
   throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused server/discover with error ${code}`, {
     data: { code, supported: supported.slice(0, 20).map((version) => version.slice(0, 40)) },
   });
 }
+
+/** Whether a refusal names the very revision that was asked with: then asking again is what it wants (2026-07-28, versioning). */
+function speaksOurs(wire: Wire, outcome: Outcome): boolean {
+  const bytes =
+    outcome.kind === "refused"
+      ? rpcErrorOf(outcome.refusal.body, wire.limits.depth)?.bytes
+      : outcome.kind === "answer" && outcome.answer.kind === "error"
+        ? outcome.answer.error
+        : undefined;
+  if (bytes === undefined) return false;
+  const { code, data } = parseErrorObject(bytes);
+  return code === versionUnsupported && supportedIn(data).includes(modernRevision);
+}
+
+const versionUnsupported = -32022;

@@ -37,21 +37,30 @@ export function failureOfHead(endpoint: Endpoint, status: number, headers: RawHe
   if (status >= 300 && status < 400) {
     const target = redirectTarget(endpoint, findHeader(headers, "location"));
     const advice = "redirects are not followed, so configure that URL if you trust it";
-    return new GatewayError("CONNECT_FAILED", `${server} redirects to ${target} (HTTP ${status}); ${advice}`, { data: { status, target } });
+    return new GatewayError("CONNECT_FAILED", `${server} redirects to ${target} (HTTP ${status}); ${advice}`, {
+      data: { status, target },
+    });
   }
   const encoding = findHeader(headers, "content-encoding");
   if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
-  return new GatewayError("UPSTREAM_PROTOCOL", `${server} answered with Content-Encoding ${encoding.slice(0, 40)}, which was not asked for`);
+  return new GatewayError(
+    "UPSTREAM_PROTOCOL",
+    `${server} answered with Content-Encoding ${encoding.slice(0, 40)}, which was not asked for`,
+  );
 }
 
 /** What a refusal means for a request: a login that is needed, a server that is busy, or just a status (DESIGN.md section 7). */
 export function failureOfRefusal(server: string, refusal: Refusal): GatewayError {
   const { status } = refusal;
   const challenge = readChallenge(refusal.headers);
-  if (status === 401 || (status === 403 && challenge["error"] === "insufficient_scope")) return needsLogin(server, status, challenge);
+  if (status === 401 || (status === 403 && challenge["error"] === "insufficient_scope"))
+    return needsLogin(server, status, challenge);
   const retryAfter = findHeader(refusal.headers, "retry-after")?.slice(0, 40);
   const data = retryAfter === undefined ? { status } : { status, retryAfter };
-  if (status === 429) return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it takes no more requests now`, { data });
+  if (status === 429)
+    return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it takes no more requests now`, {
+      data,
+    });
   return new GatewayError("UPSTREAM_HTTP", `${server} answered with HTTP ${status}`, { data });
 }
 
@@ -76,7 +85,8 @@ export function readChallenge(headers: RawHeaders): Readonly<Record<string, stri
   for (const header of findHeaders(headers, "www-authenticate")) {
     for (const [, name = "", quoted, plain] of header.slice(0, challengeLimit).matchAll(authParameter)) {
       const key = name.toLowerCase();
-      if (keptParameters.has(key) && facts[key] === undefined) facts[key] = quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "";
+      if (keptParameters.has(key) && facts[key] === undefined)
+        facts[key] = quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "";
     }
   }
   return facts;

@@ -30,32 +30,36 @@ test("SDK v2, modern only: legacy callers are served too", async () => {
   expect(connection.peer.eras).toEqual(["modern"]);
 });
 
-test.each([false, true])("SDK v1 over Streamable HTTP with sessions, answering JSON: %s", async (enableJsonResponse) => {
-  const sessions = new Map<string, StreamableHTTPServerTransport>();
-  const url = await listen(async (request, response) => {
-    const id = request.headers["mcp-session-id"]?.toString();
-    const known = id === undefined ? undefined : sessions.get(id);
-    if (id !== undefined && known === undefined) return void response.writeHead(404).end();
-    if (known !== undefined) return await known.handleRequest(request, response);
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      enableJsonResponse,
-      onsessioninitialized: (session) => void sessions.set(session, transport),
-      onsessionclosed: (session) => void sessions.delete(session),
+test.each([false, true])(
+  "SDK v1 over Streamable HTTP with sessions, answering JSON: %s",
+  async (enableJsonResponse) => {
+    const sessions = new Map<string, StreamableHTTPServerTransport>();
+    const url = await listen(async (request, response) => {
+      const id = request.headers["mcp-session-id"]?.toString();
+      const known = id === undefined ? undefined : sessions.get(id);
+      if (id !== undefined && known === undefined) return void response.writeHead(404).end();
+      if (known !== undefined) return await known.handleRequest(request, response);
+      const transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => randomUUID(),
+        enableJsonResponse,
+        onsessioninitialized: (session) => void sessions.set(session, transport),
+        onsessionclosed: (session) => void sessions.delete(session),
+      });
+      await buildOld().connect(transport);
+      return await transport.handleRequest(request, response);
     });
-    await buildOld().connect(transport);
-    return await transport.handleRequest(request, response);
-  });
-  const { connection, notifications } = await connect(url);
-  expect(connection.peer).toMatchObject({ era: "legacy", revision: "2025-11-25", serverInfo: { name: "old" } });
-  expect(await echo(connection)).toEqual({ text: "grüß", answer: enableJsonResponse ? "none" : "yes" });
-  if (!enableJsonResponse) await vi.waitFor(() => expect(notifications).toContain("notifications/tools/list_changed"));
-  sessions.clear();
-  expect(await echo(connection)).toMatchObject({ text: "grüß" });
-  expect(sessions.size).toBe(1);
-  await connection[Symbol.asyncDispose]();
-  expect(sessions.size).toBe(0);
-});
+    const { connection, notifications } = await connect(url);
+    expect(connection.peer).toMatchObject({ era: "legacy", revision: "2025-11-25", serverInfo: { name: "old" } });
+    expect(await echo(connection)).toEqual({ text: "grüß", answer: enableJsonResponse ? "none" : "yes" });
+    if (!enableJsonResponse)
+      await vi.waitFor(() => expect(notifications).toContain("notifications/tools/list_changed"));
+    sessions.clear();
+    expect(await echo(connection)).toMatchObject({ text: "grüß" });
+    expect(sessions.size).toBe(1);
+    await connection[Symbol.asyncDispose]();
+    expect(sessions.size).toBe(0);
+  },
+);
 
 test.each(["sse", "http"] as const)("SDK v1 over HTTP+SSE, configured as %s", async (kind) => {
   const sessions = new Map<string, SSEServerTransport>();
@@ -67,7 +71,8 @@ test.each(["sse", "http"] as const)("SDK v1 over HTTP+SSE, configured as %s", as
       return await buildOld().connect(transport);
     }
     const transport = sessions.get(path.searchParams.get("sessionId") ?? "");
-    if (request.method === "POST" && path.pathname === "/messages" && transport) return await transport.handlePostMessage(request, response);
+    if (request.method === "POST" && path.pathname === "/messages" && transport)
+      return await transport.handlePostMessage(request, response);
     response.writeHead(404).end("Cannot POST");
   });
   const { connection, progress } = await connect(url, kind);
@@ -84,10 +89,14 @@ function serveNew(legacy: "stateless" | "reject"): Promise<string> {
     const server = new McpServer({ name: "new", version: "1.0.0" }, { capabilities: { tools: {} } });
     server.registerTool("echo", { inputSchema: z.object({ text: z.string() }) }, async ({ text }, context) => {
       const { progressToken } = context.mcpReq._meta ?? {};
-      if (progressToken !== undefined) await context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: 1 } });
+      if (progressToken !== undefined)
+        await context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: 1 } });
       const isModern =
-        Object.keys(context.mcpReq._meta ?? {}).some((key) => key.startsWith("io.modelcontextprotocol/")) || context.mcpReq.envelope !== undefined;
-      return { content: [{ type: "text" as const, text: JSON.stringify({ text, era: isModern ? "modern" : "legacy" }) }] };
+        Object.keys(context.mcpReq._meta ?? {}).some((key) => key.startsWith("io.modelcontextprotocol/")) ||
+        context.mcpReq.envelope !== undefined;
+      return {
+        content: [{ type: "text" as const, text: JSON.stringify({ text, era: isModern ? "modern" : "legacy" }) }],
+      };
     });
     return server;
   };
@@ -96,14 +105,21 @@ function serveNew(legacy: "stateless" | "reject"): Promise<string> {
 }
 
 function buildOld(): OldMcpServer {
-  const server = new OldMcpServer({ name: "old", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+  const server = new OldMcpServer(
+    { name: "old", version: "1.0.0" },
+    { capabilities: { tools: { listChanged: true } } },
+  );
   server.registerTool("echo", { inputSchema: { text: z.string() } }, async ({ text }, extra) => {
     const progressToken = extra._meta?.progressToken;
-    if (progressToken !== undefined) await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress: 1 } });
+    if (progressToken !== undefined)
+      await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress: 1 } });
     server.sendToolListChanged();
     const answer = await extra
       .sendRequest(
-        { method: "elicitation/create", params: { message: "sure?", requestedSchema: { type: "object", properties: {} } } },
+        {
+          method: "elicitation/create",
+          params: { message: "sure?", requestedSchema: { type: "object", properties: {} } },
+        },
         z.object({ action: z.string() }),
         { timeout: 200 },
       )
@@ -130,7 +146,11 @@ async function connect(url: string, kind: "http" | "sse" = "http") {
     identity: { name: "toolyard", version: "0.0.0" },
     limits: { messageBytes: 1 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
     knownEras: undefined,
-    events: { onNotification: (method) => notifications.push(method), onStderr: () => undefined, onOddity: () => undefined },
+    events: {
+      onNotification: (method) => notifications.push(method),
+      onStderr: () => undefined,
+      onOddity: () => undefined,
+    },
     authorize: undefined,
   };
   const connection = await connectHttp(options, AbortSignal.timeout(20_000));

@@ -98,7 +98,10 @@ export async function createWire(options: WireOptions): Promise<Wire> {
 }
 
 /** Any number of exchanges that met a 401 share one refresh. */
-function shareRefresh(authorize: NonNullable<HttpCredentials["authorize"]>, signal: AbortSignal): NonNullable<Wire["authorize"]> {
+function shareRefresh(
+  authorize: NonNullable<HttpCredentials["authorize"]>,
+  signal: AbortSignal,
+): NonNullable<Wire["authorize"]> {
   let refreshing: Promise<Readonly<Record<string, string>> | undefined> | undefined;
   return (refresh) => {
     if (!refresh) return refreshing ?? authorize(false, signal);

@@ -28,11 +28,7 @@ function isPassedOn(name: string, value: string | undefined, platform: NodeJS.Pl
   return posixNames.includes(name) || name.startsWith("LC_");
 }
 
-const certificateNames: readonly string[] = [
-  "NODE_EXTRA_CA_CERTS",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-];
+const certificateNames: readonly string[] = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 const posixNames: readonly string[] = [
   ..."PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR".split(" "),
@@ -42,9 +38,7 @@ const posixNames: readonly string[] = [
 
 const windowsNames: readonly string[] = [
   ..."PATH PATHEXT COMSPEC SYSTEMROOT SYSTEMDRIVE WINDIR TEMP TMP TZ".split(" "),
-  ..."USERNAME USERDOMAIN USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PUBLIC".split(
-    " ",
-  ),
+  ..."USERNAME USERDOMAIN USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PUBLIC".split(" "),
   ..."PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 COMMONPROGRAMFILES".split(" "),
   ..."PROCESSOR_ARCHITECTURE NUMBER_OF_PROCESSORS OS".split(" "),
   ...certificateNames,
@@ -57,9 +51,7 @@ function holdsCredentials(url: string): boolean {
 }
 
 /** Windows takes `Path` and `PATH` for one variable; of two spellings the configuration's wins. */
-function mergeIgnoringCase(
-  ...lists: readonly (readonly (readonly [string, string])[])[]
-): Record<string, string> {
+function mergeIgnoringCase(...lists: readonly (readonly (readonly [string, string])[])[]): Record<string, string> {
   const merged = new Map<string, readonly [string, string]>();
   for (const [name, value] of lists.flat()) merged.set(name.toUpperCase(), [name, value]);
   return Object.fromEntries(merged.values());

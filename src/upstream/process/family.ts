@@ -21,9 +21,7 @@ export function findFamily(
 ): readonly ProcessRow[] {
   const banned = new Set([0, 1, process.pid, ...except]);
   const candidates = rows.filter((row) => !banned.has(row.pid) && !except.includes(row.session));
-  const members = new Map(
-    candidates.filter((row) => isFirstHand(row, rows, traits)).map((row) => [row.pid, row]),
-  );
+  const members = new Map(candidates.filter((row) => isFirstHand(row, rows, traits)).map((row) => [row.pid, row]));
   for (let before = -1; before !== members.size;) {
     before = members.size;
     for (const row of candidates) if (isRelated(row, members)) members.set(row.pid, row);

@@ -24,8 +24,7 @@ async function guard(): Promise<void> {
   }
   if (process.platform === "win32") await Promise.all([...founders.keys()].map(killWindowsTree));
   else
-    for (const founder of founders.keys())
-      signalGroup(founder, process.platform === "linux" ? "SIGSTOP" : "SIGKILL");
+    for (const founder of founders.keys()) signalGroup(founder, process.platform === "linux" ? "SIGSTOP" : "SIGKILL");
   const gateway = parseGatewayMark(mark);
   if (gateway) await killTreesOf(gateway, founders, createProcessTable());
 }

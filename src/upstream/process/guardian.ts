@@ -68,10 +68,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
   let closed = false;
 
   async function start(): Promise<void> {
-    record ??=
-      options.recordDirectory === undefined
-        ? undefined
-        : recordGateway(options.recordDirectory, gateway);
+    record ??= options.recordDirectory === undefined ? undefined : recordGateway(options.recordDirectory, gateway);
     const started = await openWatcher(options.environment);
     watcher = started;
     started.once("exit", () => onExit(started));
@@ -90,10 +87,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
   function onExit(ended: ChildProcess): void {
     if (watcher !== ended) return;
     watcher = undefined;
-    options.log.warn(
-      { component: "guardian", pid: ended.pid },
-      "the guardian process ended before the gateway",
-    );
+    options.log.warn({ component: "guardian", pid: ended.pid }, "the guardian process ended before the gateway");
     if (founders.size === 0 || restarts >= maxRestarts) return;
     restarts += 1;
     // When this fails, the next spawn tries again, and fails if it must.
@@ -116,8 +110,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
       return watcher?.pid;
     },
     async admit() {
-      if (closed)
-        throw new GatewayError("DRAINING", "the gateway is stopping and starts no more servers");
+      if (closed) throw new GatewayError("DRAINING", "the gateway is stopping and starts no more servers");
       await ensure();
       trees += 1;
       const mark = toTreeMark(gateway, trees);

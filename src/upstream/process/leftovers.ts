@@ -39,10 +39,7 @@ export async function sweepLeftovers(directory: string, table: ProcessTable): Pr
   const stubborn: number[] = [];
   for (const file of listRecords(directory)) {
     const record = readRecord(file);
-    if (
-      record &&
-      (process.platform !== "linux" || readStartTime(record.pid) === record.startTime)
-    ) {
+    if (record && (process.platform !== "linux" || readStartTime(record.pid) === record.startTime)) {
       alive += 1;
       continue;
     }
@@ -59,11 +56,7 @@ export async function sweepLeftovers(directory: string, table: ProcessTable): Pr
 export type Founders = ReadonlyMap<number, string | undefined>;
 
 /** Kills all trees of one gateway run: what carries its mark, and what `founders` founded. Resolves to the pids that could not be killed. */
-export function killTreesOf(
-  gateway: GatewayMark,
-  founders: Founders,
-  table: ProcessTable,
-): Promise<readonly number[]> {
+export function killTreesOf(gateway: GatewayMark, founders: Founders, table: ProcessTable): Promise<readonly number[]> {
   return killFamily(table, { founders, isMarked: (mark) => isOfGateway(mark, gateway) });
 }
 
@@ -87,10 +80,7 @@ function listRecords(directory: string): readonly string[] {
 /** A record that makes no sense was cut short by a crash of the machine: its processes are gone too. */
 function readRecord(file: string): Recorded | undefined {
   try {
-    const { gateway, pid, startTime } = JSON.parse(readFileSync(file, "utf8")) as Record<
-      string,
-      unknown
-    >;
+    const { gateway, pid, startTime } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
     const mark = parseGatewayMark(gateway);
     if (!mark || typeof pid !== "number") return undefined;
     return { gateway: mark, pid, startTime: String(startTime) };

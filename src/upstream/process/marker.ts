@@ -18,9 +18,7 @@ export function createGatewayMark(): GatewayMark {
 }
 
 export function parseGatewayMark(text: unknown): GatewayMark | undefined {
-  return typeof text === "string" && /^[0-9a-f]{32}$/.test(text)
-    ? (text as GatewayMark)
-    : undefined;
+  return typeof text === "string" && /^[0-9a-f]{32}$/.test(text) ? (text as GatewayMark) : undefined;
 }
 
 export function toTreeMark(gateway: GatewayMark, n: number): TreeMark {
@@ -35,9 +33,7 @@ export function toMarkerValue(mark: TreeMark, outer: string | undefined): string
 
 /** The marks in a process's environment as Linux shows it: `NAME=value`, each ended by a zero byte. */
 export function readMarks(environment: string): readonly string[] {
-  const start = environment.startsWith(`${markerVariable}=`)
-    ? 0
-    : environment.indexOf(`\0${markerVariable}=`) + 1;
+  const start = environment.startsWith(`${markerVariable}=`) ? 0 : environment.indexOf(`\0${markerVariable}=`) + 1;
   if (start === 0 && !environment.startsWith(markerVariable)) return noMarks;
   const end = environment.indexOf("\0", start);
   const value = environment.slice(start + markerVariable.length + 1, end === -1 ? undefined : end);

@@ -32,9 +32,7 @@ export function createProcessTable(): ProcessTable {
 
   async function readNow(): Promise<readonly ProcessRow[]> {
     const rows = await readRows(known);
-    known = new Map(
-      rows.filter((row) => row.known).map((row) => [`${row.pid}@${row.startTime}`, row.marks]),
-    );
+    known = new Map(rows.filter((row) => row.known).map((row) => [`${row.pid}@${row.startTime}`, row.marks]));
     return rows;
   }
 
@@ -62,9 +60,7 @@ interface FoundRow extends ProcessRow {
 }
 
 /** A few ms for hundreds of processes, in slices, so that no call waits for it. */
-async function readRows(
-  known: ReadonlyMap<string, readonly string[]>,
-): Promise<readonly FoundRow[]> {
+async function readRows(known: ReadonlyMap<string, readonly string[]>): Promise<readonly FoundRow[]> {
   const rows: FoundRow[] = [];
   let untilPause = sliceSize;
   for (const pid of listPids()) {
@@ -104,8 +100,7 @@ function readStat(pid: number): Stat | undefined {
   if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "X", parent, group, session] = fields;
-  if (state === "Z" || state === "X" || (Number(fields[6]) & kernelThreadFlag) !== 0)
-    return undefined;
+  if (state === "Z" || state === "X" || (Number(fields[6]) & kernelThreadFlag) !== 0) return undefined;
   return {
     pid,
     parent: Number(parent),

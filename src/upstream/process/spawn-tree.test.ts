@@ -30,10 +30,7 @@ afterEach(async () => {
 });
 
 function start(command: string, args: readonly string[] = [], cwd = folder): Promise<ProcessTree> {
-  return spawnTree(
-    { command, args, env: childEnvironment(process.env, { GREETING: "hello" }), cwd },
-    guardian,
-  );
+  return spawnTree({ command, args, env: childEnvironment(process.env, { GREETING: "hello" }), cwd }, guardian);
 }
 
 function shell(script: string): Promise<ProcessTree> {
@@ -46,9 +43,7 @@ async function readAll(tree: ProcessTree): Promise<string> {
 }
 
 async function firstLine(tree: ProcessTree): Promise<string> {
-  return new Promise((resolve) =>
-    tree.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
-  );
+  return new Promise((resolve) => tree.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())));
 }
 
 describe("starting", () => {
@@ -75,23 +70,14 @@ describe("starting", () => {
     writeFileSync(path.join(folder, "orphan"), "#!/no/such/interpreter\n", { mode: 0o755 });
     mkdirSync(path.join(folder, "directory"));
     const reasons: readonly [attempt: () => Promise<ProcessTree>, reason: RegExp][] = [
-      [
-        () => start("no-such-command-anywhere"),
-        /"no-such-command-anywhere": there is no such command on its PATH/,
-      ],
+      [() => start("no-such-command-anywhere"), /"no-such-command-anywhere": there is no such command on its PATH/],
       [() => start("./missing"), /there is no such file/],
       [() => start("./plain"), /may not be executed/],
       [() => start("./directory"), /is a directory/],
       [() => start(folder), /is a directory/],
       [() => start("./orphan"), /interpreter or loader that it names does not exist/],
-      [
-        () => start("/bin/sh", [], path.join(folder, "nowhere")),
-        /working directory ".*nowhere" does not exist/,
-      ],
-      [
-        () => start("/bin/sh", [], path.join(folder, "plain")),
-        /working directory ".*plain" is not a directory/,
-      ],
+      [() => start("/bin/sh", [], path.join(folder, "nowhere")), /working directory ".*nowhere" does not exist/],
+      [() => start("/bin/sh", [], path.join(folder, "plain")), /working directory ".*plain" is not a directory/],
       [() => start("/bin/sh", ["zero\0byte"]), /zero byte/],
       [() => start("", []), /zero byte or is empty/],
       [() => start("/bin/sh", ["x".repeat(4 * 1024 * 1024)]), /too long/],
@@ -107,9 +93,7 @@ describe("starting", () => {
   test("starts no guardian before the first server, and one for all", async () => {
     expect(guardian.pid).toBeUndefined();
     const trees = await Promise.all([shell("cat"), shell("cat"), shell("cat")]);
-    expect(
-      findSurvivors("toolyard-guardian").filter((line) => line.startsWith(`${guardian.pid} `)),
-    ).toHaveLength(1);
+    expect(findSurvivors("toolyard-guardian").filter((line) => line.startsWith(`${guardian.pid} `))).toHaveLength(1);
     await Promise.all(trees.map((tree) => tree.stop(patient, neverAborted)));
   });
 });
@@ -131,9 +115,7 @@ describe("stopping", () => {
     await firstLine(tree);
     await tree.stop(patient, neverAborted);
     expect(await tree.exited).toEqual({ code: null, signal: "SIGTERM" });
-    await expect(import("node:fs/promises").then((fs) => fs.readFile(done, "utf8"))).resolves.toBe(
-      "child\n",
-    );
+    await expect(import("node:fs/promises").then((fs) => fs.readFile(done, "utf8"))).resolves.toBe("child\n");
   });
 
   test("FAULT 77: what ignores end of input and SIGTERM is killed at the deadline", async () => {
@@ -172,9 +154,7 @@ describe("stopping", () => {
   });
 
   test("FAULT 80: a stopped server hears SIGTERM", async () => {
-    const tree = await shell(
-      "trap 'exit 7' TERM; echo up; kill -STOP $$; while :; do sleep 0.01; done",
-    );
+    const tree = await shell("trap 'exit 7' TERM; echo up; kill -STOP $$; while :; do sleep 0.01; done");
     await firstLine(tree);
     await tree.stop(patient, neverAborted);
     expect(await tree.exited).toEqual({ code: 7, signal: null });
@@ -195,9 +175,7 @@ describe("stopping", () => {
 describe("a server that exits by itself", () => {
   test("FAULT 75: is over although a grandchild holds its stdout, and the grandchild ends", async () => {
     const token = `holder-${process.pid}`;
-    const tree = await shell(
-      `setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done' ${token} & exit 3`,
-    );
+    const tree = await shell(`setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done' ${token} & exit 3`);
     expect(await tree.exited).toEqual({ code: 3, signal: null });
     const rest = readAll(tree);
     await tree.gone;
@@ -205,14 +183,11 @@ describe("a server that exits by itself", () => {
     expect(findSurvivors(token)).toEqual([]);
   });
 
-  test.each(["SIGKILL", "SIGSEGV"] as const)(
-    "FAULT 74: death by %s is told as it was",
-    async (signal) => {
-      const tree = await shell(`kill -${signal.slice(3)} $$`);
-      expect(await tree.exited).toEqual({ code: null, signal });
-      await tree.gone;
-    },
-  );
+  test.each(["SIGKILL", "SIGSEGV"] as const)("FAULT 74: death by %s is told as it was", async (signal) => {
+    const tree = await shell(`kill -${signal.slice(3)} $$`);
+    expect(await tree.exited).toEqual({ code: null, signal });
+    await tree.gone;
+  });
 
   test("writing to it breaks nothing", async () => {
     const tree = await shell("exit 0");
@@ -251,21 +226,17 @@ describe("the guardian", () => {
     await tree.gone;
   });
 
-  test(
-    "many starts and stops leave no process, descriptor or listener",
-    { timeout: 120_000 },
-    async () => {
-      await shell("exit 0").then((tree) => tree.gone);
-      const before = process.getActiveResourcesInfo().length;
-      for (let round = 0; round < 10; round += 1) {
-        const trees = await Promise.all(Array.from({ length: 10 }, () => shell("cat")));
-        for (const tree of trees) {
-          tree.stdout.resume();
-          tree.stderr.resume();
-        }
-        await Promise.all(trees.map((tree) => tree.stop(patient, neverAborted)));
+  test("many starts and stops leave no process, descriptor or listener", { timeout: 120_000 }, async () => {
+    await shell("exit 0").then((tree) => tree.gone);
+    const before = process.getActiveResourcesInfo().length;
+    for (let round = 0; round < 10; round += 1) {
+      const trees = await Promise.all(Array.from({ length: 10 }, () => shell("cat")));
+      for (const tree of trees) {
+        tree.stdout.resume();
+        tree.stderr.resume();
       }
-      await until(() => process.getActiveResourcesInfo().length <= before);
-    },
-  );
+      await Promise.all(trees.map((tree) => tree.stop(patient, neverAborted)));
+    }
+    await until(() => process.getActiveResourcesInfo().length <= before);
+  });
 });

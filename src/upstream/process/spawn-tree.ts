@@ -49,9 +49,7 @@ export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<Pro
   guardian.add(pid);
   // A peer that goes away is told by `exited`; an unheard stream error would end the gateway.
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
-  const exited = new Promise<Exit>((resolve) =>
-    child.once("exit", (code, signal) => resolve({ code, signal })),
-  );
+  const exited = new Promise<Exit>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   const lifetime = createTreeLifetime({
     pid,
     mark,

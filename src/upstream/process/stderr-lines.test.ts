@@ -28,11 +28,7 @@ describe("readStderr", () => {
   });
 
   test("cuts long lines and says how much was left out", async () => {
-    const { lines, dropped, told } = await linesOf([
-      "☃".repeat(2000),
-      "x".repeat(100_000),
-      "\nnext\n",
-    ]);
+    const { lines, dropped, told } = await linesOf(["☃".repeat(2000), "x".repeat(100_000), "\nnext\n"]);
     expect(lines).toEqual(["☃".repeat(1365), "next"]);
     expect(dropped).toBe(6000 + 100_000 - 4096);
     expect(told).toBe(dropped);
@@ -94,9 +90,7 @@ describe("a real flood", () => {
     await until(() => windows >= 20);
     expect(lines).toBeLessThanOrEqual((windows + 1) * 5);
     // One chunk more than the limit may be on its way when the stream is paused.
-    expect(reader.droppedBytes).toBeLessThanOrEqual(
-      (windows + 1) * (limits.bytesPerWindow + 2 * 65_536),
-    );
+    expect(reader.droppedBytes).toBeLessThanOrEqual((windows + 1) * (limits.bytesPerWindow + 2 * 65_536));
     expect(reader.tail().at(-1)).toContain("a line of a flood".slice(0, 1));
   });
 });

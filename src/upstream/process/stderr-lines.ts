@@ -149,10 +149,7 @@ function createLineBuffer(maxBytes: number): LineBuffer {
       const taken = bytes.subarray(0, maxBytes - length);
       // A copy: a few bytes would otherwise keep their whole chunk alive. One byte at a time must not make many parts.
       if (taken.length > 0)
-        parts =
-          parts.length < maxParts
-            ? [...parts, Buffer.from(taken)]
-            : [Buffer.concat([...parts, taken])];
+        parts = parts.length < maxParts ? [...parts, Buffer.from(taken)] : [Buffer.concat([...parts, taken])];
       length += taken.length;
       return bytes.length - taken.length;
     },

@@ -44,13 +44,7 @@ export interface TreeParts {
   readonly guardian: Pick<Guardian, "table" | "pid" | "remove">;
 }
 
-export function createTreeLifetime({
-  pid,
-  mark,
-  exited,
-  streams,
-  guardian,
-}: TreeParts): TreeLifetime {
+export function createTreeLifetime({ pid, mark, exited, streams, guardian }: TreeParts): TreeLifetime {
   const traits: FamilyTraits = {
     founders: new Map([[pid, readStartTime(pid)]]),
     isMarked: (other) => other === mark,
@@ -118,9 +112,7 @@ export function createTreeLifetime({
   async function askAll(signals: readonly NodeJS.Signals[]): Promise<void> {
     if (process.platform === "win32" || ending || patience.isOver()) return;
     if (!hasExited) for (const signal of signals) signalGroup(pid, signal);
-    const others = (await members().catch(() => [])).filter(
-      (row) => row.group !== pid || hasExited,
-    );
+    const others = (await members().catch(() => [])).filter((row) => row.group !== pid || hasExited);
     if (ending || patience.isOver()) return;
     for (const row of others) for (const signal of signals) signalProcess(row.pid, signal);
   }
@@ -149,7 +141,10 @@ export function createTreeLifetime({
       // Every few seconds for every server: all of /proc would cost an idle gateway more than everything else together.
       const near = hasExited || process.platform !== "linux" ? undefined : readDescendants(pid);
       const pids = near ?? (await members()).map((row) => row.pid);
-      return { processes: pids.length, residentBytes: pids.reduce((sum, member) => sum + readResidentBytes(member), 0) };
+      return {
+        processes: pids.length,
+        residentBytes: pids.reduce((sum, member) => sum + readResidentBytes(member), 0),
+      };
     },
   };
 }

@@ -50,8 +50,6 @@ test.runIf(process.platform === "linux")(
     const tree = await start("/bin/sh", ["-c", `setsid '${process.execPath}' -e '${hog}' & wait`]);
     watchdog.watch(tree, roomy, (reason) => reasons.push(reason));
     await tree.gone;
-    expect(reasons).toEqual([
-      expect.stringMatching(/^it uses \d+ MiB of memory; the limit is 256 MiB$/),
-    ]);
+    expect(reasons).toEqual([expect.stringMatching(/^it uses \d+ MiB of memory; the limit is 256 MiB$/)]);
   },
 );

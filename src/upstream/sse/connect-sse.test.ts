@@ -16,7 +16,12 @@ test("messages come on the stream, ours go to the endpoint that it named, with t
   await vi.waitFor(() => expect(notifications).toEqual(["notifications/tools/list_changed"]));
   expect(await connection.request(call())).toMatchObject({ kind: "result" });
   await connection.notify("notifications/roots/list_changed", {});
-  expect(server.posts.map(({ method }) => method)).toEqual(["initialize", "notifications/initialized", "tools/call", "notifications/roots/list_changed"]);
+  expect(server.posts.map(({ method }) => method)).toEqual([
+    "initialize",
+    "notifications/initialized",
+    "tools/call",
+    "notifications/roots/list_changed",
+  ]);
   expect(new Set(server.posts.map(({ path }) => path))).toEqual(new Set(["/post?session=1"]));
   expect(new Set(server.posts.map(({ key }) => key))).toEqual(new Set(["k"]));
 });
@@ -118,7 +123,11 @@ async function serve({ endpoint = "/post", answers }: Behaviour) {
     posts.push({ method, path: request.url ?? "", key: request.headers["x-key"] });
     response.writeHead(status).end("Accepted");
     if (status !== 202 || id === undefined || answers?.includes(method) === false) return undefined;
-    return send({ jsonrpc: "2.0", id, result: method === "initialize" ? { protocolVersion: "2024-11-05", capabilities: {} } : {} });
+    return send({
+      jsonrpc: "2.0",
+      id,
+      result: method === "initialize" ? { protocolVersion: "2024-11-05", capabilities: {} } : {},
+    });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => server.close().closeAllConnections());
@@ -145,7 +154,11 @@ async function connect(url: string, signal: AbortSignal = AbortSignal.timeout(20
       identity: { name: "toolyard", version: "0.0.0" },
       limits: { messageBytes: 100_000, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
       knownEras: undefined,
-      events: { onNotification: (method) => notifications.push(method), onStderr: () => undefined, onOddity: () => undefined },
+      events: {
+        onNotification: (method) => notifications.push(method),
+        onStderr: () => undefined,
+        onOddity: () => undefined,
+      },
       authorize: undefined,
     },
     signal,

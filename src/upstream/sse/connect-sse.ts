@@ -46,9 +46,15 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
   };
 }
 
-async function initialize(channel: SseChannel, { server, identity, wire }: SseOptions, signal: AbortSignal): Promise<Peer> {
+async function initialize(
+  channel: SseChannel,
+  { server, identity, wire }: SseOptions,
+  signal: AbortSignal,
+): Promise<Peer> {
   const timeoutMs = wire.tuning.initializeTimeoutMs;
-  const params = Object.entries(initializeParams(identity)).map(([key, value]) => [key, Buffer.from(asciiJson(value), "latin1")] as const);
+  const params = Object.entries(initializeParams(identity)).map(
+    ([key, value]) => [key, Buffer.from(asciiJson(value), "latin1")] as const,
+  );
   const request: UpstreamRequest = {
     method: "initialize",
     params,

@@ -29,7 +29,15 @@ export interface SseChannel extends Channel {
 /** Opens the GET stream; resolves when the server has named where to POST. */
 export function openSseChannel(options: SseOptions, signal: AbortSignal): Promise<SseChannel> {
   const { wire, events, server, lifetime } = options;
-  const postHeaders = ["content-type", "application/json", "accept", "application/json", "accept-encoding", "identity", ...wire.endpoint.headers];
+  const postHeaders = [
+    "content-type",
+    "application/json",
+    "accept",
+    "application/json",
+    "accept-encoding",
+    "identity",
+    ...wire.endpoint.headers,
+  ];
   const streamHeaders = ["accept", "text/event-stream", "accept-encoding", "identity", ...wire.endpoint.headers];
   const posts = new Map<number, Exchange>();
   let path: string | undefined;
@@ -42,7 +50,8 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     send(text, reason, id) {
       if (reason === "cancel" && id !== undefined) posts.get(id)?.abort();
       post(text).catch((error: unknown) => {
-        if (!lifetime.signal.aborted) events.onOddity("notification-refused", error instanceof Error ? error.message : String(error));
+        if (!lifetime.signal.aborted)
+          events.onOddity("notification-refused", error instanceof Error ? error.message : String(error));
       });
     },
   });
@@ -62,7 +71,8 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
   }
 
   function request(wanted: Parameters<Channel["request"]>[0]): ReturnType<Channel["request"]> {
-    if (lifetime.ending !== undefined) return Promise.reject(new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
+    if (lifetime.ending !== undefined)
+      return Promise.reject(new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
     const finite = withFiniteTimeouts(wanted);
     return table.open(finite, (id) => {
       const body = Buffer.from(encodeRequest(id, finite, dialect as Dialect), "latin1");
@@ -93,7 +103,11 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
       stream.abort();
       reject(error);
       lifetime.end({ kind: "lost", reason: error.message });
-      table.failAll(() => (error instanceof GatewayError ? error : new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`)));
+      table.failAll(() =>
+        error instanceof GatewayError
+          ? error
+          : new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`),
+      );
     }
 
     const sink: ExchangeSink = {

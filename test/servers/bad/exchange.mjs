@@ -30,8 +30,7 @@ const serverInfoKey = "io.modelcontextprotocol/serverInfo";
 const modernStatuses = { [-32601]: 404, [-32020]: 400, [-32021]: 400, [-32022]: 400 };
 
 /** @param {any} message */
-export const eraOf = (message) =>
-  message.params?._meta?.[versionKey] === undefined ? "legacy" : "modern";
+export const eraOf = (message) => (message.params?._meta?.[versionKey] === undefined ? "legacy" : "modern");
 /** @param {any} message */
 export const versionOf = (message) => message.params?._meta?.[versionKey];
 
@@ -60,8 +59,7 @@ export function createExchange({ text, message, wire, server }) {
       exchange.send(JSON.stringify({ jsonrpc: "2.0", method, params: notificationParams })),
 
     /** The text of an answer to this request, with the id given as text if another one is wanted. */
-    answerText: (result, otherId = idText) =>
-      `{"jsonrpc":"2.0","id":${otherId},"result":${dress(result)}}`,
+    answerText: (result, otherId = idText) => `{"jsonrpc":"2.0","id":${otherId},"result":${dress(result)}}`,
     answer: (result) => exchange.finish(exchange.answerText(result)),
     answerWith: (...content) => exchange.answer({ content }),
     say: (value) =>
@@ -72,10 +70,7 @@ export function createExchange({ text, message, wire, server }) {
     fail(code, reason, data, status) {
       const error = { code, message: reason, ...(data !== undefined && { data }) };
       const usual = era === "modern" ? (modernStatuses[code] ?? 200) : 200;
-      exchange.finish(
-        `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`,
-        status ?? usual,
-      );
+      exchange.finish(`{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`, status ?? usual);
     },
     finish(messageText, status = 200) {
       server.inFlight.delete(exchange);
@@ -99,9 +94,7 @@ export function createExchange({ text, message, wire, server }) {
   function dress(result) {
     if (era === "legacy") return typeof result === "string" ? result : JSON.stringify(result);
     if (typeof result === "string")
-      return result === "{}"
-        ? '{"resultType":"complete"}'
-        : result.replace("{", '{"resultType":"complete",');
+      return result === "{}" ? '{"resultType":"complete"}' : result.replace("{", '{"resultType":"complete",');
     const _meta = { [serverInfoKey]: server.info, ...result._meta };
     return JSON.stringify({ resultType: "complete", ...result, _meta });
   }

@@ -28,15 +28,13 @@ export function createLists(options) {
 
     answerTools(exchange) {
       const file = options["tools-json"];
-      if (file !== undefined)
-        return exchange.answer(page(exchange, "tools", readFileSync(file, "utf8")));
+      if (file !== undefined) return exchange.answer(page(exchange, "tools", readFileSync(file, "utf8")));
       if (options["endless-pages"]) return answerEndlessly(exchange);
       const cursor = options["repeat-cursor"] ? "again" : undefined;
       lists.answerTexts(exchange, "tools", tools, cursor);
     },
     answerPage(exchange, member, items) {
-      if (!options[member === "prompts" ? "prompts" : "resources"])
-        return exchange.fail(-32601, "Not offered");
+      if (!options[member === "prompts" ? "prompts" : "resources"]) return exchange.fail(-32601, "Not offered");
       lists.answerTexts(
         exchange,
         member,
@@ -45,8 +43,7 @@ export function createLists(options) {
     },
     answerTexts(exchange, member, texts, forcedCursor) {
       const start = forcedCursor === undefined ? Number(exchange.params.cursor ?? 0) : 0;
-      if (!Number.isInteger(start) || start < 0 || start > texts.length)
-        return exchange.fail(-32602, "Unknown cursor");
+      if (!Number.isInteger(start) || start < 0 || start > texts.length) return exchange.fail(-32602, "Unknown cursor");
       const end = start + pageSize;
       const next = forcedCursor ?? (end < texts.length ? String(end) : undefined);
       exchange.answer(page(exchange, member, `[${texts.slice(start, end).join(",")}]`, next));
@@ -55,18 +52,13 @@ export function createLists(options) {
 
   function answerEndlessly(exchange) {
     const number = Number(exchange.params.cursor ?? 0) + 1;
-    exchange.answer(
-      page(exchange, "tools", `[${plainTool(`page-${number}`, options)}]`, String(number)),
-    );
+    exchange.answer(page(exchange, "tools", `[${plainTool(`page-${number}`, options)}]`, String(number)));
   }
 
   function page(exchange, member, array, nextCursor) {
     const cursor = nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`;
     const { ttlMs, cacheScope } = lists.caching();
-    const caching =
-      exchange.era === "modern"
-        ? `,"ttlMs":${ttlMs},"cacheScope":${JSON.stringify(cacheScope)}`
-        : "";
+    const caching = exchange.era === "modern" ? `,"ttlMs":${ttlMs},"cacheScope":${JSON.stringify(cacheScope)}` : "";
     return `{"${member}":${array}${cursor}${caching}}`;
   }
 
@@ -74,18 +66,14 @@ export function createLists(options) {
 }
 
 function listedTools(options) {
-  const plain = [
-    ...Array.from({ length: options.tools }, (_, index) => `tool-${index + 1}`),
-    ...options["tool-name"],
-  ];
+  const plain = [...Array.from({ length: options.tools }, (_, index) => `tool-${index + 1}`), ...options["tool-name"]];
   const isBare = plain.length === 0 && options["schema-bomb"].length === 0;
   return [
     ...chosenBehaviours(options.behaviours ?? (isBare ? "all" : "none")),
     ...plain.map((name) => plainTool(name, options)),
-    ...(options.duplicate
-      ? [plainTool("twin", options, "The first"), plainTool("twin", options, "The second")]
-      : []),
+    ...(options.duplicate ? [plainTool("twin", options, "The first"), plainTool("twin", options, "The second")] : []),
     ...(options.malformed ? malformedTools : []),
+    ...(options.apps ? appTools.map((tool) => JSON.stringify(tool)) : []),
     ...(options["bad-x-mcp-header"] ? headerTools.map((tool) => JSON.stringify(tool)) : []),
     ...options["schema-bomb"].map((kind) => bombTool(kind, options)),
   ];
@@ -108,10 +96,24 @@ function plainTool(name, options, description = options.description ?? `The tool
 
 function bombTool(kind, options) {
   const bomb = bombs[kind];
-  if (bomb === undefined)
-    throw new Error(`--schema-bomb knows ${Object.keys(bombs).join(", ")}, not ${kind}`);
+  if (bomb === undefined) throw new Error(`--schema-bomb knows ${Object.keys(bombs).join(", ")}, not ${kind}`);
   return `{"name":"bomb-${kind}","description":"Has a hostile schema","inputSchema":${bomb(options)}}`;
 }
+
+const appTools = [
+  {
+    name: "show-panel",
+    description: "Shows the panel",
+    inputSchema: { type: "object" },
+    _meta: { ui: { resourceUri: "ui://bad/panel" } },
+  },
+  {
+    name: "refresh-panel",
+    description: "Refreshes the panel, for its own page only",
+    inputSchema: { type: "object" },
+    _meta: { ui: { resourceUri: "ui://bad/panel", visibility: ["app"] } },
+  },
+];
 
 const malformedTools = [
   '{"description":"has no name","inputSchema":{"type":"object"}}',
@@ -145,9 +147,5 @@ const headerTools = [
   }),
   headerTool("header-number", { ratio: header("number", "Ratio") }),
   headerTool("header-object", { region: header("object", "Region") }),
-  headerTool(
-    "header-anyof",
-    {},
-    { anyOf: [{ properties: { region: header("string", "Region") } }] },
-  ),
+  headerTool("header-anyof", {}, { anyOf: [{ properties: { region: header("string", "Region") } }] }),
 ];

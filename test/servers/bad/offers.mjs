@@ -14,9 +14,7 @@ export const resources = [
   },
 ];
 
-export const resourceTemplates = [
-  { uriTemplate: "bad://item/{id}", name: "item", description: "One item by its id" },
-];
+export const resourceTemplates = [{ uriTemplate: "bad://item/{id}", name: "item", description: "One item by its id" }];
 
 export const prompts = [
   { name: "plain", description: "A prompt without arguments" },
@@ -29,14 +27,12 @@ export const askingPrompt = { name: "asking", description: "Asks for a name firs
 
 async function readAsking(exchange) {
   const answer = await askForName(exchange);
-  if (answer !== undefined)
-    exchange.answer({ contents: [{ ...askingResource, text: JSON.stringify(answer) }] });
+  if (answer !== undefined) exchange.answer({ contents: [{ ...askingResource, text: JSON.stringify(answer) }] });
 }
 
 async function getAsking(exchange) {
   const answer = await askForName(exchange);
-  if (answer !== undefined)
-    exchange.answer({ messages: [{ role: "user", content: text(JSON.stringify(answer)) }] });
+  if (answer !== undefined) exchange.answer({ messages: [{ role: "user", content: text(JSON.stringify(answer)) }] });
 }
 
 export function readResource(exchange) {
@@ -50,10 +46,7 @@ export function readResource(exchange) {
     });
   }
   const mimeType = known?.mimeType ?? "text/plain";
-  const body =
-    uri === "bad://binary"
-      ? { blob: image.data }
-      : { text: `${uri} of ${exchange.server.info.name}` };
+  const body = uri === "bad://binary" ? { blob: image.data } : { text: `${uri} of ${exchange.server.info.name}` };
   const result = { contents: [{ uri, mimeType, ...body }] };
   exchange.answer({ ...result, ...(exchange.era === "modern" && exchange.server.lists.caching()) });
 }
@@ -61,10 +54,7 @@ export function readResource(exchange) {
 export function getPrompt(exchange) {
   const { name, arguments: args = {} } = exchange.params;
   if (exchange.server.options.asking && name === askingPrompt.name) return getAsking(exchange);
-  if (!prompts.some((prompt) => prompt.name === name))
-    return exchange.fail(-32602, `Unknown prompt ${name}`);
-  const content = text(
-    name === "greet" ? `Hello, ${args.name}` : `A prompt of ${exchange.server.info.name}`,
-  );
+  if (!prompts.some((prompt) => prompt.name === name)) return exchange.fail(-32602, `Unknown prompt ${name}`);
+  const content = text(name === "greet" ? `Hello, ${args.name}` : `A prompt of ${exchange.server.info.name}`);
   exchange.answer({ messages: [{ role: "user", content }] });
 }

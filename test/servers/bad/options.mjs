@@ -111,13 +111,9 @@ const table = {
  */
 export function parseOptions(argv, environment) {
   const args = [...argv, ...JSON.parse(environment.BAD_SERVER_ARGS ?? "[]")];
-  const options = Object.fromEntries(
-    Object.entries(table).map(([name, { type }]) => [name, parserOption(type)]),
-  );
+  const options = Object.fromEntries(Object.entries(table).map(([name, { type }]) => [name, parserOption(type)]));
   const { values } = parseArgs({ args, options });
-  return Object.fromEntries(
-    Object.entries(table).map(([name, row]) => [name, readValue(name, row, values[name])]),
-  );
+  return Object.fromEntries(Object.entries(table).map(([name, row]) => [name, readValue(name, row, values[name])]));
 }
 
 export function describeOptions() {
@@ -143,6 +139,4 @@ function readValue(name, { type, initial }, value) {
 
 // An argument cannot hold NUL, so names are written with JSON's escapes.
 const decodeEscapes = (text) =>
-  text.replaceAll(/\\u([0-9a-fA-F]{4})/g, (_all, hex) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  text.replaceAll(/\\u([0-9a-fA-F]{4})/g, (_all, hex) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -5,12 +5,8 @@ const object = (properties, more = {}) => JSON.stringify({ type: "object", prope
 /** @type {Record<string, (options: Record<string, any>) => string>} */
 export const bombs = {
   "ref-cycle": () =>
-    object(
-      { node: { $ref: "#/$defs/a" } },
-      { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
-    ),
-  "remote-ref": (options) =>
-    object({ remote: { $ref: options["remote-ref"] }, local: { $ref: "file:///etc/passwd" } }),
+    object({ node: { $ref: "#/$defs/a" } }, { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } }),
+  "remote-ref": (options) => object({ remote: { $ref: options["remote-ref"] }, local: { $ref: "file:///etc/passwd" } }),
   // The same $id as every other server that is asked for it, and another meaning.
   "id-clash": (options) =>
     object(
@@ -33,6 +29,5 @@ export const bombs = {
     return `${level.repeat(10_000)}{"type":"string"}${"}}".repeat(10_000)}`;
   },
   redos: () => object({ text: { type: "string", pattern: "^(([a-z])+.)+[A-Z]([a-z])+$|^(a+)+$" } }),
-  "unknown-dialect": () =>
-    object({ text: { type: "string" } }, { $schema: "https://example.com/dialect/1" }),
+  "unknown-dialect": () => object({ text: { type: "string" } }, { $schema: "https://example.com/dialect/1" }),
 };

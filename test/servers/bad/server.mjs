@@ -39,6 +39,8 @@ export function createServer(options) {
     sessions: new Set(),
     /** @type {Set<Exchange>} Open subscriptions/listen requests. */
     listeners: new Set(),
+    /** @type {Set<string>} Ids of the tasks that were handed out. */
+    tasks: new Set(),
     mismatchesLeft: options["header-mismatches"],
     /** How many tools/call arrived. */
     calls: 0,
@@ -55,8 +57,7 @@ export function createServer(options) {
       const exchange = createExchange({ text, message, wire, server });
       server.inFlight.add(exchange);
       wire.gone.addEventListener("abort", () => {
-        if (server.inFlight.delete(exchange))
-          record(options, { event: "given up", id: message.id });
+        if (server.inFlight.delete(exchange)) record(options, { event: "given up", id: message.id });
         server.listeners.delete(exchange);
       });
       try {
@@ -70,8 +71,7 @@ export function createServer(options) {
     /** Tells every client: sessions of the legacy era, listeners of the modern one. */
     announce(method, params = {}) {
       const greeted = [...server.sessions].filter((session) => session.isLegacy);
-      for (const session of greeted)
-        session.push(JSON.stringify({ jsonrpc: "2.0", method, params }));
+      for (const session of greeted) session.push(JSON.stringify({ jsonrpc: "2.0", method, params }));
       for (const listener of server.listeners) {
         if (!wants(listener, method, params)) continue;
         const _meta = { "io.modelcontextprotocol/subscriptionId": listener.id };
@@ -90,8 +90,7 @@ const listenFilters = {
 
 function wants(listener, method, { uri }) {
   const asked = listener.params.notifications ?? {};
-  if (method === "notifications/resources/updated")
-    return asked.resourceSubscriptions?.includes(uri) ?? false;
+  if (method === "notifications/resources/updated") return asked.resourceSubscriptions?.includes(uri) ?? false;
   return asked[listenFilters[method]] === true;
 }
 
@@ -103,8 +102,7 @@ function answerQuestion(server, message) {
 async function dispatch(server, message, exchange) {
   const { options } = server;
   const speaks = (era) => options.era === era || options.era === "both";
-  if (message.method === "server/discover" && !speaks("modern"))
-    return refuseDiscover(options, exchange);
+  if (message.method === "server/discover" && !speaks("modern")) return refuseDiscover(options, exchange);
   if (exchange.era === "modern" && versionOf(message) !== modernVersion) {
     const data = { supported: [modernVersion], requested: versionOf(message) };
     return exchange.fail(-32022, "Unsupported protocol version", data);
@@ -159,8 +157,14 @@ const methods = {
       server.mismatchesLeft -= 1;
       return exchange.fail(-32020, "Header mismatch, as asked");
     }
+    if (params.task !== undefined && params.name === "start-task") return startTask(exchange);
     const tool = server.options["only-canaries"] ? undefined : server.tools.get(params.name);
     await (tool?.run ?? canary)(exchange);
+  },
+  "tasks/get"(exchange) {
+    const { taskId } = exchange.params;
+    if (!exchange.server.tasks.has(taskId)) return exchange.fail(-32602, `Unknown task ${taskId}`);
+    exchange.answer({ taskId, status: "working" });
   },
   "resources/list": (exchange) =>
     exchange.server.lists.answerPage(exchange, "resources", [
@@ -193,6 +197,13 @@ const methods = {
   },
 };
 
+/** A task that never ends: 2025-11-25 hands it out in `task`, the extension of 2026-07-28 as the result itself. */
+function startTask({ server, params, era, answer }) {
+  const task = { taskId: randomUUID(), status: "working", ttl: params.task.ttl ?? null };
+  server.tasks.add(task.taskId);
+  answer(era === "legacy" ? { task } : { resultType: "task", ...task });
+}
+
 /** How servers of before 2026 greet a request that they do not know: no two alike. */
 function refuseDiscover(options, exchange) {
   switch (options["on-discover"]) {
@@ -211,8 +222,7 @@ function refuseDiscover(options, exchange) {
   }
 }
 
-const instructions = (options) =>
-  options.instructions === undefined ? {} : { instructions: options.instructions };
+const instructions = (options) => (options.instructions === undefined ? {} : { instructions: options.instructions });
 const icons = (src) => (src === undefined ? {} : { icons: [{ src }] });
 
 function parse(text) {

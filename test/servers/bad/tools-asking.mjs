@@ -37,25 +37,30 @@ export const askingTools = {
     async run(exchange) {
       if (exchange.era === "legacy") return askInTurn(exchange, ["elicit", "elicit"]);
       const { requestState, inputResponses } = exchange.params;
-      if (requestState === undefined)
-        return requireInput(exchange, { first: questions.elicit({}) }, "round-1");
+      if (requestState === undefined) return requireInput(exchange, { first: questions.elicit({}) }, "round-1");
       const state = openState(exchange);
       if (state === undefined) return;
-      if (state === "round-1")
-        return requireInput(exchange, { second: questions.elicit({}) }, "round-2");
+      if (state === "round-1") return requireInput(exchange, { second: questions.elicit({}) }, "round-2");
       exchange.say(inputResponses);
+    },
+  },
+  "elicit-then-progress": {
+    description: "Legacy: asks the user, reports progress once it knows, then answers",
+    async run(exchange) {
+      const answer = await askAndRead(exchange, questions.elicit(exchange.args));
+      const { progressToken } = exchange.params._meta ?? {};
+      await exchange.notify("notifications/progress", { progressToken, progress: 1 });
+      exchange.say(answer);
     },
   },
   "ask-for-ever": {
     description: "Modern: asks again, whatever it is told",
-    run: (exchange) =>
-      requireInput(exchange, { again: questions.elicit({}) }, `round-${exchange.server.calls}`),
+    run: (exchange) => requireInput(exchange, { again: questions.elicit({}) }, `round-${exchange.server.calls}`),
   },
   "state-only": {
     description: "Modern: answers input_required with state and no question, then with the result",
     run(exchange) {
-      if (exchange.params.requestState === undefined)
-        return requireInput(exchange, undefined, "state-only");
+      if (exchange.params.requestState === undefined) return requireInput(exchange, undefined, "state-only");
       if (openState(exchange) !== undefined) exchange.say("state came back");
     },
   },
@@ -70,8 +75,7 @@ export const askingTools = {
   },
   "needs-sampling": {
     description: "Answers -32021: the client lacks a capability",
-    run: ({ fail }) =>
-      fail(-32021, "Sampling is needed", { requiredCapabilities: { sampling: {} } }),
+    run: ({ fail }) => fail(-32021, "Sampling is needed", { requiredCapabilities: { sampling: {} } }),
   },
   "needs-url": {
     description: "Answers -32042: a URL has to be visited first (2025-11-25)",
@@ -105,9 +109,7 @@ async function askInTurn(exchange, kinds) {
   if (exchange.era === "modern") {
     const responses = exchange.params.inputResponses;
     const asked = Object.fromEntries(kinds.map((kind) => [kind, questions[kind]({})]));
-    return responses === undefined
-      ? requireInput(exchange, asked, "ask-all")
-      : exchange.say(responses);
+    return responses === undefined ? requireInput(exchange, asked, "ask-all") : exchange.say(responses);
   }
   const answers = [];
   for (const kind of kinds) answers.push(await askAndRead(exchange, questions[kind]({})));

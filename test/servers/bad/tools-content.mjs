@@ -31,9 +31,7 @@ export const contentTools = {
       const data = "QUFB".repeat(Math.ceil((args.bytes ?? 2 ** 20) / 4));
       const block = args.kind === "image" ? { ...image, data } : text(data);
       const blockText = JSON.stringify(block);
-      answer(
-        `{"content":[${Array.from({ length: args.blocks ?? 1 }, () => blockText).join(",")}]}`,
-      );
+      answer(`{"content":[${Array.from({ length: args.blocks ?? 1 }, () => blockText).join(",")}]}`);
     },
   },
   text: {
@@ -88,8 +86,7 @@ export const contentTools = {
       properties: { count: { type: "number" } },
       required: ["count"],
     },
-    run: ({ answer }) =>
-      answer({ content: [text("three")], structuredContent: { count: "three" } }),
+    run: ({ answer }) => answer({ content: [text("three")], structuredContent: { count: "three" } }),
   },
   "structured-missing": {
     description: "Has an outputSchema and returns no structuredContent",
@@ -104,9 +101,7 @@ export const contentTools = {
     description: "Returns `depth` (5000) nested arrays",
     run({ answer, args }) {
       const depth = args.depth ?? 5_000;
-      answer(
-        `{"content":[],"structuredContent":{"deep":${"[".repeat(depth)}${"]".repeat(depth)}}}`,
-      );
+      answer(`{"content":[],"structuredContent":{"deep":${"[".repeat(depth)}${"]".repeat(depth)}}}`);
     },
   },
   "proto-result": {

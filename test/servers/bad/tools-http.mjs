@@ -7,8 +7,7 @@ export const httpTools = {
   "http-error": {
     description: "Answers with HTTP `status` (500), `body` and `retryAfter`",
     run: overHttp(({ args, end }, response) => {
-      const headers =
-        args.retryAfter === undefined ? {} : { "retry-after": String(args.retryAfter) };
+      const headers = args.retryAfter === undefined ? {} : { "retry-after": String(args.retryAfter) };
       response.writeHead(args.status ?? 500, { "content-type": "text/plain", ...headers });
       response.end(args.body ?? "failed, as asked");
       end();
@@ -31,13 +30,11 @@ export const httpTools = {
     }),
   },
   "drop-connection": {
-    description:
-      "Cuts the connection; `headersFirst` sends headers before, `half` also half of the answer",
+    description: "Cuts the connection; `headersFirst` sends headers before, `half` also half of the answer",
     run: overHttp(async ({ args, answerText }, response) => {
       if (args.headersFirst || args.half)
         response.writeHead(200, { "content-type": "application/json", "content-length": "500" });
-      if (args.half)
-        await new Promise((done) => response.write(answerText({ content: [] }).slice(0, 20), done));
+      if (args.half) await new Promise((done) => response.write(answerText({ content: [] }).slice(0, 20), done));
       else if (args.headersFirst) response.flushHeaders();
       response.socket.destroy();
     }),

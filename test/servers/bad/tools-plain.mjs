@@ -74,8 +74,7 @@ export const plainTools = {
   },
   recall: {
     description: "Returns what this session was told to remember",
-    run: ({ say, wire }) =>
-      say({ value: wire.session.memory.get("value") ?? null, session: wire.session.id }),
+    run: ({ say, wire }) => say({ value: wire.session.memory.get("value") ?? null, session: wire.session.id }),
   },
   hang: { description: "Never answers", run: () => {} },
   "hang-read-only": {
@@ -98,14 +97,11 @@ export const plainTools = {
       answer({ content: [{ type: "text", text: args.text ?? "failed, as asked" }], isError: true }),
   },
   "rpc-error": {
-    description:
-      "Answers with the JSON-RPC error `code`, `message`, `data`; over HTTP with `status`",
-    run: ({ fail, args }) =>
-      fail(args.code ?? -32603, args.message ?? "failed, as asked", args.data, args.status),
+    description: "Answers with the JSON-RPC error `code`, `message`, `data`; over HTTP with `status`",
+    run: ({ fail, args }) => fail(args.code ?? -32603, args.message ?? "failed, as asked", args.data, args.status),
   },
   "fail-once": {
-    description:
-      "Ends the process at the first call of `file`, answers once that file exists; declared idempotent",
+    description: "Ends the process at the first call of `file`, answers once that file exists; declared idempotent",
     annotations: idempotent,
     async run(exchange) {
       const { existsSync, writeFileSync } = await import("node:fs");
@@ -117,8 +113,7 @@ export const plainTools = {
   structured: {
     description: "Returns structuredContent that fits its outputSchema",
     outputSchema: countSchema(),
-    run: ({ answer }) =>
-      answer({ content: [{ type: "text", text: '{"count":3}' }], structuredContent: { count: 3 } }),
+    run: ({ answer }) => answer({ content: [{ type: "text", text: '{"count":3}' }], structuredContent: { count: 3 } }),
   },
   strict: {
     description: "Needs `name` (string) and `count` (integer), takes nothing else",

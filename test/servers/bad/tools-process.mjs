@@ -37,8 +37,7 @@ export const processTools = {
     },
   },
   "exit-grandchild-holds-stdout": {
-    description:
-      "Ends the process while a child of it keeps stdout open; `detached` gives that a session of its own",
+    description: "Ends the process while a child of it keeps stdout open; `detached` gives that a session of its own",
     run({ server, args }) {
       const stdio = ["ignore", "inherit", "ignore"];
       const child = spawn("sleep", [String(childSeconds)], {
@@ -52,8 +51,7 @@ export const processTools = {
     },
   },
   fork: {
-    description:
-      "Starts a child that sleeps and returns its pid; `deaf` ignores SIGTERM, `clean` has no environment",
+    description: "Starts a child that sleeps and returns its pid; `deaf` ignores SIGTERM, `clean` has no environment",
     run: startChild({}),
   },
   "double-fork": {
@@ -69,9 +67,7 @@ export const processTools = {
     description: "Starts `count` (200) children that sleep",
     async run(exchange) {
       const count = exchange.args.count ?? 200;
-      const pids = await Promise.all(
-        Array.from({ length: count }, () => startSleeper(exchange, {})),
-      );
+      const pids = await Promise.all(Array.from({ length: count }, () => startSleeper(exchange, {})));
       exchange.say({ pids });
     },
   },
@@ -134,8 +130,7 @@ export const processTools = {
     },
   },
   "flood-stderr": {
-    description:
-      "Writes `bytes` (100 MB) to stderr as fast as it can, in lines of `line` (1000) bytes, then answers",
+    description: "Writes `bytes` (100 MB) to stderr as fast as it can, in lines of `line` (1000) bytes, then answers",
     async run({ say, args, wire }) {
       const { bytes = 100 * megabyte, line = 1_000 } = args;
       const piece = `${"e".repeat(line - 1)}\n`.repeat(Math.ceil(pieceBytes / line));

@@ -20,14 +20,10 @@ export const wireTools = {
     run: (exchange) => answerWrongly(exchange, '"no-such-id"'),
   },
   "string-id": {
-    description:
-      "Answers to the right id in the other type (number for string), then (unless `only`) to the right one",
+    description: "Answers to the right id in the other type (number for string), then (unless `only`) to the right one",
     run(exchange) {
       const { id } = exchange;
-      return answerWrongly(
-        exchange,
-        typeof id === "number" ? `"${id}"` : String(Number.parseInt(id, 10) || 0),
-      );
+      return answerWrongly(exchange, typeof id === "number" ? `"${id}"` : String(Number.parseInt(id, 10) || 0));
     },
   },
   "null-id": {
@@ -51,14 +47,7 @@ export const wireTools = {
   "json-not-rpc": {
     description: "Writes JSON that is not JSON-RPC, then answers",
     async run(exchange) {
-      for (const line of [
-        "1",
-        "null",
-        '"text"',
-        "[]",
-        "{}",
-        '{"jsonrpc":"1.0","id":1,"result":{}}',
-      ])
+      for (const line of ["1", "null", '"text"', "[]", "{}", '{"jsonrpc":"1.0","id":1,"result":{}}'])
         await exchange.send(line);
       exchange.say("after JSON");
     },
@@ -72,8 +61,7 @@ export const wireTools = {
   },
   crlf: {
     description: "Ends its lines with CR LF",
-    run: (exchange) =>
-      writeWhole(exchange, exchange.wire.frame(exchange.answerText(said("crlf")), "\r\n")),
+    run: (exchange) => writeWhole(exchange, exchange.wire.frame(exchange.answerText(said("crlf")), "\r\n")),
   },
   "invalid-utf8": {
     description: "Answers with bytes that are not UTF-8",
@@ -87,16 +75,10 @@ export const wireTools = {
   "huge-line": {
     description: "Writes a line without an end, up to `bytes` if given",
     async run({ id, wire, args, end }) {
-      const [before, after] = JSON.stringify({ jsonrpc: "2.0", id, result: said("<>") }).split(
-        "<>",
-      );
+      const [before, after] = JSON.stringify({ jsonrpc: "2.0", id, result: said("<>") }).split("<>");
       const filler = Buffer.alloc(pieceBytes, "a");
       await wire.write(wire.frame(before, ""));
-      for (
-        let written = 0;
-        written < (args.bytes ?? Infinity) && !wire.gone.aborted;
-        written += pieceBytes
-      ) {
+      for (let written = 0; written < (args.bytes ?? Infinity) && !wire.gone.aborted; written += pieceBytes) {
         await wire.write(filler);
         await nextTurn();
       }
@@ -106,18 +88,13 @@ export const wireTools = {
   },
   "one-byte-writes": {
     description: "Answers with `text` (default: many alphabets), one byte per write",
-    run: (exchange) =>
-      writeInPieces(exchange, exchange.args.text ?? multiByteText.repeat(4), (length) => length),
+    run: (exchange) => writeInPieces(exchange, exchange.args.text ?? multiByteText.repeat(4), (length) => length),
   },
   "many-chunks": {
     description: "Answers with `bytes` (100 KB) of text in `chunks` (10000) writes",
     run(exchange) {
       const { bytes = 100_000, chunks = 10_000 } = exchange.args;
-      return writeInPieces(
-        exchange,
-        multiByteText.repeat(bytes / Buffer.byteLength(multiByteText)),
-        () => chunks,
-      );
+      return writeInPieces(exchange, multiByteText.repeat(bytes / Buffer.byteLength(multiByteText)), () => chunks);
     },
   },
   "two-in-one-chunk": {

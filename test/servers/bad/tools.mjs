@@ -21,14 +21,6 @@ export { canary } from "./tools-plain.mjs";
 
 /** @returns {Map<string, Tool>} */
 export function allTools() {
-  const groups = [
-    plainTools,
-    contentTools,
-    wireTools,
-    processTools,
-    notifyingTools,
-    askingTools,
-    httpTools,
-  ];
+  const groups = [plainTools, contentTools, wireTools, processTools, notifyingTools, askingTools, httpTools];
   return new Map(groups.flatMap((group) => Object.entries(group)));
 }

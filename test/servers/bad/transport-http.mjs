@@ -12,9 +12,7 @@ const eventStream = { "content-type": "text/event-stream", "cache-control": "no-
 export async function serveHttp(server) {
   /** @type {Map<string, import("./exchange.mjs").Session>} */
   const sessions = new Map();
-  const port = await listen(server, (request, response) =>
-    serve(server, sessions, request, response),
-  );
+  const port = await listen(server, (request, response) => serve(server, sessions, request, response));
   process.stdout.write(`listening on http://127.0.0.1:${port}/mcp\n`);
 }
 
@@ -47,13 +45,11 @@ export async function listen(server, serveRequest) {
 }
 
 async function serve(server, sessions, request, response) {
-  if (new URL(request.url, "http://localhost").pathname !== "/mcp")
-    return refuse(response, 404, "not found");
+  if (new URL(request.url, "http://localhost").pathname !== "/mcp") return refuse(response, 404, "not found");
   if (request.method === "POST") return servePost(server, sessions, request, response);
   record(server.options, describe(request));
   const session = sessions.get(request.headers["mcp-session-id"]);
-  if (!server.options.session)
-    return refuse(response, 405, "method not allowed", { allow: "POST" });
+  if (!server.options.session) return refuse(response, 405, "method not allowed", { allow: "POST" });
   if (session === undefined) return refuse(response, 404, "session not found");
   if (request.method === "GET") return openStream(session, response);
   if (request.method === "DELETE") session.end();
@@ -64,15 +60,9 @@ async function servePost(server, sessions, request, response) {
   const text = await readBody(request);
   const message = parse(text);
   const isInitialize = message?.method === "initialize";
-  const isLegacy =
-    server.options.era === "legacy" || message === undefined || eraOf(message) === "legacy";
+  const isLegacy = server.options.era === "legacy" || message === undefined || eraOf(message) === "legacy";
   const id = request.headers["mcp-session-id"];
-  if (
-    server.options.session &&
-    isLegacy &&
-    !isInitialize &&
-    message?.method !== "server/discover"
-  ) {
+  if (server.options.session && isLegacy && !isInitialize && message?.method !== "server/discover") {
     if (id === undefined || !sessions.has(id)) {
       record(server.options, { ...describe(request), message });
       return refuse(
@@ -82,14 +72,8 @@ async function servePost(server, sessions, request, response) {
       );
     }
   }
-  const session =
-    isInitialize && server.options.session ? openSession(server, sessions) : sessions.get(id);
-  const wire = createWire(
-    request,
-    response,
-    session ?? createSession("none", () => {}),
-    server.options,
-  );
+  const session = isInitialize && server.options.session ? openSession(server, sessions) : sessions.get(id);
+  const wire = createWire(request, response, session ?? createSession("none", () => {}), server.options);
   if (message?.id === undefined || message?.method === undefined) {
     response.writeHead(message === undefined ? 400 : 202).end();
   }
@@ -136,8 +120,7 @@ function createWire(request, response, session, options) {
   // A client that goes away while this writes is no failure of the server.
   response.on("error", () => gone.abort());
   const sessionHeader = session.id === "none" ? {} : { "mcp-session-id": session.id };
-  const startStream = () =>
-    response.headersSent || response.writeHead(200, { ...eventStream, ...sessionHeader });
+  const startStream = () => response.headersSent || response.writeHead(200, { ...eventStream, ...sessionHeader });
   return {
     kind: "http",
     session,
@@ -161,8 +144,7 @@ function createWire(request, response, session, options) {
 }
 
 /** An event of one line; without an end of line it is left open. */
-const frame = (text, eol = "\n") =>
-  Buffer.from(`event: message${eol || "\n"}data: ${text}${eol}${eol}`);
+const frame = (text, eol = "\n") => Buffer.from(`event: message${eol || "\n"}data: ${text}${eol}${eol}`);
 
 export async function readBody(request) {
   const chunks = [];
@@ -174,9 +156,7 @@ export const describe = ({ method, url, headers }) => ({ method, url, headers })
 
 export function refuse(response, status, reason, headers = {}) {
   response.writeHead(status, { ...json, ...headers });
-  response.end(
-    JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message: reason }, id: null }),
-  );
+  response.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message: reason }, id: null }));
 }
 
 function parse(text) {

@@ -9,11 +9,9 @@ export async function serveSse(server) {
   const sessions = new Map();
   const port = await listen(server, async (request, response) => {
     const url = new URL(request.url, "http://localhost");
-    if (url.pathname === "/sse" && request.method === "GET")
-      return openStream(server, sessions, response);
+    if (url.pathname === "/sse" && request.method === "GET") return openStream(server, sessions, response);
     const session = sessions.get(url.searchParams.get("sessionId") ?? "");
-    if (url.pathname !== "/messages" || request.method !== "POST")
-      return refuse(response, 405, "method not allowed");
+    if (url.pathname !== "/messages" || request.method !== "POST") return refuse(response, 405, "method not allowed");
     if (session === undefined) return refuse(response, 404, "session not found");
     const text = await readBody(request);
     response.writeHead(202).end("Accepted");
@@ -51,12 +49,10 @@ function createWire(session, headers) {
     gone: session.gone,
     headers,
     frame,
-    write: (bytes) =>
-      new Promise((resolve) => session.stream.write(bytes, () => resolve(undefined))),
+    write: (bytes) => new Promise((resolve) => session.stream.write(bytes, () => resolve(undefined))),
     finish: (text) => session.push(text),
     end: () => {},
   };
 }
 
-const frame = (text, eol = "\n") =>
-  Buffer.from(`event: message${eol || "\n"}data: ${text}${eol}${eol}`);
+const frame = (text, eol = "\n") => Buffer.from(`event: message${eol || "\n"}data: ${text}${eol}${eol}`);

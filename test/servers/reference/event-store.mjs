@@ -26,8 +26,7 @@ export function createEventStore() {
         const isNewer = Number(event.id.slice(event.id.lastIndexOf("#") + 1)) > seen;
         // The priming event is stored as an empty message: it opens a stream and carries nothing to replay.
         const isMessage = Object.keys(event.message).length > 0;
-        if (event.streamId === streamId && isNewer && isMessage)
-          await send(event.id, event.message);
+        if (event.streamId === streamId && isNewer && isMessage) await send(event.id, event.message);
       }
       return streamId;
     },

@@ -32,9 +32,7 @@ export async function serveHttp(port) {
       if (!response.headersSent) refuse(response, 500, -32603, "Internal error");
     });
   });
-  await new Promise((resolve, reject) =>
-    http.once("error", reject).listen(port, "127.0.0.1", resolve),
-  );
+  await new Promise((resolve, reject) => http.once("error", reject).listen(port, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${http.address().port}/mcp` };
 }
 
@@ -54,11 +52,9 @@ function createEndpoint() {
 
   return async (request, response) => {
     if (!isLocalHost(request, response) || !isLocalOrigin(request, response)) return;
-    if (new URL(request.url, "http://localhost").pathname !== "/mcp")
-      return refuse(response, 404, -32000, "Not found");
+    if (new URL(request.url, "http://localhost").pathname !== "/mcp") return refuse(response, 404, -32000, "Not found");
     const body = request.method === "POST" ? await readJson(request) : undefined;
-    if (request.method === "POST" && body === undefined)
-      return refuse(response, 400, -32700, "Parse error");
+    if (request.method === "POST" && body === undefined) return refuse(response, 400, -32700, "Parse error");
     if (isModern(request, body)) return serveModern(request, response, body);
     const transport = await findSession(request, body, sessions, serving);
     if (transport === undefined) {

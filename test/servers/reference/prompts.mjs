@@ -6,10 +6,8 @@ import { askFor } from "./tools-input.mjs";
 
 /** @param {import("@modelcontextprotocol/server").McpServer} server */
 export function addPrompts(server) {
-  server.registerPrompt(
-    "test_simple_prompt",
-    { description: "A prompt without arguments" },
-    async () => says(text("This is a simple prompt for testing.")),
+  server.registerPrompt("test_simple_prompt", { description: "A prompt without arguments" }, async () =>
+    says(text("This is a simple prompt for testing.")),
   );
   server.registerPrompt(
     "test_prompt_with_arguments",
@@ -25,16 +23,11 @@ export function addPrompts(server) {
         mimeType: "text/plain",
         text: "Embedded resource content for testing.",
       };
-      return says(
-        { type: "resource", resource },
-        text("Please process the embedded resource above."),
-      );
+      return says({ type: "resource", resource }, text("Please process the embedded resource above."));
     },
   );
-  server.registerPrompt(
-    "test_prompt_with_image",
-    { description: "A prompt that includes a picture" },
-    async () => says(image, text("Please analyze the image above.")),
+  server.registerPrompt("test_prompt_with_image", { description: "A prompt that includes a picture" }, async () =>
+    says(image, text("Please analyze the image above.")),
   );
   server.registerPrompt(
     "test_input_required_result_prompt",
@@ -55,8 +48,6 @@ const says = (...contents) => ({
 const strings = (...names) =>
   fromJsonSchema({
     type: "object",
-    properties: Object.fromEntries(
-      names.map((name) => [name, { type: "string", description: `The ${name}` }]),
-    ),
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string", description: `The ${name}` }])),
     required: names,
   });

@@ -31,9 +31,7 @@ export function addContentTools(server) {
     throw new Error("This tool intentionally returns an error for testing");
   });
   addNotifyingTools(server);
-  server.registerTool("json_schema_2020_12_tool", schemaTool, async (args) =>
-    result(text(JSON.stringify(args))),
-  );
+  server.registerTool("json_schema_2020_12_tool", schemaTool, async (args) => result(text(JSON.stringify(args))));
 }
 
 function addNotifyingTools(server) {
@@ -41,11 +39,7 @@ function addNotifyingTools(server) {
     "test_tool_with_logging",
     { description: "Logs three times while it runs", inputSchema: noArguments() },
     async (_args, { mcpReq }) => {
-      for (const data of [
-        "Tool execution started",
-        "Tool processing data",
-        "Tool execution completed",
-      ]) {
+      for (const data of ["Tool execution started", "Tool processing data", "Tool execution completed"]) {
         await mcpReq.notify({ method: "notifications/message", params: { level: "info", data } });
         await delay(stepMs);
       }
@@ -79,8 +73,7 @@ const embedded = (uri, mimeType, body) => ({
 });
 
 const schemaTool = {
-  description:
-    "Its schema uses the vocabulary of JSON Schema 2020-12, which has to reach the client unchanged",
+  description: "Its schema uses the vocabulary of JSON Schema 2020-12, which has to reach the client unchanged",
   inputSchema: fromJsonSchema({
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",

@@ -37,15 +37,11 @@ export function addDiagnosticTools(server, serving) {
     serving.announcePrompts();
     return result(text("announced"));
   });
-  add(
-    "test_reconnection",
-    "Closes the stream of its own call, and answers later",
-    async ({ sessionId, mcpReq }) => {
-      if (sessionId !== undefined) serving.closeStream(sessionId, mcpReq.id);
-      await delay(reconnectMs);
-      return result(text("The client came back"));
-    },
-  );
+  add("test_reconnection", "Closes the stream of its own call, and answers later", async ({ sessionId, mcpReq }) => {
+    if (sessionId !== undefined) serving.closeStream(sessionId, mcpReq.id);
+    await delay(reconnectMs);
+    return result(text("The client came back"));
+  });
 }
 
 function needSampling({ mcpReq }) {

@@ -38,9 +38,7 @@ export function addInputTools(server, stateCodec) {
   add("tampered_state", "Refuses altered state", (mcpReq) =>
     confirm(mcpReq, stateCodec, "integrity-ok: state verified"),
   );
-  add("multi_round", "Asks twice, with state that changes", (mcpReq) =>
-    askTwice(mcpReq, stateCodec),
-  );
+  add("multi_round", "Asks twice, with state that changes", (mcpReq) => askTwice(mcpReq, stateCodec));
 }
 
 function addSingleQuestions(add) {
@@ -52,14 +50,11 @@ function addSingleQuestions(add) {
   add("sampling", "Asks the client's model a question", ({ inputResponses }) => {
     const answer = inputResponses?.capital_question;
     const inputRequests = { capital_question: askModel("What is the capital of France?") };
-    return answer === undefined
-      ? inputRequired({ inputRequests })
-      : result(text(`Model: ${answer.content?.text}`));
+    return answer === undefined ? inputRequired({ inputRequests }) : result(text(`Model: ${answer.content?.text}`));
   });
   add("list_roots", "Asks for the client's roots", ({ inputResponses }) => {
     const roots = inputResponses?.client_roots?.roots;
-    if (!Array.isArray(roots))
-      return inputRequired({ inputRequests: { client_roots: inputRequired.listRoots() } });
+    if (!Array.isArray(roots)) return inputRequired({ inputRequests: { client_roots: inputRequired.listRoots() } });
     return result(text(`${roots.length} root(s): ${roots.map(({ uri }) => uri).join(", ")}`));
   });
 }
@@ -99,8 +94,7 @@ async function confirm({ inputResponses, requestState }, stateCodec, done) {
     return inputRequired({ inputRequests: { confirm: askConfirmation() }, requestState: state });
   }
   // Altered state never gets here (the server's `verify` refuses it); a confirmation without any state does.
-  if (requestState() === undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "requestState is missing");
+  if (requestState() === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "requestState is missing");
   return result(text(done));
 }
 

@@ -49,9 +49,7 @@ async function elicit(context, message, requestedSchema) {
   const answer = await push(context, "elicitation/create", { message, requestedSchema });
   if (answer.failed) return result(text(`Elicitation failed: ${answer.failed}`));
   return result(
-    text(
-      `Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`,
-    ),
+    text(`Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`),
   );
 }
 

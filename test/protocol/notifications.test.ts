@@ -1,0 +1,255 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { execute, modernRpc, rpc } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
+import { modernStream, openSession, type OpenStream } from "./stream.ts";
+import { readRecord, startBadHttp, type HttpServer } from "./servers.ts";
+
+let gateway: RunningGateway;
+let directory: string;
+const upstreams: HttpServer[] = [];
+const servers = ["legacy-stdio", "modern-stdio", "legacy-http", "modern-http"];
+const fileOf = (server: string): string => join(directory, `${server}.jsonl`);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "toolyard-notify-"));
+  const flags = (server: string): string[] => ["--resources", "--prompts", "--record", fileOf(server)];
+  for (const era of ["legacy", "modern"])
+    upstreams.push(await startBadHttp("--era", era, "--session", ...flags(`${era}-http`)));
+  gateway = await startGateway({
+    config: {
+      mcpServers: {
+        "legacy-stdio": badServer("--era", "legacy", ...flags("legacy-stdio")),
+        "modern-stdio": badServer("--era", "modern", ...flags("modern-stdio")),
+        "legacy-http": { type: "http", url: upstreams[0]?.url },
+        "modern-http": { type: "http", url: upstreams[1]?.url },
+      },
+    },
+  });
+  for (const server of servers)
+    await until(async () => JSON.stringify(await execute(gateway.url, `${server}:canary`)).includes("instance"));
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const call = (server: string, tool: string, args: object = {}, meta: object = {}): Record<string, unknown> => ({
+  name: "execute_mcp_tool",
+  arguments: { tool_path: `${server}:${tool}`, arguments: args },
+  _meta: meta,
+});
+const isAnswer = (message: { id?: unknown }): boolean => message.id === "it";
+const logLevel = "io.modelcontextprotocol/logLevel";
+
+/** One call of either era, read to its end: everything that came, the answer last. */
+async function run(era: string, params: Record<string, unknown>): Promise<OpenStream> {
+  if (era === "modern") {
+    const stream = await modernStream(`${gateway.url}/mcp`, "it", "tools/call", params);
+    await stream.next(isAnswer);
+    return stream;
+  }
+  const session = await openSession(`${gateway.url}/mcp`);
+  const stream = await session.call("it", "tools/call", params);
+  await stream.next(isAnswer);
+  await session.end();
+  return stream;
+}
+
+const matrix = ["legacy", "modern"].flatMap((era) => servers.map((server) => ({ era, server })));
+
+describe.each(matrix)("a $era client in front of $server", ({ era, server }) => {
+  test("MUST: progress comes under the client's own token and only grows [basic/patterns/progress]", async () => {
+    const { messages } = await run(era, call(server, "progress", { steps: 3 }, { progressToken: "mine" }));
+    const progress = messages.filter(({ method }) => method === "notifications/progress").map(({ params }) => params);
+    expect(progress.map((one) => one.progress)).toEqual([1, 2, 3]);
+    expect(progress.every((one) => one.progressToken === "mine")).toBe(true);
+    expect(progress[2]).toMatchObject({ total: 3, message: "step 3" });
+    expect(isAnswer(messages.at(-1))).toBe(true);
+    const backwards = await run(era, call(server, "progress-backwards", {}, { progressToken: 7 }));
+    const values = backwards.messages.filter(({ method }) => method === "notifications/progress");
+    expect(values.map(({ params }) => params.progress)).toEqual([5]);
+  });
+
+  test("FAULT 51: MUST: progress for unknown tokens reaches nobody, and none comes unasked [basic/patterns/progress]", async () => {
+    const odd = await run(era, call(server, "bad-progress-token", { token: "mine" }, { progressToken: "mine" }));
+    expect(odd.messages.filter(({ method }) => method === "notifications/progress")).toEqual([]);
+    const unasked = await run(era, call(server, "progress"));
+    expect(unasked.messages.map(({ id }) => id)).toEqual(["it"]);
+  });
+});
+
+describe.each(servers)("logging of %s", (server) => {
+  test("MUST NOT: a modern client gets no logs unless it asks, and none below the level that it asks for [server/utilities/logging]", async () => {
+    const unasked = await run("modern", call(server, "log", { level: "error", text: "no" }));
+    expect(unasked.messages.map(({ id }) => id)).toEqual(["it"]);
+    const below = await run("modern", call(server, "log", { level: "info" }, { [logLevel]: "warning" }));
+    expect(below.messages.map(({ id }) => id)).toEqual(["it"]);
+    const asked = await run("modern", call(server, "log", { level: "error", text: "yes" }, { [logLevel]: "warning" }));
+    expect(asked.messages[0]).toMatchObject({
+      method: "notifications/message",
+      params: { level: "error", data: "yes", logger: "bad-server" },
+    });
+  });
+
+  test("a legacy client gets what its logging/setLevel lets through", async () => {
+    const session = await openSession(`${gateway.url}/mcp`);
+    const level = await session.call(1, "logging/setLevel", { level: "error" });
+    expect(await level.next(({ id }) => id === 1)).toMatchObject({ result: {} });
+    for (const [given, count] of [
+      ["info", 0],
+      ["critical", 1],
+    ] as const) {
+      const stream = await session.call("it", "tools/call", call(server, "log", { level: given }));
+      await stream.next(isAnswer);
+      expect(stream.messages.filter(({ method }) => method === "notifications/message")).toHaveLength(count);
+    }
+    await session.end();
+  });
+});
+
+test("SHOULD: an unknown log level is refused with -32602 [server/utilities/logging]", async () => {
+  const modern = await modernRpc(`${gateway.url}/mcp`, "tools/list", { _meta: { [logLevel]: "loud" } });
+  expect(modern.json.error.code).toBe(-32602);
+  const session = await openSession(`${gateway.url}/mcp`);
+  const legacy = await session.call(1, "logging/setLevel", { level: "loud" });
+  expect((await legacy.next(({ id }) => id === 1)).error.code).toBe(-32602);
+  await session.end();
+});
+
+test("a server hears the most talkative level that its legacy clients want", async () => {
+  const [quiet, talkative] = [await openSession(`${gateway.url}/mcp`), await openSession(`${gateway.url}/mcp`)];
+  const levels = (): unknown[] =>
+    readRecord(fileOf("legacy-stdio")).flatMap(({ message }) =>
+      message?.method === "logging/setLevel" ? [message.params.level] : [],
+    );
+  await quiet.call(1, "logging/setLevel", { level: "emergency" });
+  await until(() => levels().at(-1) === "emergency");
+  await talkative.call(1, "logging/setLevel", { level: "debug" });
+  await until(() => levels().at(-1) === "debug");
+  await talkative.end();
+  await until(() => levels().at(-1) === "emergency");
+  await quiet.end();
+});
+
+describe.each(servers)("changes of %s", (server) => {
+  test("SHOULD: list_changed reaches the legacy GET stream and subscriptions/listen, at the exposures that show it [server/tools]", async () => {
+    const flat = await openSession(`${gateway.url}/mcp/flat`);
+    const flatStream = await flat.listen();
+    const meta = await openSession(`${gateway.url}/mcp`);
+    const metaStream = await meta.listen();
+    const own = await modernStream(`${gateway.url}/mcp/server/${server}`, "own", "subscriptions/listen", {
+      notifications: { toolsListChanged: true },
+    });
+    const prompts = await modernStream(`${gateway.url}/mcp/server/${server}`, "prompts", "subscriptions/listen", {
+      notifications: { promptsListChanged: true },
+    });
+    await own.next(({ method }) => method === "notifications/subscriptions/acknowledged");
+    await prompts.next(({ method }) => method === "notifications/subscriptions/acknowledged");
+    await execute(gateway.url, `${server}:rename`, { to: `extra-${server}` });
+    const changed = ({ method }: { method?: string }): boolean => method === "notifications/tools/list_changed";
+    await flatStream.next(changed);
+    expect((await own.next(changed)).params._meta["io.modelcontextprotocol/subscriptionId"]).toBe("own");
+    const listed = await rpc(`${gateway.url}/mcp/flat`, "tools/list");
+    expect(JSON.stringify(listed.json.result)).toContain(`${server}-extra-${server}`);
+    expect(metaStream.messages.filter(changed)).toEqual([]);
+    expect(prompts.messages.filter(changed)).toEqual([]);
+    own.close();
+    prompts.close();
+    await flat.end();
+    await meta.end();
+  });
+
+  test("FAULT 50: a storm of list_changed is told a few times, not a thousand", async () => {
+    const session = await openSession(`${gateway.url}/mcp/server/${server}`);
+    const stream = await session.listen();
+    await execute(gateway.url, `${server}:storm`, { perSecond: 1_000, ms: 500 });
+    await until(() => stream.messages.some(({ method }) => method === "notifications/tools/list_changed"));
+    expect(stream.messages.length).toBeLessThanOrEqual(5);
+    await session.end();
+  });
+
+  test("updates of a resource reach those who subscribed, in their own spelling; the server has one subscription for all", async () => {
+    const uri = "bad://text";
+    const native = `toolyard://${server}/${encodeURIComponent(uri)}`;
+    const [one, two] = [
+      await openSession(`${gateway.url}/mcp`),
+      await openSession(`${gateway.url}/mcp/server/${server}`),
+    ];
+    const [first, second] = [await one.listen(), await two.listen()];
+    await (await one.call(1, "resources/subscribe", { uri: native })).next(({ id }) => id === 1);
+    await (await two.call(1, "resources/subscribe", { uri })).next(({ id }) => id === 1);
+    const modern = await modernStream(`${gateway.url}/mcp/flat`, 5, "subscriptions/listen", {
+      notifications: { resourceSubscriptions: [native, "toolyard://nobody/x"] },
+    });
+    const ack = await modern.next(({ method }) => method === "notifications/subscriptions/acknowledged");
+    expect(ack.params.notifications).toEqual({ resourceSubscriptions: [native] });
+    const asked = readRecord(fileOf(server)).filter(
+      ({ message }) =>
+        message?.method === "resources/subscribe" ||
+        message?.params?.notifications?.resourceSubscriptions !== undefined,
+    );
+    expect(asked).toHaveLength(1);
+    await execute(gateway.url, `${server}:resource-updated`, { uri });
+    const updated = ({ method }: { method?: string }): boolean => method === "notifications/resources/updated";
+    expect((await first.next(updated)).params).toEqual({ uri: native });
+    expect((await second.next(updated)).params).toEqual({ uri });
+    expect((await modern.next(updated)).params).toMatchObject({
+      uri: native,
+      _meta: { "io.modelcontextprotocol/subscriptionId": 5 },
+    });
+    modern.close();
+    await one.end();
+    await two.end();
+    const isOver = ({ message, event }: { message?: { method?: string }; event?: string }): boolean =>
+      message?.method === "resources/unsubscribe" ||
+      message?.method === "notifications/cancelled" ||
+      event === "given up";
+    await until(() => readRecord(fileOf(server)).some(isOver));
+  });
+});
+
+test("MUST: the acknowledgment comes first, names only what is honoured; others' notifications never come [basic/patterns/subscriptions]", async () => {
+  const stream = await modernStream(`${gateway.url}/mcp`, "s", "subscriptions/listen", {
+    notifications: { toolsListChanged: true, promptsListChanged: true, somethingElse: true },
+  });
+  const first = await stream.next(() => true);
+  expect(first).toMatchObject({
+    method: "notifications/subscriptions/acknowledged",
+    params: { _meta: { "io.modelcontextprotocol/subscriptionId": "s" } },
+  });
+  // The four tools never change.
+  expect(first.params.notifications).toEqual({ promptsListChanged: true });
+  stream.close();
+});
+
+test("SHOULD: a gateway that stops ends its subscriptions with a result [basic/patterns/subscriptions]", async () => {
+  await using other = await startGateway({ config: { mcpServers: {} } });
+  const stream = await modernStream(`${other.url}/mcp`, "last", "subscriptions/listen", {
+    notifications: { promptsListChanged: true },
+  });
+  await stream.next(({ method }) => method === "notifications/subscriptions/acknowledged");
+  await other.stop();
+  const result = stream.messages.find(({ id }) => id === "last");
+  expect(result.result).toMatchObject({
+    resultType: "complete",
+    _meta: { "io.modelcontextprotocol/subscriptionId": "last" },
+  });
+});
+
+test("SHOULD: what a server announces is listened to again after it was started again [basic/patterns/subscriptions]", async () => {
+  const uri = "bad://text";
+  const session = await openSession(`${gateway.url}/mcp/server/legacy-stdio`);
+  const stream = await session.listen();
+  await (await session.call(1, "resources/subscribe", { uri })).next(({ id }) => id === 1);
+  await execute(gateway.url, "legacy-stdio:exit", {}).catch(() => undefined);
+  await until(async () => {
+    await execute(gateway.url, "legacy-stdio:resource-updated", { uri });
+    return stream.messages.some(({ method }) => method === "notifications/resources/updated");
+  });
+  await session.end();
+});
