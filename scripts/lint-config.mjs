@@ -69,6 +69,7 @@ const config = {
     "vitest/valid-expect": ["error", { maxArgs: 2 }],
     "vitest/require-to-throw-message": "off",
     "promise/no-callback-in-promise": "off",
+    "unicorn/require-post-message-target-origin": "off",
     "promise/no-promise-in-callback": "off",
     "oxc/no-async-endpoint-handlers": "off",
     "typescript/no-unnecessary-type-assertion": "off",
@@ -90,7 +91,7 @@ const config = {
     "vitest/no-standalone-expect": "off",
     "vitest/valid-title": "off",
     "typescript/no-unnecessary-type-parameters": "off",
-    "max-lines": ["error", { max: 450, skipBlankLines: true, skipComments: true }],
+    "max-lines": ["error", { max: 460, skipBlankLines: true, skipComments: true }],
   },
   overrides: [
     ...rooms.map((room) => ({
@@ -107,6 +108,8 @@ const config = {
       rules: { "no-restricted-imports": ["error", { patterns: above(files.split("/")[1]) }] },
     })),
     { files: ["src/**/*.ts"], rules: { "node/no-process-env": "error" } },
+    // Lists of words.
+    { files: ["src/catalog/search/hints-*.ts", "src/catalog/search/synonyms.ts"], rules: { "max-lines": "off" } },
     { files: ["src/cli/**/*.ts"], rules: { "node/no-process-env": "off" } },
     // Tests may look into every room.
     {

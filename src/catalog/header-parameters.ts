@@ -20,6 +20,13 @@ export function headerParameters(schema: JsonObject): readonly HeaderParameter[]
   return found;
 }
 
+/** A value that has to be mirrored; undefined for what is left out, null or of another type: then no header is expected. */
+export function mirroredValue(path: readonly string[], args: unknown): string | number | boolean | undefined {
+  let at: unknown = args;
+  for (const key of path) at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  return typeof at === "string" || typeof at === "number" || typeof at === "boolean" ? at : undefined;
+}
+
 /** Why the tool must not be offered over HTTP because of its `x-mcp-header`s; undefined when all are in order (FAULTS.md 45). */
 export function faultyHeaderParameter(schema: JsonObject): string | undefined {
   const reachable: Array<{ owner: JsonObject; name: unknown }> = [];

@@ -11,7 +11,7 @@ const blockLimit = 1_000_000;
  * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read here
  * (PROTOCOL.md: links inside results are the upstream's URIs). Only those strings change; every other byte stays.
  */
-export function rewriteLinks(result: JsonBytes, server: ServerSlug, parsed?: JsonObject | undefined): JsonBytes {
+export function rewriteLinks(result: JsonBytes, server: ServerSlug, parsed?: JsonObject): JsonBytes {
   if (parsed !== undefined && !holdsLinks(parsed)) return result;
   const spans: Span[] = [];
   const members = scanMembers(result, 0, result.length, depthLimit);

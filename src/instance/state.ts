@@ -8,7 +8,14 @@ export type InstanceState =
   | { readonly kind: "unconfigured"; readonly missing: readonly string[] }
   /** Never started in this life of the gateway, and its tools are not known. */
   | { readonly kind: "new" }
-  | { readonly kind: "starting"; readonly phase: StartPhase; readonly sinceMs: number; readonly why: StartReason }
+  | {
+      readonly kind: "starting";
+      readonly phase: StartPhase;
+      readonly sinceMs: number;
+      readonly why: StartReason;
+      /** It was down, and nobody knows yet whether this try helps: until it answers it is shown as it was. */
+      readonly down?: DownState;
+    }
   | { readonly kind: "online"; readonly sinceMs: number }
   /** Tools known, no process: a call starts it. */
   | { readonly kind: "dormant"; readonly sinceMs: number }
@@ -25,6 +32,9 @@ export type InstanceState =
   | { readonly kind: "stopped"; readonly sinceMs: number }
   /** Gone for good: removed from the configuration, or the gateway ends. */
   | { readonly kind: "removed" };
+
+/** What a call, or a probe, tries to change. */
+export type DownState = Extract<InstanceState, { kind: "offline" | "error" | "needs-login" | "failed" }>;
 
 /** How an instance begins: as its configuration and its person allow. */
 export function firstState(disabledReason: string | undefined, missing: readonly string[]): InstanceState {
@@ -65,6 +75,7 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
         phase: event.why === "restart" ? "commanded" : "queued",
         sinceMs: nowMs,
         why: event.why,
+        ...(event.why !== "restart" && isDown(state) ? { down: state } : {}),
       };
     case "phase":
       return state.kind === "starting" ? { ...state, phase: event.phase } : state;
@@ -86,6 +97,10 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
     case "stop":
       return { kind: "stopped", sinceMs: nowMs };
   }
+}
+
+function isDown(state: InstanceState): state is DownState {
+  return state.kind === "offline" || state.kind === "error" || state.kind === "needs-login" || state.kind === "failed";
 }
 
 /** What a call for an instance in this state does. */

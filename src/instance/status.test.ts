@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { unavailableLine } from "../exposure/discover-unavailable.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { instanceStatuses } from "../shared/status.ts";
-import { admit, type InstanceState } from "./state.ts";
+import { admit, transition, type InstanceState } from "./state.ts";
 import { dormantRow, statusTable, toReason, toRefusal, toStatus } from "./status.ts";
 
 const cause = new GatewayError("SPAWN_FAILED", "cannot start x", { data: { stderr: ["boom"] } });
@@ -51,6 +51,15 @@ test.each(states)("what the table says that execute does is what admit does: $ki
     refuse: "refuses",
   } as const;
   expect(row.execute).toBe(wanted[later]);
+});
+
+test("a server that is tried again is shown as it was until it answers", () => {
+  const down: InstanceState = { kind: "offline", cause, sinceMs: 0 };
+  const trying = transition(down, { kind: "start", why: "recovery" }, 1);
+  expect([toStatus(trying), toReason(trying)]).toEqual(["offline", "cannot start x"]);
+  const answering = transition(trying, { kind: "phase", phase: "discovering" }, 2);
+  expect(toStatus(answering)).toBe("discovering_tools");
+  expect(toStatus(transition(down, { kind: "start", why: "restart" }, 1))).toBe("command_received");
 });
 
 test("tools are hidden exactly where a call would not be answered by them", () => {

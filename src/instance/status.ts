@@ -106,7 +106,7 @@ function startingStatus(state: Extract<InstanceState, { kind: "starting" }>): In
       return "command_received";
     case "queued":
     case "connecting":
-      return "connecting";
+      return state.down === undefined ? "connecting" : toStatus(state.down);
     case "discovering":
       return "discovering_tools";
     case "syncing":
@@ -124,6 +124,7 @@ export function toReason(state: InstanceState): string {
     case "new":
       return "not started yet";
     case "starting":
+      if (state.down !== undefined) return state.down.cause.message;
       return state.why === "restart" ? "restarting on request" : "starting";
     case "online":
       return "";

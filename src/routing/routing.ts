@@ -1,5 +1,5 @@
 import type { ToolEntry, PromptEntry } from "../catalog/snapshot.ts";
-import { headerParameters, type HeaderParameter } from "../catalog/header-parameters.ts";
+import { headerParameters, mirroredValue, type HeaderParameter } from "../catalog/header-parameters.ts";
 import type { Limits, ServerConfig } from "../config/config.ts";
 import type { EventBus } from "../events/bus.ts";
 import type { Instance } from "../instance/instance.ts";
@@ -293,14 +293,8 @@ export function createRouting(deps: RoutingDeps): Routing {
     let parameters = mirrored.get(tool);
     if (parameters === undefined) mirrored.set(tool, (parameters = headerParameters(tool.definition.inputSchema)));
     return parameters.flatMap((parameter) => {
-      const found = parameter.path.reduce<unknown>(
-        (at, key) =>
-          typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined,
-        value,
-      );
-      return found === undefined || found === null || typeof found === "object"
-        ? []
-        : [[parameter.name, String(found)] as const];
+      const found = mirroredValue(parameter.path, value);
+      return found === undefined ? [] : [[parameter.name, String(found)] as const];
     });
   }
 

@@ -1,8 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { faultyHeaderParameter, headerParameters, type HeaderParameter } from "../../catalog/header-parameters.ts";
+import {
+  faultyHeaderParameter,
+  headerParameters,
+  mirroredValue,
+  type HeaderParameter,
+} from "../../catalog/header-parameters.ts";
 import type { ToolEntry } from "../../catalog/snapshot.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject } from "../../shared/json-bytes.ts";
 import { decodeHeaderValue } from "./modern.ts";
 
 /** Throws HEADER_MISMATCH unless the request's `Mcp-Param-*` headers say what its arguments do. */
@@ -30,7 +34,7 @@ export function createParamHeaderCheck(): CheckParamHeaders {
 
 function checkOne({ name, path }: HeaderParameter, args: unknown, headers: IncomingHttpHeaders): void {
   const header = headers[`mcp-param-${name.toLowerCase()}`];
-  const value = valueAt(path, args);
+  const value = mirroredValue(path, args);
   if (value === undefined && header === undefined) return;
   if (header === undefined) throw new GatewayError("HEADER_MISMATCH", `the Mcp-Param-${name} header is missing`);
   const text = decodeHeaderValue(Array.isArray(header) ? header.join(",") : header);
@@ -41,11 +45,4 @@ function checkOne({ name, path }: HeaderParameter, args: unknown, headers: Incom
       "HEADER_MISMATCH",
       `the Mcp-Param-${name} header does not match the argument ${path.join(".")}`,
     );
-}
-
-/** A value that has to be mirrored; undefined for what is left out, null or of another type: then no header is expected. */
-function valueAt(path: readonly string[], args: unknown): string | number | boolean | undefined {
-  let at: unknown = args;
-  for (const key of path) at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  return typeof at === "string" || typeof at === "number" || typeof at === "boolean" ? at : undefined;
 }

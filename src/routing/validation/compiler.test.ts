@@ -108,6 +108,7 @@ test("the queue has a limit", async () => {
 test("disposal ends the worker and what waits for it", async () => {
   const compiler = createCompiler({ clock: systemClock, limits, workerFile: scripted });
   const waiting = compiler.compile("hang");
+  // oxlint-disable-next-line vitest/valid-expect -- awaited below, after what makes it reject
   const refused = expect(waiting).rejects.toMatchObject({ code: "DRAINING" });
   await compiler[Symbol.asyncDispose]();
   await refused;

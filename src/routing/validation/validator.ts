@@ -46,7 +46,7 @@ interface Validate {
 /** The code comes from our own worker: Ajv quotes whatever a schema holds, and `compileSchema` refuses what it does not. */
 function evaluate(code: string, runtime: Runtime): Validate {
   const module: { exports: unknown } = { exports: undefined };
-  // oxlint-disable-next-line no-new-func -- the main thread must not load Ajv, nor compile with it
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the main thread must not load Ajv, nor compile with it
   new Function("module", "require", code)(module, runtime.require);
   if (typeof module.exports !== "function") throw new Error("compiled code exports no function");
   return module.exports as Validate;

@@ -20,7 +20,7 @@ export function addResources(server) {
     new ResourceTemplate("test://template/{id}/data", { list: undefined }),
     { title: "template", description: "One document per id", mimeType: "application/json" },
     async (uri, { id }) => {
-      const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
+      const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${String(id)}` });
       return { contents: [{ uri: uri.toString(), mimeType: "application/json", text }] };
     },
   );

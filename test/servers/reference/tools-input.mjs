@@ -101,8 +101,9 @@ async function confirm({ inputResponses, requestState }, stateCodec, done) {
 async function askTwice({ inputResponses, requestState }, stateCodec) {
   const state = requestState();
   if (state?.round === 2) {
-    const colour = acceptedContent(inputResponses, "step2")?.color ?? "no colour";
-    return result(text(`${state.name} likes ${colour}`));
+    const answered = acceptedContent(inputResponses, "step2")?.color;
+    const colour = typeof answered === "string" ? answered : "no colour";
+    return result(text(`${String(state.name)} likes ${colour}`));
   }
   if (state?.round === 1) {
     const name = nameFrom(inputResponses, "step1") ?? "somebody";

@@ -1,0 +1,1 @@
+export declare function inspectorCli(): Promise<{ readonly node: string; readonly file: string }>;
