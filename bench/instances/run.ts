@@ -283,6 +283,8 @@ async function cycles(): Promise<void> {
       for (let cycle = 0; cycle < count; cycle += 1) await control(holder, { command: "restart", name: "tiny" });
     };
     const look = async (): Promise<(string | number)[]> => {
+      // Patience with a server that stops lasts for ten seconds, also when it is gone at once.
+      await new Promise((resolve) => setTimeout(resolve, 11_000));
       const live = await heap.liveBytes();
       return [
         childrenOf(gateway.process.pid).length,

@@ -10,7 +10,7 @@ const account = `  --config FILE     configuration that the server is in
 const texts: Readonly<Record<string, { readonly usage: string; readonly about: string; readonly options: string }>> = {
   serve: {
     usage: "toolyard [serve] [options]",
-    about: "Serves MCP over HTTP, REST and the dashboard.",
+    about: "Serves MCP over HTTP, and REST.",
     options: `${common}
   --host H          address to listen on (default 127.0.0.1)
   --port P          port (default 3001; 0 lets the system choose)

@@ -1,3 +1,4 @@
+import { untilAborted } from "../shared/abort.ts";
 import type { InstanceId, ServerSlug } from "../shared/ids.ts";
 import { toGatewayError } from "../shared/gateway-error.ts";
 import type { Connection } from "../upstream/connection.ts";
@@ -40,15 +41,16 @@ export function createUpkeep(options: UpkeepOptions, deps: InstanceDeps): Upkeep
   let refreshing: Promise<readonly ListKind[]> | undefined;
   const followSoon = createCoalescer(deps.clock, listChangedMs, () => quietly("list_changed", followAnnouncement()));
 
+  /** One fetch for all who want one; a caller that gives up leaves it to the others. */
   async function refresh(signal: AbortSignal): Promise<readonly ListKind[]> {
-    if (refreshing !== undefined) return await refreshing;
-    const whileAlive = AbortSignal.any([signal, lifetime]);
-    refreshing = (async () => await refresher.refresh(await options.acquire(whileAlive), whileAlive))();
-    try {
-      return await refreshing;
-    } finally {
+    refreshing ??= fetchLists().finally(() => {
       refreshing = undefined;
-    }
+    });
+    return await untilAborted(refreshing, signal);
+  }
+
+  async function fetchLists(): Promise<readonly ListKind[]> {
+    return await refresher.refresh(await options.acquire(lifetime), lifetime);
   }
 
   async function followAnnouncement(): Promise<void> {

@@ -1,8 +1,10 @@
 import type { EventBus } from "../events/bus.ts";
 import type { Instance } from "../instance/instance.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
+import { abortAfter, sleep, untilAborted } from "../shared/abort.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
+import type { JsonBytes } from "../shared/json-bytes.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/request-table.ts";
 
@@ -113,19 +115,10 @@ export function createSubscriptions(
   };
 }
 
+/** Resolves when the server has taken it. */
 async function subscribeOn(connection: Connection, server: string, uri: string, signal: AbortSignal): Promise<void> {
   if (connection.peer.era === "modern") {
-    // The answer to this request is its end: it stays open as long as anybody listens.
-    const params = [["notifications", latin1({ resourceSubscriptions: [uri] })]] as const;
-    void connection
-      .request({
-        method: "subscriptions/listen",
-        params,
-        signal,
-        timeoutMs: Number.POSITIVE_INFINITY,
-        maxTimeoutMs: Number.POSITIVE_INFINITY,
-      })
-      .catch(() => undefined);
+    await listenOn(connection, server, uri, signal, firstRetryMs);
     return;
   }
   const reply = await connection.request({
@@ -135,11 +128,47 @@ async function subscribeOn(connection: Connection, server: string, uri: string, 
     timeoutMs: subscribeTimeoutMs,
     maxTimeoutMs: subscribeTimeoutMs,
   });
-  if (reply.kind === "error")
-    throw new GatewayError(
-      "UPSTREAM_PROTOCOL",
-      `${server} refused the subscription: ${parseErrorObject(reply.error).message.slice(0, 200)}`,
-    );
+  if (reply.kind === "error") throw refused(server, reply.error);
+}
+
+/**
+ * The answer to `subscriptions/listen` is its end: it stays open as long as anybody listens, and a stream that breaks off is opened
+ * again, after twice as long each time. With the connection it ends for good: a new one is subscribed to anew.
+ */
+async function listenOn(
+  connection: Connection,
+  server: string,
+  uri: string,
+  signal: AbortSignal,
+  retryMs: number,
+): Promise<void> {
+  let take: (() => void) | undefined;
+  const taken = new Promise<void>((resolve) => (take = resolve));
+  const replies = { send: () => take?.() === undefined };
+  const forEver = { timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY };
+  const params = [["notifications", latin1({ resourceSubscriptions: [uri] })]] as const;
+  let isOver = false;
+  void connection.closed.then(() => (isOver = true));
+  const ended = connection.request({ method: "subscriptions/listen", params, signal, replies, ...forEver });
+  const again = async (): Promise<void> => {
+    await sleep(retryMs, signal);
+    if (!isOver) await listenOn(connection, server, uri, signal, Math.min(retryMs * 2, longestRetryMs));
+  };
+  const refusal = ended.then((reply) => {
+    if (reply.kind === "error") throw refused(server, reply.error);
+  });
+  await untilAborted(Promise.race([taken, refusal]), abortAfter(subscribeTimeoutMs, signal));
+  void refusal.then(again, again).catch(() => undefined);
+}
+
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
+
+function refused(server: string, error: JsonBytes): GatewayError {
+  return new GatewayError(
+    "UPSTREAM_PROTOCOL",
+    `${server} refused the subscription: ${parseErrorObject(error).message.slice(0, 200)}`,
+  );
 }
 
 /** Nobody waits for it. */

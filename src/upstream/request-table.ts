@@ -2,6 +2,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import type { Answer, Question } from "../shared/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
+import { metaKeys } from "../protocol/revisions.ts";
 import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
 import { encodeNotification } from "./encode.ts";
 import type { Inbound } from "./inbound.ts";
@@ -220,8 +221,17 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       return;
     }
     if (method === "notifications/cancelled") questions.takeBack(params["requestId"]);
+    else if (method === "notifications/subscriptions/acknowledged")
+      subscribed(params)?.request.replies?.send(encodeNotification(method, params));
     else if (stream === undefined || isForEverybody(method)) options.events.onNotification(method, params);
     else waiting.get(stream)?.request.replies?.send(encodeNotification(method, params));
+  }
+
+  /** The subscription that a message names (2026-07-28, patterns/subscriptions): its id is that of its request. */
+  function subscribed(params: JsonObject): Waiting | undefined {
+    const meta = params["_meta"];
+    const id = isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
+    return typeof id === "number" ? waiting.get(id) : undefined;
   }
 
   /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */

@@ -172,3 +172,40 @@ test("SHOULD: a cancellation of something unknown, or of nothing, is ignored [ba
     ).status,
   ).toBe(202);
 });
+
+test("SHOULD: a maximum time holds, whatever progress comes [basic/patterns/cancellation]", async () => {
+  await using slow = await startGateway({
+    config: { mcpServers: { slow: { ...badServer(), callTimeoutMs: 2_000, maxCallTimeoutMs: 2_500 } } },
+  });
+  await until(async () => JSON.stringify(await execute(slow.url, "slow:canary")).includes("instance"));
+  const session = await openSession(`${slow.url}/mcp`);
+  const stream = await session.call(1, "tools/call", {
+    name: "execute_mcp_tool",
+    arguments: { tool_path: "slow:progress-for-ever" },
+    _meta: { progressToken: 1 },
+  });
+  const answer = await stream.next(({ id }) => id === 1);
+  expect(answer.result.content[0].text).toContain("UPSTREAM_TIMEOUT");
+  expect(stream.messages.length).toBeGreaterThan(10);
+  await session.end();
+});
+
+test.each(["legacy-stdio", "legacy-http"])(
+  "a server that takes its question back: the client is told, and no answer goes up (%s)",
+  async (server) => {
+    const session = await openSession(`${gateway.url}/mcp`, { capabilities: { elicitation: {} } });
+    const stream = await session.call(1, "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: `${server}:elicit-and-take-back` },
+    });
+    await stream.next(({ id }) => id === 1);
+    const asked = stream.messages.find(({ method }) => method === "elicitation/create");
+    const cancelled = stream.messages.find(({ method }) => method === "notifications/cancelled");
+    expect(cancelled.params.requestId).toBe(asked.id);
+    await session.say({ id: asked.id, result: { action: "accept", content: { name: "late" } } });
+    await execute(gateway.url, `${server}:canary`);
+    const told = readRecord(fileOf(server)).filter(({ message }) => String(message?.id).startsWith("taken-back-"));
+    expect(told).toEqual([]);
+    await session.end();
+  },
+);

@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute, modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { modernStream, openSession, type OpenStream } from "./stream.ts";
@@ -252,4 +253,93 @@ test("SHOULD: what a server announces is listened to again after it was started 
     return stream.messages.some(({ method }) => method === "notifications/resources/updated");
   });
   await session.end();
+});
+
+test.each(servers)("the progress token of every request is its own (%s)", async (server) => {
+  const tokens = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const { messages } = await run("modern", call(server, "meta", {}, { progressToken: "same" }));
+      const text = messages.at(-1).result.content[0].text as string;
+      return (JSON.parse(text) as { progressToken: unknown }).progressToken;
+    }),
+  );
+  expect(new Set(tokens).size).toBe(3);
+  expect(tokens).not.toContain("same");
+});
+
+test.each(servers)("progress after the answer reaches nobody (%s)", async (server) => {
+  const { messages } = await run("legacy", call(server, "progress-late", {}, { progressToken: 1 }));
+  expect(messages.map(({ id }) => id)).toEqual(["it"]);
+});
+
+test("logging is declared wherever log messages may come", async () => {
+  for (const path of ["/mcp", "/mcp/flat", "/mcp/server/legacy-stdio"]) {
+    expect((await modernRpc(`${gateway.url}${path}`, "server/discover")).json.result.capabilities.logging).toEqual({});
+    const { json } = await rpc(`${gateway.url}${path}`, "initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+    });
+    expect(json.result.capabilities.logging).toEqual({});
+  }
+});
+
+test.each(["legacy-stdio", "legacy-http"])(
+  "a client's progress with a question reaches the server that asked, under the server's own token (%s)",
+  async (server) => {
+    const session = await openSession(`${gateway.url}/mcp`, { capabilities: { sampling: {} } });
+    const stream = await session.call("it", "tools/call", call(server, "sample-with-progress", { token: "theirs" }));
+    const asked = await stream.next(({ method }) => method === "sampling/createMessage");
+    expect(asked.params._meta.progressToken).not.toBe("theirs");
+    const { progressToken } = asked.params._meta;
+    await session.say({
+      method: "notifications/progress",
+      params: { progressToken, progress: 1, message: "thinking" },
+    });
+    const told = await until(() =>
+      readRecord(fileOf(server)).find(({ message }) => message?.method === "notifications/progress"),
+    );
+    expect(told.message.params).toEqual({ progressToken: "theirs", progress: 1, message: "thinking" });
+    await session.say({
+      id: asked.id,
+      result: { role: "assistant", content: { type: "text", text: "Paris" }, model: "m" },
+    });
+    await stream.next(isAnswer);
+    await session.end();
+  },
+);
+
+test("a client whose roots changed: the servers that it can reach are told", async () => {
+  const session = await openSession(`${gateway.url}/mcp`, { capabilities: { roots: { listChanged: true } } });
+  await session.say({ method: "notifications/roots/list_changed" });
+  for (const server of ["legacy-stdio", "legacy-http"])
+    await until(() =>
+      readRecord(fileOf(server)).some(({ message }) => message?.method === "notifications/roots/list_changed"),
+    );
+  await session.end();
+});
+
+test("MUST: on stdio a subscription that the gateway ends gets its result and notifications/cancelled [basic/patterns/cancellation]", async () => {
+  const data = join(directory, "stdio-data");
+  const config = join(directory, "stdio.json");
+  await writeFile(config, JSON.stringify({ mcpServers: {} }));
+  const child = spawn(process.execPath, [mainFile, "stdio", "--in-process", "--config", config, "--data-dir", data], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const params = { notifications: { promptsListChanged: true }, _meta };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: "s", method: "subscriptions/listen", params })}\n`);
+  await until(() => output.includes("acknowledged"));
+  child.kill("SIGTERM");
+  await new Promise((resolve) => child.once("close", resolve));
+  const lines = output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { id?: string; method?: string; params?: object });
+  expect(lines.find(({ id }) => id === "s")).toMatchObject({ result: { resultType: "complete" } });
+  expect(lines.at(-1)).toMatchObject({ method: "notifications/cancelled", params: { requestId: "s" } });
 });

@@ -62,7 +62,9 @@ async function startSseServer(): Promise<Server> {
         const transport = new SSEServerTransport("/message", response);
         transports.set(transport.sessionId, transport);
         const server = new McpServer({ name: "bridged", version: "1" });
-        server.registerTool("greet", { description: "Greets" }, async () => ({ content: [{ type: "text", text: "hello over SSE" }] }));
+        server.registerTool("greet", { description: "Greets" }, async () => ({
+          content: [{ type: "text", text: "hello over SSE" }],
+        }));
         await server.connect(transport);
       } else response.writeHead(404).end();
     })();
@@ -84,18 +86,26 @@ describe("the SDK v1 client", () => {
     const uri = (await client.listResources()).resources[0]?.uri ?? "";
     expect((await client.readResource({ uri })).contents[0]?.uri).toBe(uri);
     await client.subscribeResource({ uri });
-    expect((await client.getPrompt({ name: "new-greet", arguments: { name: "Eve" } })).messages[0]?.content).toMatchObject({ text: "Hello, Eve" });
+    expect(
+      (await client.getPrompt({ name: "new-greet", arguments: { name: "Eve" } })).messages[0]?.content,
+    ).toMatchObject({ text: "Hello, Eve" });
     await client.close();
   });
 });
 
 describe.each(["legacy", "auto"] as const)("the SDK v2 client, negotiating %s", (mode) => {
   test("lists and calls behind every exposure", async () => {
-    for (const [path, tool] of [["/mcp", "old:canary"], ["/mcp/flat", "old-canary"], ["/mcp/server/old", "canary"]] as const) {
+    for (const [path, tool] of [
+      ["/mcp", "old:canary"],
+      ["/mcp/flat", "old-canary"],
+      ["/mcp/server/old", "canary"],
+    ] as const) {
       const client = new ModernClient({ name: "v2", version: "1" }, { versionNegotiation: { mode } } as never);
       await client.connect(new ModernHttp(new URL(`${gateway.url}${path}`)));
       expect((await client.listTools()).tools.length).toBeGreaterThan(0);
-      expect((await client.callTool({ name: tool, arguments: {} })).structuredContent).toMatchObject({ tool: "canary" });
+      expect((await client.callTool({ name: tool, arguments: {} })).structuredContent).toMatchObject({
+        tool: "canary",
+      });
       await client.close();
     }
   });
@@ -104,14 +114,23 @@ describe.each(["legacy", "auto"] as const)("the SDK v2 client, negotiating %s", 
 describe("Inspector CLI", () => {
   test.each(["legacy", "modern", "auto"])("speaks %s", { timeout: 300_000 }, async (era) => {
     const { node, file } = await inspectorCli();
-    const inspect = async (...args: string[]): Promise<{ tools?: { name: string }[]; content?: { text: string }[] }> => {
+    const inspect = async (
+      ...args: string[]
+    ): Promise<{ tools?: { name: string }[]; content?: { text: string }[] }> => {
       const target = ["--server-url", `${gateway.url}/mcp`, "--transport", "http", "--protocol-era", era];
       const env = { ...process.env, HOME: home, MCP_CATALOG_PATH: join(home, "mcp.json") };
       const { stdout } = await promisify(execFile)(node, [file, "--cli", ...target, ...args], { env });
       return JSON.parse(stdout) as never;
     };
     expect((await inspect("--method", "tools/list")).tools?.map(({ name }) => name)).toEqual(fourTools);
-    const called = await inspect("--method", "tools/call", "--tool-name", "execute_mcp_tool", "--tool-arg", "tool_path=new:canary");
+    const called = await inspect(
+      "--method",
+      "tools/call",
+      "--tool-name",
+      "execute_mcp_tool",
+      "--tool-arg",
+      "tool_path=new:canary",
+    );
     expect(called.content?.[0]?.text).toContain('"tool":"canary"');
   });
 });
@@ -139,5 +158,7 @@ test("a server over HTTP+SSE is found out by itself and called like any other", 
 
 test("a client that only knows HTTP+SSE is told so with a status, and falls back no further", async () => {
   const client = new LegacyClient({ name: "old", version: "1" });
-  await expect(client.connect(new SSEClientTransport(new URL(`${gateway.url}/mcp`)) as never)).rejects.toThrow(/405|Non-200/);
+  await expect(client.connect(new SSEClientTransport(new URL(`${gateway.url}/mcp`)) as never)).rejects.toThrow(
+    /405|Non-200/,
+  );
 });

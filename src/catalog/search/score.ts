@@ -72,7 +72,7 @@ function createScratch(size: number): Scratch {
 
 function scoreMember(index: SearchIndex, member: Member, learned: LearnedField | undefined, scratch: Scratch): void {
   const { best, sum, mentions, touched, seen } = scratch;
-  if (member.term !== undefined) addIndexed(index, member.term, member.weight === 1, scratch);
+  if (member.term !== undefined) addIndexed(index, member, member.term, scratch);
   if (learned !== undefined) addLearned(learned, member.stem, scratch);
   const { k1 } = index.language.weights;
   const full = member.weight * member.rarity * (k1 + 1);
@@ -82,7 +82,6 @@ function scoreMember(index: SearchIndex, member: Member, learned: LearnedField |
     const value = (full * count) / (k1 + count);
     mentions[tool] = 0;
     if (sum[tool] === 0) {
-      if (member.isCompanion === true) continue;
       touched[scratch.touchedCount] = tool;
       scratch.touchedCount += 1;
     }
@@ -93,8 +92,11 @@ function scoreMember(index: SearchIndex, member: Member, learned: LearnedField |
 }
 
 /** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
-function addIndexed(index: SearchIndex, term: number, isLiteral: boolean, scratch: Scratch): void {
+function addIndexed(index: SearchIndex, member: Member, term: number, scratch: Scratch): void {
   const { mention } = index;
+  const { sum } = scratch;
+  const isLiteral = member.weight === 1;
+  const isCompanion = member.isCompanion === true;
   const lastRef = index.refStart[term + 1] as number;
   for (let ref = index.refStart[term] as number; ref < lastRef; ref += 1) {
     const number = index.refPart[ref] as number;
@@ -107,6 +109,7 @@ function addIndexed(index: SearchIndex, term: number, isLiteral: boolean, scratc
       const at = packed >> 4;
       if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
       const tool = first + (part.postingTool[posting] as number);
+      if (isCompanion && sum[tool] === 0) continue;
       addMentions(scratch, tool, (packed & 15) * (mention[tool * fieldCount + at] as number));
     }
   }

@@ -99,7 +99,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
       if (isModern && message.method === "subscriptions/listen") {
         parts.listen.open(message, caller, (onGone) => {
           controller.signal.addEventListener("abort", onGone, { once: true });
-          return channel;
+          return withTeardown(channel, message, controller.signal, send);
         });
         await new Promise<void>((resolve) =>
           controller.signal.addEventListener("abort", () => resolve(), { once: true }),
@@ -136,9 +136,29 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     options.input.on("close", () => resolve());
     options.output.on("error", () => resolve());
   });
+  // Stopped by ourselves, perhaps: a client that still reads is told.
+  parts.listen.endWhere((who) => who.id === principal.id);
   for (const controller of running.values())
     controller.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
   if (session !== undefined) parts.sessions.end(session, "the client has gone");
+}
+
+/** Where there is no stream to close, a subscription that ends is also cancelled (2026-07-28, patterns/cancellation). */
+function withTeardown(
+  channel: AnswerChannel,
+  { idText }: ClientRequest,
+  cancelled: AbortSignal,
+  send: (message: string) => void,
+): AnswerChannel {
+  return {
+    ...channel,
+    finish(body) {
+      // Cancelled by the client itself: then it gets no further message.
+      if (cancelled.aborted) return;
+      channel.finish(body);
+      send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${idText}}}`);
+    },
+  };
 }
 
 function createLineChannel(idText: string, send: (message: string) => void): AnswerChannel {

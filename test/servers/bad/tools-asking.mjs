@@ -44,6 +44,25 @@ export const askingTools = {
       exchange.say(inputResponses);
     },
   },
+  "elicit-and-take-back": {
+    description: "Legacy: asks the user, takes the question back at once, then answers",
+    async run(exchange) {
+      const id = `taken-back-${exchange.id}`;
+      const { method, params } = questions.elicit(exchange.args);
+      await exchange.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      await exchange.notify("notifications/cancelled", { requestId: id, reason: "never mind" });
+      exchange.say("taken back");
+    },
+  },
+  "sample-with-progress": {
+    description: "Legacy: asks the client's model with the progress token `token`, and returns the answer",
+    async run(exchange) {
+      const { method, params } = questions.sample(exchange.args);
+      const _meta = { progressToken: exchange.args.token };
+      const { result, error } = await exchange.ask(method, { ...params, _meta });
+      exchange.say(result ?? error);
+    },
+  },
   "elicit-then-progress": {
     description: "Legacy: asks the user, reports progress once it knows, then answers",
     async run(exchange) {
