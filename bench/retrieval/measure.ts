@@ -20,14 +20,26 @@ export interface Measured {
 /** Queries asked before measuring: the first ones pay for compilation and for reading the vocabulary. */
 const usualWarmUp = 50;
 
-/** Asks every query once, after a warm-up, and judges the answers. */
-export async function measure(queries: readonly DevQuery[], ask: Ask, warmUp = usualWarmUp): Promise<Measured> {
+/**
+ * Asks every query, after a warm-up, and judges the answers. A query that is asked in several rounds is timed by its quickest one: what other
+ * processes do on the machine is not ours.
+ */
+export async function measure(
+  queries: readonly DevQuery[],
+  ask: Ask,
+  { warmUp = usualWarmUp, rounds = 1 } = {},
+): Promise<Measured> {
   for (const query of queries.slice(0, warmUp)) await ask(query);
   const judged: Judged[] = [];
   for (const query of queries) {
-    const start = performance.now();
-    const found = await ask(query);
-    judged.push({ ...judge(query, found), ms: performance.now() - start });
+    let found: readonly string[] = [];
+    let ms = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < rounds; round += 1) {
+      const start = performance.now();
+      found = await ask(query);
+      ms = Math.min(ms, performance.now() - start);
+    }
+    judged.push({ ...judge(query, found), ms });
   }
   return summarise(judged);
 }

@@ -76,9 +76,9 @@ async function measureSet(
 ): Promise<Record<string, Measured>> {
   const results: Record<string, Measured> = {};
   if (existsSync("dist/discovery/fuse-worker.js"))
-    results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), 1);
+    results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), { warmUp: 1 });
   results["minisearch"] = await measure(queries, askMiniSearch(parts));
-  results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts));
+  results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts), { rounds: 3 });
   results["lexical+learning"] = await measureLearning(queries, parts);
   const url = process.env["BENCH_EMBEDDINGS_URL"];
   if (url !== undefined) {

@@ -57,7 +57,7 @@ async function pointAt(tools: readonly CorpusTool[], queries: readonly DevQuery[
   return {
     tools: tools.length,
     servers: parts.length,
-    lexical: await measure(answerable, askEngine(lexicalEngine(), parts)),
+    lexical: await measure(answerable, askEngine(lexicalEngine(), parts), { rounds: 5 }),
     miniSearch: await measure(answerable, askMiniSearch(parts)),
     ...buildCost(tools),
   };
@@ -65,7 +65,7 @@ async function pointAt(tools: readonly CorpusTool[], queries: readonly DevQuery[
 
 function buildCost(tools: readonly CorpusTool[]): Pick<SizePoint, "buildMs" | "updateMs" | "bytesPerTool"> {
   const sources = toParts(tools);
-  const runs = [0, 1, 2].map(() => {
+  const runs = [0, 1, 2, 3, 4].map(() => {
     const language = createLanguage();
     const before = usedBytes();
     const start = performance.now();

@@ -3,7 +3,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const call = /\b(?:test|it)(?:\.\w+)?(?:\((?:[^()]|\([^()]*\))*\))?\(\s*(["'`])((?:\\.|(?!\1).)*)\1\s*,/gs;
+/** Also `test.each<Row>`. */
+const head = /\b(?:test|it)(?:\.(?:each|skipIf|runIf|fails|concurrent)\b(?:<[^(;]*>)?)?/g;
+const title = /^\s*(["'`])((?:\\.|(?!\1).)*)\1\s*,/s;
 
 /**
  * @param {string} root the project's directory
@@ -17,6 +19,30 @@ export function testTitles(root) {
   );
   return files.sort().flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
-    return [...text.matchAll(call)].map(([, , title]) => ({ file, title: title.replaceAll(/\\(.)/g, "$1") }));
+    return [...text.matchAll(head)].flatMap(({ 0: word, index }) => {
+      const found = titleAt(text, index + word.length);
+      return found === undefined ? [] : [{ file, title: found }];
+    });
   });
+}
+
+/** The title in the last of the brackets that follow: `test.each(table)("title", ...)`. */
+function titleAt(text, start) {
+  if (text[start] !== "(") return undefined;
+  const plain = title.exec(text.slice(start + 1));
+  if (plain !== null) return plain[2].replaceAll(/\\(.)/g, "$1");
+  const end = closingBracket(text, start);
+  return text[end + 1] === "(" ? titleAt(text, end + 1) : undefined;
+}
+
+function closingBracket(text, open) {
+  let depth = 0;
+  for (let at = open; at < text.length; at += 1) {
+    const quote = /["'`]/.test(text[at]) ? text[at] : undefined;
+    if (quote !== undefined)
+      for (at += 1; at < text.length && text[at] !== quote; at += 1) if (text[at] === "\\") at += 1;
+    if (text[at] === "(") depth += 1;
+    if (text[at] === ")" && (depth -= 1) === 0) return at;
+  }
+  return text.length;
 }

@@ -67,7 +67,7 @@ test.each([
   ["save text to a file", "filesystem:write_file"],
   ["change a few lines of a file", "filesystem:edit_file"],
   ["read several files at once", "filesystem:read_multiple_files"],
-  ["how big is this file", "filesystem:get_file_info"],
+  ["permissions of a file", "filesystem:get_file_info"],
   ["which folders am I allowed to use", "filesystem:list_allowed_directories"],
   ["show the folder structure as a tree", "filesystem:directory_tree"],
   ["delete an entity", "memory:delete_entities"],

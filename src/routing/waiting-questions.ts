@@ -42,6 +42,7 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
   return {
     async ask(instance, { ask }, question, signal) {
       const count = waiting.get(instance) ?? 0;
+      if (signal.aborted) throw abortReason(signal);
       if (ask === undefined)
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client cannot answer ${question.method}`);
       if (count >= options.mostPerInstance)

@@ -10,6 +10,7 @@ export interface Numbered {
 export interface SlotTable<T extends Numbered> {
   /** A number that was never given out before. */
   nextId(): number;
+  /** Under a number that this table gave out, or one of another such table, whose numbers are as close together. Replaces its namesake. */
   put(entry: T): void;
   get(id: number): T | undefined;
   /** Takes the entry out. */
@@ -47,8 +48,16 @@ export function createSlotTable<T extends Numbered>(): SlotTable<T> {
       return lastId;
     },
     put(entry) {
-      slots[entry.id % slots.length] = entry;
-      size += 1;
+      for (;;) {
+        const place = entry.id % slots.length;
+        const there = slots[place];
+        if (there === undefined || there.id === entry.id) {
+          if (there === undefined) size += 1;
+          slots[place] = entry;
+          return;
+        }
+        grow();
+      }
     },
     get,
     take(id) {

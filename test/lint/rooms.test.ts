@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,12 @@ describe("the room rule", () => {
 
   beforeAll(() => {
     house = mkdtempSync(join(tmpdir(), "toolyard-house-"));
-    cpSync(join(root, ".oxlintrc.json"), join(house, ".oxlintrc.json"));
+    // Without types: the rules that need them are not the ones in question, and would want the project's own tools beside them.
+    const { options: _typeAware, ...rules } = JSON.parse(readFileSync(join(root, ".oxlintrc.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+    writeFileSync(join(house, ".oxlintrc.json"), JSON.stringify(rules));
   });
   afterAll(() => rmSync(house, { recursive: true, force: true }));
 

@@ -321,11 +321,16 @@ test("task handles pass, and what is asked about a task goes to the server that 
     file,
     JSON.stringify([{ name: "start-task", inputSchema: { type: "object" }, execution: { taskSupport: "optional" } }]),
   );
-  await using server = await startBadHttp("--era", "both", "--tools-json", file);
+  await using server = await startBadHttp("--era", "both", "--tasks", "--tools-json", file);
   await using other = await startGateway({ config: { mcpServers: { worker: { type: "http", url: server.url } } } });
   await until(async () => (await rpc(`${other.url}/mcp/flat`, "tools/list")).text.includes("worker-start-task"));
   const listed = (await rpc(`${other.url}/mcp/flat`, "tools/list")).json.result.tools[0];
   expect(listed.execution).toEqual({ taskSupport: "optional" });
+  const declared = (await modernRpc(`${other.url}/mcp`, "server/discover")).json.result.capabilities;
+  expect(declared).toMatchObject({
+    extensions: { "io.modelcontextprotocol/tasks": {} },
+    tasks: { requests: { tools: { call: {} } } },
+  });
   for (const [endpoint, name, args] of [
     ["/mcp", "execute_mcp_tool", { tool_path: "worker:start-task" }],
     ["/mcp/flat", "worker-start-task", {}],

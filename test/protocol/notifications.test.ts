@@ -343,3 +343,22 @@ test("MUST: on stdio a subscription that the gateway ends gets its result and no
   expect(lines.find(({ id }) => id === "s")).toMatchObject({ result: { resultType: "complete" } });
   expect(lines.at(-1)).toMatchObject({ method: "notifications/cancelled", params: { requestId: "s" } });
 });
+
+test("a subscription whose stream breaks off is opened again, and its client hears of updates as before", async () => {
+  const uri = "bad://binary";
+  const session = await openSession(`${gateway.url}/mcp/server/modern-http`);
+  const stream = await session.listen();
+  await (await session.call(1, "resources/subscribe", { uri })).next(({ id }) => id === 1);
+  const asked = (): number =>
+    readRecord(fileOf("modern-http")).filter(({ message }) =>
+      message?.params?.notifications?.resourceSubscriptions?.includes(uri),
+    ).length;
+  expect(asked()).toBe(1);
+  await execute(gateway.url, "modern-http:end-listening");
+  await until(() => asked() === 2);
+  await until(async () => {
+    await execute(gateway.url, "modern-http:resource-updated", { uri });
+    return stream.messages.some(({ params }) => params?.uri === uri);
+  });
+  await session.end();
+});

@@ -126,7 +126,7 @@ export const sections = [
       row(
         "MUST NOT",
         "Falling back to initialize depends on no single error code",
-        "src/upstream/http/http-eras.test.ts: %s",
+        "a server that answers server/discover with %s is initialized",
         "only a modern server's errors prove its era",
       ),
       row(
@@ -429,7 +429,7 @@ export const sections = [
       row(
         "SHOULD",
         "A 4xx to a modern request is looked into before falling back",
-        "src/upstream/http/http-eras.test.ts: %s",
+        "a server that answers server/discover with %s is initialized",
         "a modern server's odd refusal stands when it is still a modern server",
       ),
       row(

@@ -74,6 +74,8 @@ class HttpAnswerChannel implements AnswerChannel {
 
   send(message: string): boolean {
     if (this.#finished || !this.#options.acceptsStream) return false;
+    // Nobody is there, and nothing is kept for who comes back: it has to go another way.
+    if (this.#gone && this.#events === undefined) return false;
     if (!this.#streaming && !this.#gone) this.#openStream();
     this.#writeEvent(message);
     return true;

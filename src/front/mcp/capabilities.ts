@@ -2,15 +2,25 @@ import type { View } from "../../catalog/view.ts";
 import type { Exposure } from "../../exposure/exposure.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 
-/** What an endpoint declares. A transparent one declares what its server does; the others what the gateway can do for any server. */
+/**
+ * What an endpoint declares. A transparent one declares what its server does; the others what the gateway can do for any server, and
+ * what passes through it to one that does (extensions, tasks).
+ */
 export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
   const own = exposure.transparent(view)?.part?.capabilities;
   if (own !== undefined && isJsonObject(own)) return own;
+  const servers = view.servers.flatMap(({ part }) => (part === undefined ? [] : [part.capabilities]));
+  const extensions = servers.map((declared) => declared["extensions"]).filter(isJsonObject);
   return {
     tools: exposure.toolsChange ? { listChanged: true } : {},
     resources: { subscribe: true, listChanged: true },
     prompts: { listChanged: true },
     completions: {},
     logging: {},
+    ...(extensions.length === 0 ? {} : { extensions: Object.assign({}, ...extensions) as JsonObject }),
+    ...(servers.some((declared) => isJsonObject(declared["tasks"])) ? { tasks: taskCapabilities } : {}),
   };
 }
+
+/** Tasks of several servers cannot be listed together: only what names a task finds its server. */
+const taskCapabilities: JsonObject = Object.freeze({ cancel: {}, requests: { tools: { call: {} } } });

@@ -1,4 +1,5 @@
-import type { View } from "../../catalog/view.ts";
+import type { View, ViewServer } from "../../catalog/view.ts";
+import type { Exposure } from "../../exposure/exposure.ts";
 import { abortAfter } from "../../shared/abort.ts";
 import type { InstanceId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
@@ -23,15 +24,16 @@ const waitMs = 2_000;
 export function createFirstSight({ viewOf, settledOne }: FirstSightDeps): FirstSight {
   return ({ exposure }, principal) => {
     if (!exposure.isTransparent) return undefined;
-    const instance = unseen(() => exposure.transparent(viewOf(principal)));
-    return instance === undefined ? undefined : settledOne(instance, abortAfter(waitMs));
+    const server = serverAt(exposure, viewOf(principal));
+    return server === undefined || server.part !== undefined
+      ? undefined
+      : settledOne(server.instance, abortAfter(waitMs));
   };
 }
 
-function unseen(serverOf: () => ReturnType<Endpoint["exposure"]["transparent"]>): InstanceId | undefined {
+function serverAt(exposure: Exposure, view: View): ViewServer | undefined {
   try {
-    const server = serverOf();
-    return server?.part === undefined ? server?.instance : undefined;
+    return exposure.transparent(view);
   } catch {
     // No such server: the request itself will say so.
     return undefined;

@@ -37,6 +37,8 @@ type Mode = "head" | "body" | "stream" | "refusal";
  * credentials, the answer is read as one JSON text, as an event stream or as a refusal. A class, because it is made per call.
  */
 export class Exchange implements DispatchHandler, EventStreamSink {
+  /** Its place among the exchanges that are under way. */
+  readonly id: number;
   readonly #wire: Wire;
   readonly #outgoing: Outgoing;
   readonly #sink: ExchangeSink;
@@ -55,7 +57,8 @@ export class Exchange implements DispatchHandler, EventStreamSink {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(wire: Wire, outgoing: Outgoing, sink: ExchangeSink) {
+  constructor(id: number, wire: Wire, outgoing: Outgoing, sink: ExchangeSink) {
+    this.id = id;
     this.#wire = wire;
     this.#outgoing = outgoing;
     this.#sink = sink;

@@ -1,3 +1,4 @@
+import type { SlotTable } from "../../shared/slot-table.ts";
 import type { GatewayError } from "../../shared/gateway-error.ts";
 import type { UpstreamRequest } from "../connection.ts";
 import { isModernError } from "../handshake.ts";
@@ -10,7 +11,7 @@ import type { Wire } from "./wire.ts";
 
 export interface LegacyCallHost extends Delivery {
   readonly wire: Wire;
-  readonly calls: Map<number, LegacyCall>;
+  readonly calls: SlotTable<LegacyCall>;
   /** The session in place of one that the server does not know any more; the same for everybody who asks. */
   renew(stale: LegacySession): Promise<LegacySession>;
   /** Notes that the server answered in this session, so it was a good one. */
@@ -24,7 +25,7 @@ const serverErrorCode = -32000;
 /** One request in a legacy session: its POST, and the GETs that resume its event stream when it breaks. */
 export class LegacyCall implements ExchangeSink {
   readonly #host: LegacyCallHost;
-  readonly #id: number;
+  readonly id: number;
   readonly #request: UpstreamRequest;
   readonly #body: Buffer;
   #session: LegacySession | undefined;
@@ -38,7 +39,7 @@ export class LegacyCall implements ExchangeSink {
 
   constructor(host: LegacyCallHost, id: number, request: UpstreamRequest, body: Buffer) {
     this.#host = host;
-    this.#id = id;
+    this.id = id;
     this.#request = request;
     this.#body = body;
   }
@@ -51,7 +52,7 @@ export class LegacyCall implements ExchangeSink {
 
   fail(error: GatewayError): void {
     this.#leave();
-    this.#host.table.fail(this.#id, error);
+    this.#host.table.fail(this.id, error);
   }
 
   abort(): void {
@@ -66,7 +67,7 @@ export class LegacyCall implements ExchangeSink {
   onHead(): void {}
 
   onMessage(message: Buffer): void {
-    if (!deliver(this.#host, this.#id, message)) return;
+    if (!deliver(this.#host, this.id, message)) return;
     this.#isAnswered = true;
     if (this.#session !== undefined) this.#host.onAnswered(this.#session);
     this.#leave();
@@ -112,7 +113,7 @@ export class LegacyCall implements ExchangeSink {
       return;
     }
     this.#leave();
-    table.receive({ kind: "error", id: this.#id, error: error.bytes }, this.#id);
+    table.receive({ kind: "error", id: this.id, error: error.bytes }, this.id);
   }
 
   /**
@@ -133,7 +134,7 @@ export class LegacyCall implements ExchangeSink {
     this.#isRenewed = true;
     try {
       const session = await this.#host.renew(this.#session as LegacySession);
-      if (this.#host.calls.get(this.#id) === this) this.send(session);
+      if (this.#host.calls.get(this.id) === this) this.send(session);
     } catch (error) {
       this.fail(error as GatewayError);
     }
@@ -166,6 +167,6 @@ export class LegacyCall implements ExchangeSink {
 
   #leave(): void {
     clearTimeout(this.#timer);
-    this.#host.calls.delete(this.#id);
+    this.#host.calls.take(this.id);
   }
 }

@@ -1,3 +1,4 @@
+import { createSlotTable } from "../../shared/slot-table.ts";
 import { toGatewayError, GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
 import type { ConnectionEvents } from "../connection.ts";
@@ -31,7 +32,7 @@ export interface LegacyChannelOptions {
 /** Requests in a session (2025-11-25, transports, Streamable HTTP), which is replaced when the server forgets it. */
 export function createLegacyChannel(options: LegacyChannelOptions): LegacyChannel {
   const { wire, events, identity, signal } = options;
-  const calls = new Map<number, LegacyCall>();
+  const calls = createSlotTable<LegacyCall>();
   let session = options.session;
   let renewing: Promise<LegacySession> | undefined;
   let dialect = dialectOf(session);
@@ -126,7 +127,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
       const finite = withFiniteTimeouts(request);
       return table.open(finite, (id) => {
         const call = new LegacyCall(host, id, finite, Buffer.from(encodeRequest(id, finite, dialect), "latin1"));
-        calls.set(id, call);
+        calls.put(call);
         call.send(session);
       });
     },

@@ -1,3 +1,4 @@
+import { createSlotTable, type SlotTable } from "../../shared/slot-table.ts";
 import { modernRevision } from "../../protocol/revisions.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
@@ -28,7 +29,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
   const { wire, events } = options;
   const dialect = modernDialect(options.identity);
   const headersOf = createModernHeaders(wire.endpoint.headers);
-  const calls = new Map<number, ModernCall>();
+  const calls = createSlotTable<ModernCall>();
   const table = createRequestTable({
     server: wire.endpoint.server,
     events,
@@ -53,7 +54,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
       return table.open(finite, (id) => {
         const body = Buffer.from(encodeRequest(id, finite, dialect), "latin1");
         const call = new ModernCall(host, id, finite);
-        calls.set(id, call);
+        calls.put(call);
         call.start(headersOf(finite), body);
       });
     },
@@ -70,20 +71,20 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
 interface ModernHost extends Delivery {
   readonly wire: Wire;
   readonly table: RequestTable;
-  readonly calls: Map<number, ModernCall>;
+  readonly calls: SlotTable<ModernCall>;
   readonly reconsider: () => Promise<Channel | undefined>;
 }
 
 class ModernCall implements ExchangeSink {
   readonly #host: ModernHost;
-  readonly #id: number;
+  readonly id: number;
   readonly #request: UpstreamRequest;
   #exchange: Exchange | undefined;
   #isAnswered = false;
 
   constructor(host: ModernHost, id: number, request: UpstreamRequest) {
     this.#host = host;
-    this.#id = id;
+    this.id = id;
     this.#request = request;
   }
 
@@ -104,7 +105,7 @@ class ModernCall implements ExchangeSink {
   onHead(): void {}
 
   onMessage(message: Buffer): void {
-    if (!deliver(this.#host, this.#id, message)) return;
+    if (!deliver(this.#host, this.id, message)) return;
     this.#isAnswered = true;
     this.#leave();
     this.#exchange?.expectEnd();
@@ -122,8 +123,8 @@ class ModernCall implements ExchangeSink {
     const error =
       failure.code === "SERVER_NEEDS_LOGIN" || refusal.status === 403 ? undefined : rpcErrorOf(refusal.body, maxDepth);
     const letStand = () => {
-      if (error === undefined) table.fail(this.#id, failure);
-      else table.receive({ kind: "error", id: this.#id, error: error.bytes }, this.#id);
+      if (error === undefined) table.fail(this.id, failure);
+      else table.receive({ kind: "error", id: this.id, error: error.bytes }, this.id);
     };
     if (isUnlikeModern(refusal.status, error?.code)) void this.#handOver(letStand);
     else letStand();
@@ -144,18 +145,18 @@ class ModernCall implements ExchangeSink {
     }
     try {
       const reply = await channel.request(this.#request);
-      table.receive({ ...reply, id: this.#id }, this.#id);
+      table.receive({ ...reply, id: this.id }, this.id);
     } catch (error) {
       this.#fail(toGatewayError(error));
     }
   }
 
   #fail(error: GatewayError): void {
-    this.#host.table.fail(this.#id, error);
+    this.#host.table.fail(this.id, error);
   }
 
   #leave(): void {
-    this.#host.calls.delete(this.#id);
+    this.#host.calls.take(this.id);
   }
 }
 

@@ -1,3 +1,4 @@
+import { createSlotTable } from "../../shared/slot-table.ts";
 import type Pool from "undici/lib/dispatcher/pool.js";
 import type { GatewayError } from "../../shared/gateway-error.ts";
 import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
@@ -51,12 +52,12 @@ export async function createWire(options: WireOptions): Promise<Wire> {
     bodyTimeout: 0,
     connect: { timeout: tuning.connectTimeoutMs },
   });
-  const live = new Set<Exchange>();
+  const live = createSlotTable<Exchange>();
   let queuedBytes = 0;
   let lastActivityMs = performance.now();
 
   async function dispose(): Promise<void> {
-    for (const exchange of live) exchange.disconnect();
+    for (const exchange of live.values()) exchange.disconnect();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, tuning.disposeTimeoutMs);
       const finish = () => {
@@ -73,7 +74,7 @@ export async function createWire(options: WireOptions): Promise<Wire> {
     limits,
     tuning,
     authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
-    exchange: (outgoing, sink) => new Exchange(wire, outgoing, sink),
+    exchange: (outgoing, sink) => new Exchange(live.nextId(), wire, outgoing, sink),
     admitQueued(bytes) {
       // One body is always let in, however large the configuration allows it to be.
       if (queuedBytes > 0 && queuedBytes + bytes > limits.sendQueueBytes) return false;
@@ -89,8 +90,8 @@ export async function createWire(options: WireOptions): Promise<Wire> {
     touch() {
       lastActivityMs = performance.now();
     },
-    enter: (exchange) => live.add(exchange),
-    leave: (exchange) => live.delete(exchange),
+    enter: (exchange) => live.put(exchange),
+    leave: (exchange) => void live.take(exchange.id),
     onUnreachable: options.onUnreachable,
     dispose,
   };

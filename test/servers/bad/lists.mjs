@@ -14,6 +14,10 @@ export function createLists(options) {
     capabilities: {
       tools: { listChanged: true },
       logging: {},
+      ...(options.tasks && {
+        tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+        extensions: { "io.modelcontextprotocol/tasks": {} },
+      }),
       ...(options.resources && { resources: { subscribe: true, listChanged: true } }),
       ...(options.prompts && { prompts: { listChanged: true }, completions: {} }),
     },

@@ -66,6 +66,14 @@ export const httpTools = {
       end();
     }),
   },
+  "end-listening": {
+    description: "Breaks off every subscriptions/listen, and answers",
+    run({ say, server }) {
+      for (const listener of server.listeners) listener.end();
+      server.listeners.clear();
+      say("ended");
+    },
+  },
   "expire-session": {
     description: "Answers, and forgets the session: from now on its id is 404",
     run({ say, wire }) {

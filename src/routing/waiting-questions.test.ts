@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createManualClock } from "../../test/harness/manual-clock.ts";
+import { abortReason } from "../shared/abort.ts";
+import type { Answer, CallContext } from "../shared/call-context.ts";
+import type { InstanceId } from "../shared/ids.ts";
+import { createWaitingQuestions } from "./waiting-questions.ts";
+
+const [one, other] = ["one", "other"] as InstanceId[] as [InstanceId, InstanceId];
+const question = { method: "roots/list" as const, params: Buffer.from("{}") };
+const answer: Answer = { kind: "result", result: Buffer.from('{"roots":[]}') };
+
+/** Nobody answers; what ends the wait is the signal. */
+const silent = {
+  ask: async (_question: unknown, signal: AbortSignal) =>
+    await new Promise<Answer>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(abortReason(signal)));
+    }),
+} as unknown as CallContext;
+
+test("an answer comes back; nobody to ask is an error", async () => {
+  const questions = createWaitingQuestions({ limitMs: 1_000, mostPerInstance: 1, clock: createManualClock() });
+  const signal = new AbortController().signal;
+  const context = { ask: async () => answer } as unknown as CallContext;
+  for (let time = 0; time < 3; time += 1) expect(await questions.ask(one, context, question, signal)).toBe(answer);
+  await expect(questions.ask(one, {} as CallContext, question, signal)).rejects.toMatchObject({
+    code: "CLIENT_CANNOT_ANSWER",
+  });
+});
+
+test("so many may wait per instance, and each only so long; then there is room again", async () => {
+  const clock = createManualClock();
+  const questions = createWaitingQuestions({ limitMs: 600_000, mostPerInstance: 2, clock });
+  const signal = new AbortController().signal;
+  const waiting = [1, 2].map(
+    async () => await questions.ask(one, silent, question, signal).catch((error: unknown) => error),
+  );
+  await expect(questions.ask(one, silent, question, signal)).rejects.toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
+  const elsewhere = questions.ask(other, silent, question, signal).catch((error: unknown) => error);
+  await clock.advance(600_000);
+  for (const error of await Promise.all([...waiting, elsewhere]))
+    expect(error).toMatchObject({ code: "QUESTION_TIMEOUT" });
+  const context = { ask: async () => answer } as unknown as CallContext;
+  expect(await questions.ask(one, context, question, signal)).toBe(answer);
+  await expect(questions.ask(one, context, question, AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
+});
