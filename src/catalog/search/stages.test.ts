@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { sampleCatalog } from "../../../test/sample-catalog.ts";
+import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 import { nameCoverage } from "./coverage.ts";
 import { schemaTexts } from "./fields.ts";
 import { buildIndexPart } from "./index-part.ts";
@@ -59,6 +59,28 @@ test("a synonym says no more than the word itself would", () => {
 test("only stopwords: they are searched after all", () => {
   expect(planQuery(index, "go back to the", undefined).stems).toContain("back");
   expect(planQuery(index, "to the", undefined).stems).toEqual(["to", "the"]);
+});
+
+test("of a name that a word hints at, the rarest word leads; the others count only beside it", () => {
+  const parts = [
+    sampleInstance("kube", [
+      { name: "port_forward", description: "Reach a service" },
+      { name: "port_list", description: "What is open" },
+      { name: "port_close", description: "End it" },
+    ]),
+  ];
+  const kube = mergeParts(
+    parts.map((part) => buildIndexPart(part, language)),
+    language,
+  );
+  const { groups } = planQuery(kube, "tunnel", undefined);
+  const member = (stem: string): boolean | undefined =>
+    groups[0]?.members.find((one) => one.stem === stem)?.isCompanion;
+  expect(member("forward")).toBe(false);
+  expect(member("port")).toBe(true);
+  const { scores } = scoreGroups(kube, groups, undefined);
+  expect(scores[0]).toBeGreaterThan(0);
+  expect([scores[1], scores[2]]).toEqual([0, 0]);
 });
 
 test("a word in the name counts more than one in the description", () => {

@@ -134,7 +134,7 @@ test("a search that failed is told from one that found nothing", async () => {
         (row: { server: string; tools: number }) => row.server === "many" && row.tools === 20_000,
       ),
     );
-    const failed = await discover(gateway, { query: "needle haystack lorem dolor qwertz ".repeat(28) });
+    const failed = await discover(gateway, { query: "lorem ipsum dolor amet ".repeat(43) });
     expect(failed.tools).toEqual([]);
     expect(failed.unavailable[0]).toMatchObject({ status: "search_failed" });
     await gateway.stillServes();
