@@ -290,6 +290,7 @@ async function openGateway(config: object, directory: string): Promise<Gateway> 
     dataDir: directory,
   });
   await gateway.apply(loaded);
+  gateway.letServersStart();
   return gateway;
 }
 

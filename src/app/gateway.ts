@@ -64,6 +64,8 @@ export interface Gateway extends AsyncDisposable {
   readonly config: () => Config;
   /** Brings everything in line with a configuration; the first call starts what has to be started. */
   apply(config: Config): Promise<void>;
+  /** Until this is called no server is started: a client that waited for the gateway is answered before they take the machine. */
+  letServersStart(): void;
   /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
   stop(signal: AbortSignal): Promise<void>;
 }
@@ -97,6 +99,8 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const keeper = createCatalogFiles(join(deps.dataDir, "catalog"), (message) =>
     log.warn({ component: "store" }, message),
   );
+  let mayStart = false;
+  const starts = createStartQueue(() => (mayStart ? config.settings.instances.parallelStarts : 0));
   const fleet = createFleet({
     open: connections.open,
     loginOf: logins.loginOf,
@@ -105,7 +109,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     events,
     log,
     clock,
-    starts: createStartQueue(() => config.settings.instances.parallelStarts),
+    starts,
     settings: () => config.settings.instances,
     limits: () => config.settings.limits,
   });
@@ -219,6 +223,10 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     authenticator: () => authenticator,
     secrets: logins.secrets,
     config: () => config,
+    letServersStart() {
+      mayStart = true;
+      starts.wake();
+    },
     async apply(next) {
       config = next;
       authenticator = createAuthenticator(next, authenticator);

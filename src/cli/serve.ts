@@ -62,6 +62,9 @@ interface Running {
   readonly idleExitMs: number | undefined;
 }
 
+/** Whoever waited for the line asks at once, and is answered before thirty servers take the machine. */
+const firstClientMs = 60;
+
 /** From the first answer until it is to stop. */
 async function run({ context, config, gateway, owner, lock, url, log, stopping, idleExitMs }: Running): Promise<void> {
   const { host } = config.settings;
@@ -69,6 +72,7 @@ async function run({ context, config, gateway, owner, lock, url, log, stopping, 
   await lock.announce(url);
   process.stdout.write(`listening on ${url}\n`);
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
+  setTimeout(gateway.letServersStart, firstClientMs);
   const load = async (): Promise<Config> => {
     const next = await readConfig(context);
     refuseOpenBind(next, host);

@@ -75,6 +75,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
   try {
     await gateway.apply(config);
+    gateway.letServersStart();
     const load = async (): Promise<Config> => (current = await readConfig(context));
     const serving = serveStdio({
       input: process.stdin,

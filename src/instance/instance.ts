@@ -59,7 +59,7 @@ export interface Instance {
 }
 
 /** Starts take turns because they keep the machine busy; one that takes longer than this waits for something else. */
-const longestTurnMs = 250;
+const longestTurnMs = 100;
 
 export interface InstanceOptions {
   readonly id: InstanceId;

@@ -5,6 +5,8 @@ export interface StartQueue {
   /** Resolves to the release function. Rejects with the signal's reason when aborted while waiting. */
   acquire(owner: string, signal: AbortSignal): Promise<() => void>;
   readonly waiting: number;
+  /** To be called when there may be more permits than before. */
+  wake(): void;
 }
 
 /** `permits` is asked anew each time: the configuration may change. */
@@ -41,6 +43,7 @@ export function createStartQueue(permits: () => number): StartQueue {
     get waiting() {
       return waiting;
     },
+    wake: next,
     acquire(owner, signal) {
       if (signal.aborted) return Promise.reject(abortReason(signal));
       if (running < permits() && waiting === 0) return Promise.resolve(take());
