@@ -1,9 +1,10 @@
+import { clampLimit, queryByteLimit } from "../discovery/engine.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { JsonObject } from "../shared/json-bytes.ts";
 import type { DiscoverRequest, Intent } from "./intent.ts";
 
-/** Limits of a search (DESIGN.md section 4). */
-export const discoverLimits = { least: 1, most: 50, standard: 10, queries: 10, refusedBytes: 10_240 } as const;
+/** Needs of one search: more is a mistake, and costs as many searches. */
+const mostQueries = 10;
 
 /**
  * Reads the arguments of discover_mcp_tools. What is merely clumsy is put right (FAULTS.md 63: a limit is clamped); what cannot be
@@ -19,11 +20,10 @@ export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
     ...(typeof query === "string" && (!grouped || query !== "") ? [query] : []),
     ...(grouped ? (queries as readonly string[]) : []),
   ];
-  if (wanted.length > discoverLimits.queries)
-    throw invalid("queries", `must hold at most ${discoverLimits.queries} queries`);
+  if (wanted.length > mostQueries) throw invalid("queries", `must hold at most ${mostQueries} queries`);
   for (const text of wanted) {
-    if (Buffer.byteLength(text) > discoverLimits.refusedBytes)
-      throw new GatewayError("QUERY_INVALID", `a query has more than ${discoverLimits.refusedBytes} bytes`);
+    if (Buffer.byteLength(text) > queryByteLimit)
+      throw new GatewayError("QUERY_INVALID", `a query has more than ${queryByteLimit} bytes`);
   }
   return {
     queries: wanted.length === 0 ? [""] : wanted,
@@ -48,12 +48,6 @@ export function readUriArgument(given: JsonObject): string {
   const { uri } = given;
   if (typeof uri !== "string" || uri === "") throw invalid("uri", "is required and must be a string");
   return uri;
-}
-
-function clampLimit(limit: unknown): number {
-  const number = typeof limit === "string" && limit.trim() !== "" ? Number(limit) : limit;
-  if (typeof number !== "number" || Number.isNaN(number)) return discoverLimits.standard;
-  return Math.min(discoverLimits.most, Math.max(discoverLimits.least, Math.trunc(number)));
 }
 
 function readDetail(detail: unknown): DiscoverRequest["detail"] {
