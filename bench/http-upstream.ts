@@ -12,6 +12,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { connectHttp } from "../src/upstream/http/connect-http.ts";
 import type { Connection } from "../src/upstream/connection.ts";
+import { createLargeBuffers } from "../src/shared/large-buffers.ts";
 
 const callsPerRound = 6_000;
 const rounds = 7;
@@ -67,6 +68,7 @@ async function connect(url: string, era: "modern" | "legacy"): Promise<Connectio
       identity: { name: "bench", version: "0" },
       limits: { messageBytes: 16 << 20, depth: 64, sendQueueBytes: 8 << 20, stopTimeoutMs: 10_000 },
       knownEras: [era],
+      memory: createLargeBuffers(),
       events: { onNotification: ignore, onStderr: ignore, onOddity: ignore },
       authorize: undefined,
     },

@@ -3,6 +3,7 @@ import type { ServerConfig, Settings } from "../config/config.ts";
 import type { OpenConnection } from "../instance/parts.ts";
 import type { Log } from "../events/log.ts";
 import type { Clock } from "../shared/clock.ts";
+import type { LargeBuffers } from "../shared/large-buffers.ts";
 import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
 import type { GatewayIdentity } from "../upstream/encode.ts";
 import { createGuardian } from "../upstream/process/guardian.ts";
@@ -19,6 +20,7 @@ export interface ConnectionsDeps {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
+  readonly memory: LargeBuffers;
   /** Takes secrets out of what a server writes to stderr: it ends in logs, errors and answers. */
   readonly redact: (text: string) => string;
   /** Login tokens of a server for the instance's owner, when there are any. */
@@ -68,7 +70,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
 
   return {
     async open(server, instance, { knownEras, events }, signal) {
-      const common = { server: server.slug, identity: deps.identity, limits: connectionLimits(), knownEras, events };
+      const common = { server: server.slug, identity: deps.identity, limits: connectionLimits(), knownEras, events, memory: deps.memory };
       if (server.transport.kind === "stdio") {
         await swept();
         const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };

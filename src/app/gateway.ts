@@ -21,6 +21,7 @@ import { createValidators } from "../routing/validation/validators.ts";
 import { untilAborted } from "../shared/abort.ts";
 import type { Clock } from "../shared/clock.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
+import { createLargeBuffers } from "../shared/large-buffers.ts";
 import { localPrincipal, type Principal } from "../shared/principal.ts";
 import { createCatalogFiles } from "../store/catalog-files.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
@@ -89,8 +90,10 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     return redact(redact(text, known.secrets), logins.secrets());
   };
   const logins = createGatewayLogins({ dataDir: deps.dataDir, vaultKey: deps.vaultKey, clock, log });
+  const memory = createLargeBuffers();
   const connections = createConnections({
     ...deps,
+    memory,
     settings: () => config.settings,
     identity,
     redact: redactAll,
@@ -167,6 +170,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
       }),
   );
   const mcp = createMcpFront({
+    memory,
     settings,
     currentSettings: () => config.settings,
     identity,

@@ -25,6 +25,7 @@ import type { Subscriptions } from "../routing/subscriptions.ts";
 import type { Clock } from "../shared/clock.ts";
 import { toGatewayError, type GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
+import type { LargeBuffers } from "../shared/large-buffers.ts";
 import type { Principal } from "../shared/principal.ts";
 import type { Namespaces } from "./namespaces.ts";
 
@@ -34,6 +35,7 @@ export interface McpFrontDeps {
   readonly currentSettings: () => Settings;
   readonly identity: { readonly name: string; readonly version: string };
   readonly clock: Clock;
+  readonly memory: LargeBuffers;
   readonly log: Log;
   readonly events: EventBus;
   readonly viewOf: (principal: Principal) => View;
@@ -109,6 +111,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     sessions,
     limits,
     clock,
+    memory: deps.memory,
     admission,
     running,
     firstSight: createFirstSight(deps),

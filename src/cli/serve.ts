@@ -9,11 +9,13 @@ import { systemClock } from "../shared/clock.ts";
 import { claimGatewayLock, type GatewayHolder, type GatewayLock } from "../store/gateway-lock.ts";
 import { readStartTime } from "../upstream/process/process-table.ts";
 import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
+import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { clientHelp, reportServers } from "./serve-report.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 
 /** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
 export async function serve(context: CommandContext): Promise<number> {
+  tuneGarbageCollector();
   const config = await readConfig(context);
   refuseOpenBind(config, config.settings.host);
   const idleExitMs = readIdleExit(context);

@@ -5,6 +5,7 @@ import { serveStdio } from "../front/mcp/stdio.ts";
 import { systemClock } from "../shared/clock.ts";
 import { findOrStartGateway } from "./background.ts";
 import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
+import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { openOwnerSocket } from "./owner-client.ts";
 
 /** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */
@@ -52,6 +53,7 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
 
 /** Everything in this process: its own servers, no lock. */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
+  tuneGarbageCollector();
   const dataDir = openDataDirectory(config, context);
   let current = config;
   let secrets: (() => ReadonlySet<string>) | undefined;

@@ -1,5 +1,6 @@
 import type { HttpTransport } from "../config/config.ts";
 import type { Era } from "../shared/call-context.ts";
+import type { LargeBuffers } from "../shared/large-buffers.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
 import type { GatewayIdentity } from "./encode.ts";
 
@@ -13,6 +14,7 @@ export interface ConnectOptions<T> {
   /** Eras that this server was seen to speak with this credential; tried first, and given up when they fail. */
   readonly knownEras: readonly Era[] | undefined;
   readonly events: ConnectionEvents;
+  readonly memory: LargeBuffers;
 }
 
 export interface ConnectionLimits {

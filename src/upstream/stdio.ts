@@ -6,6 +6,7 @@ import { scanElements } from "../protocol/json-scan.ts";
 import { eraOfRevision, modernRevision } from "../protocol/revisions.ts";
 import type { Era } from "../shared/call-context.ts";
 import { toJsonBytes } from "../shared/json-bytes.ts";
+import { largeBytes } from "../shared/large-buffers.ts";
 import type { Closed, Connection, Peer, Reply, UpstreamRequest } from "./connection.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { encodeNotification, encodeRequest, type Dialect } from "./encode.ts";
@@ -157,8 +158,12 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
     (line) => {
       lastActivityMs = performance.now();
       lastHeardMs = lastActivityMs;
-      if (line[0] === openBracket) receiveBatch(line);
-      else link.table.receive(readInbound(line, options.limits.depth));
+      if (line[0] === openBracket) {
+        receiveBatch(line);
+        return;
+      }
+      if (line.length >= largeBytes) options.memory.adopt(line);
+      link.table.receive(readInbound(line, options.limits.depth));
     },
     () => {
       finish({
@@ -167,6 +172,7 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
       });
       void child.stop(0);
     },
+    options.memory,
   );
 
   /** Servers of revision 2025-03-26 may answer several requests in one array. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { toEventData } from "./event-data.ts";
+import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { EventLog } from "./event-log.ts";
 import { joinText, type WireText } from "./result-text.ts";
 
@@ -32,6 +33,8 @@ export interface AnswerChannelOptions {
   readonly bufferBytes: number;
   /** Comment lines while nothing else is said, so that nobody on the way closes the stream. */
   readonly keepAliveMs: number;
+  /** Told of large answers that were written out: nobody else looks at their bytes then. */
+  readonly memory: LargeBuffers;
   readonly onGone: () => void;
 }
 
@@ -131,6 +134,10 @@ class HttpAnswerChannel implements AnswerChannel {
     ]);
     for (const piece of pieces) this.#response.write(piece, "latin1");
     this.#response.end();
+    // Not when the client has gone: then something may still be on its way to the socket.
+    this.#response.once("finish", () => {
+      if (!this.#response.destroyed) this.#options.memory.written(pieces);
+    });
   }
 
   #closed(): void {

@@ -4,6 +4,7 @@ import { assumedRevision, eraOfRevision, modernRevision } from "../../protocol/r
 import { createAbortPool } from "../../shared/abort.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
+import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Admission } from "../admission.ts";
 import { readBody } from "../body.ts";
@@ -30,6 +31,7 @@ export interface McpHttpDeps {
   readonly sessions: SessionStore;
   readonly limits: Limits;
   readonly clock: Clock;
+  readonly memory: LargeBuffers;
   readonly admission: Admission;
   readonly running: RunningRequests;
   readonly firstSight: FirstSight;
@@ -247,6 +249,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       openLog: session === undefined ? undefined : () => session.openLog(),
       bufferBytes: streamBufferBytes,
       keepAliveMs,
+      memory: deps.memory,
       onGone,
     });
   }

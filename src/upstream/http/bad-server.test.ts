@@ -7,6 +7,7 @@ import { toGatewayError } from "../../shared/gateway-error.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "./connect-http.ts";
 import { httpTuning } from "./tuning.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
 const program = fileURLToPath(new URL("../../../test/servers/bad-server.mjs", import.meta.url));
 
@@ -101,6 +102,7 @@ async function connect(flags: readonly string[]): Promise<Connection> {
       identity: { name: "toolyard", version: "0.0.0" },
       limits: { messageBytes: 1 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
       knownEras: undefined,
+      memory: createLargeBuffers(),
       events: { onNotification: ignore, onStderr: ignore, onOddity: ignore },
       authorize: undefined,
     },

@@ -12,6 +12,7 @@ import type { GatewayError } from "../../shared/gateway-error.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith, type HttpOptions } from "./connect-http.ts";
 import { httpTuning, type HttpTuning } from "./tuning.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
 const tuning: HttpTuning = {
   ...httpTuning,
@@ -483,6 +484,7 @@ async function connect(url: string, options: Options = {}) {
       identity: { name: "toolyard", version: "0.0.0" },
       limits: options.limits ?? { messageBytes: 1 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
       knownEras: options.knownEras,
+      memory: createLargeBuffers(),
       events: {
         onNotification: (method) => notifications.push(method),
         onStderr: () => undefined,

@@ -6,6 +6,7 @@ import type { Era } from "../../shared/call-context.ts";
 import type { UpstreamRequest } from "../connection.ts";
 import { connectHttpWith, type HttpOptions } from "./connect-http.ts";
 import { httpTuning } from "./tuning.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
 const tuning = {
   ...httpTuning,
@@ -197,6 +198,7 @@ async function connect(url: string, knownEras?: readonly Era[], signal: AbortSig
     identity: { name: "toolyard", version: "0.0.0" },
     limits: { messageBytes: 1 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
     knownEras,
+    memory: createLargeBuffers(),
     events: { onNotification: ignore, onStderr: ignore, onOddity: ignore },
     authorize: undefined,
   };

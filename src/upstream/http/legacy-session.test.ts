@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "./connect-http.ts";
 import { httpTuning, type HttpTuning } from "./tuning.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
 const tuning: HttpTuning = { ...httpTuning, connectRetryDelaysMs: [10], resumeDelayMs: 10, disposeTimeoutMs: 500 };
 
@@ -305,6 +306,7 @@ async function connect(url: string) {
       identity: { name: "toolyard", version: "0.0.0" },
       limits: { messageBytes: 1 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
       knownEras: ["legacy"],
+      memory: createLargeBuffers(),
       events: {
         onNotification: (method) => notifications.push(method),
         onStderr: () => undefined,

@@ -11,6 +11,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttp, type HttpOptions } from "./connect-http.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
 test("SDK v2, both eras at one URL: each request is answered in its caller's era", async () => {
   const url = await serveNew("stateless");
@@ -146,6 +147,7 @@ async function connect(url: string, kind: "http" | "sse" = "http") {
     identity: { name: "toolyard", version: "0.0.0" },
     limits: { messageBytes: 1 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
     knownEras: undefined,
+    memory: createLargeBuffers(),
     events: {
       onNotification: (method) => notifications.push(method),
       onStderr: () => undefined,

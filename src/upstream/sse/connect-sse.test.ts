@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "../http/connect-http.ts";
 import { httpTuning } from "../http/tuning.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
 const tuning = { ...httpTuning, connectRetryDelaysMs: [10], disposeTimeoutMs: 500, initializeTimeoutMs: 2_000 };
 
@@ -154,6 +155,7 @@ async function connect(url: string, signal: AbortSignal = AbortSignal.timeout(20
       identity: { name: "toolyard", version: "0.0.0" },
       limits: { messageBytes: 100_000, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
       knownEras: undefined,
+      memory: createLargeBuffers(),
       events: {
         onNotification: (method) => notifications.push(method),
         onStderr: () => undefined,
