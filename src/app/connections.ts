@@ -70,7 +70,14 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
 
   return {
     async open(server, instance, { knownEras, events }, signal) {
-      const common = { server: server.slug, identity: deps.identity, limits: connectionLimits(), knownEras, events, memory: deps.memory };
+      const common = {
+        server: server.slug,
+        identity: deps.identity,
+        limits: connectionLimits(),
+        knownEras,
+        events,
+        memory: deps.memory,
+      };
       if (server.transport.kind === "stdio") {
         await swept();
         const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };

@@ -57,9 +57,25 @@ const nativeSearchFrom = 48;
  * Throws PARSE_ERROR when there is no such object within [start, end), BODY_TOO_DEEP beyond `maxDepth` levels below it.
  */
 export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth: number): Member[] {
-  const members: Member[] = [];
-  eachMember(bytes, start, end, maxDepth, undefined, (member) => members.push(member));
-  return members;
+  const found = new Found();
+  walk(bytes, start, end, maxDepth, found, undefined, undefined);
+  return found.members;
+}
+
+/**
+ * {@link scanMembers} for an object and for the last of its members of one name (which must be ASCII), in one pass. `inner` is undefined
+ * when there is none of that name, or it is no object.
+ */
+export function scanNested(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  maxDepth: number,
+  key: string,
+): { readonly members: readonly Member[]; readonly inner: readonly Member[] | undefined } {
+  const found = new Found();
+  walk(bytes, start, end, maxDepth, found, undefined, key);
+  return found;
 }
 
 /**
@@ -67,23 +83,30 @@ export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth:
  * Throws as {@link scanMembers} does.
  */
 export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: number, key: string): Member | undefined {
-  let found: Member | undefined;
-  eachMember(bytes, start, end, maxDepth, key, (member) => (found = member));
-  return found;
+  const found = new Found();
+  walk(bytes, start, end, maxDepth, found, key, undefined);
+  return found.members[0];
 }
 
-function eachMember(
+class Found {
+  members: Member[] = [];
+  inner: Member[] | undefined;
+}
+
+/** Returns the end of the object. `only`: the last member of that name is all that is kept. `nested`: that one's members too. */
+function walk(
   bytes: Buffer,
   start: number,
   end: number,
   maxDepth: number,
-  wanted: string | undefined,
-  visit: (member: Member) => unknown,
-): void {
+  found: Found,
+  only: string | undefined,
+  nested: string | undefined,
+): number {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) throw malformed("an object", at);
   at = skipSpace(bytes, at + 1, end);
-  if (bytes[at] === closeBrace) return;
+  if (bytes[at] === closeBrace) return at + 1;
   for (;;) {
     if (bytes[at] !== quote) throw malformed("a member name", at);
     const keyStart = at;
@@ -91,11 +114,20 @@ function eachMember(
     at = skipSpace(bytes, keyEnd, end);
     if (bytes[at] !== colon) throw malformed("a colon", at);
     const valueStart = skipSpace(bytes, at + 1, end);
-    const valueEnd = skipValue(bytes, valueStart, end, maxDepth);
-    if (wanted === undefined || isKey(bytes, keyStart, keyEnd, wanted))
-      visit(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
+    let valueEnd: number;
+    if (nested !== undefined && isKey(bytes, keyStart, keyEnd, nested)) {
+      const inside = bytes[valueStart] === openBrace && maxDepth > 0 ? new Found() : undefined;
+      valueEnd =
+        inside === undefined
+          ? skipValue(bytes, valueStart, end, maxDepth)
+          : walk(bytes, valueStart, end, maxDepth - 1, inside, undefined, undefined);
+      found.inner = inside?.members;
+    } else valueEnd = skipValue(bytes, valueStart, end, maxDepth);
+    if (only === undefined) found.members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
+    else if (isKey(bytes, keyStart, keyEnd, only))
+      found.members[0] = new Member(bytes, keyStart, keyEnd, valueStart, valueEnd);
     at = skipSpace(bytes, valueEnd, end);
-    if (bytes[at] === closeBrace) return;
+    if (bytes[at] === closeBrace) return at + 1;
     if (bytes[at] !== comma) throw malformed("a comma or the end of the object", at);
     at = skipSpace(bytes, at + 1, end);
   }

@@ -146,8 +146,9 @@ export function createRouting(deps: RoutingDeps): Routing {
     context: CallContext,
   ): Promise<Outcome> {
     if (instance.server.interactive) return inTurn(instance, target, params, context);
-    const sending = attempt(instance, target, withAnswers(params, target, context), context);
-    return sending.then((outcome) => conclude(outcome, instance, target, params, context));
+    return attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
+      conclude(outcome, instance, target, params, context),
+    );
   }
 
   /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
@@ -159,12 +160,8 @@ export function createRouting(deps: RoutingDeps): Routing {
   ): Promise<Outcome> {
     const release = await takeTurn(instance, context.signal);
     try {
-      return await conclude(
-        await attempt(instance, target, withAnswers(params, target, context), context),
-        instance,
-        target,
-        params,
-        context,
+      return await attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
+        conclude(outcome, instance, target, params, context),
       );
     } finally {
       release();
@@ -195,7 +192,7 @@ export function createRouting(deps: RoutingDeps): Routing {
   ): Promise<Outcome> {
     const round = { server: instance.server.slug, context, states: deps.states, binding: target.binding() };
     const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
-      const next = await attempt(instance, target, [...params, ...extra], context);
+      const next = await attempt(instance, target, [...params, ...extra], context, (outcome) => outcome);
       return next.kind === "result"
         ? { reply: { kind: "result", result: next.result }, parsed: next.parsed }
         : { reply: next, parsed: undefined };
@@ -224,18 +221,21 @@ export function createRouting(deps: RoutingDeps): Routing {
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
+    then: (outcome: Outcome) => Outcome | Promise<Outcome>,
   ): Promise<Outcome> {
     let sent = false;
     const request = toRequest(instance, target, params, context, () => {
       sent = true;
     });
+    let outcome: Outcome;
     for (let tries = 1; ; tries += 1) {
       try {
         const acquired = instance.acquire(context.signal);
         const connection = acquired instanceof Promise ? await acquired : acquired;
         const reply = await connection.request(request);
-        if (reply.kind === "result") return toOutcome(target.check(reply.result));
-        if (!target.refetch || tries > 1 || parseErrorObject(reply.error).code !== headerMismatch) return reply;
+        outcome = reply.kind === "result" ? toOutcome(target.check(reply.result)) : reply;
+        if (outcome.kind === "result" || !target.refetch || tries > 1) break;
+        if (parseErrorObject(outcome.error).code !== headerMismatch) break;
         await instance.refresh(context.signal);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
@@ -243,6 +243,7 @@ export function createRouting(deps: RoutingDeps): Routing {
         if (tries > 1 || !mayRetry(instance.server, error, sent, target, context)) throw error;
       }
     }
+    return then(outcome);
   }
 
   function toRequest(

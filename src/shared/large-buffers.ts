@@ -31,8 +31,7 @@ export function createLargeBuffers(): LargeBuffers {
     adopt: (buffer) => void adopted.add(buffer.buffer),
     written(pieces) {
       const done = new Set<ArrayBufferLike>();
-      for (const piece of pieces)
-        if (typeof piece !== "string" && adopted.delete(piece.buffer)) done.add(piece.buffer);
+      for (const piece of pieces) if (typeof piece !== "string" && adopted.delete(piece.buffer)) done.add(piece.buffer);
       release([...done]);
     },
   };

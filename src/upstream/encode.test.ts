@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { encodeNotification, encodeRequest, type Dialect } from "./encode.ts";
+import { createDialect, encodeNotification, encodeRequest } from "./encode.ts";
 import type { UpstreamRequest } from "./connection.ts";
 
 const identity = { name: "toolyard", version: "0" };
-const legacy: Dialect = { era: "legacy", revision: "2025-11-25", identity, capabilities: {} };
-const modern: Dialect = { ...legacy, era: "modern", revision: "2026-07-28" };
+const legacy = createDialect("legacy", "2025-11-25", identity, {});
+const modern = createDialect("modern", "2026-07-28", identity, {});
 const request = (more: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
   method: "tools/call",
   params: [],

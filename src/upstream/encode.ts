@@ -13,10 +13,24 @@ export interface GatewayIdentity {
 /** Everything that is the same for all requests on one connection. */
 export interface Dialect {
   readonly era: Era;
-  readonly revision: string;
-  readonly identity: GatewayIdentity;
+  /** The members of a modern request's `_meta` that are always the same, up to the value of the client's capabilities. */
+  readonly metaStart: string;
   /** Declared where no client stands behind the request. */
   readonly capabilities: JsonObject;
+}
+
+export function createDialect(
+  era: Era,
+  revision: string,
+  identity: GatewayIdentity,
+  capabilities: JsonObject,
+): Dialect {
+  const clientInfo = asciiJson(identity);
+  return {
+    era,
+    metaStart: `"${metaKeys.protocolVersion}":"${revision}","${metaKeys.clientInfo}":${clientInfo},"${metaKeys.clientCapabilities}":`,
+    capabilities,
+  };
 }
 
 /**
@@ -48,7 +62,7 @@ function encodeMeta(id: number, request: UpstreamRequest, dialect: Dialect): str
     return asciiJson({ ...request.meta, ...progress });
   }
   const capabilities = request.clientCapabilities ?? dialect.capabilities;
-  const own = `"${metaKeys.protocolVersion}":"${dialect.revision}","${metaKeys.clientInfo}":${asciiJson(dialect.identity)},"${metaKeys.clientCapabilities}":${asciiJson(capabilities)}`;
+  const own = dialect.metaStart + (isEmpty(capabilities) ? "{}" : asciiJson(capabilities));
   if (request.meta === undefined && request.logLevel === undefined && progress === undefined) return `{${own}}`;
   const extra = asciiJson({
     ...request.meta,
@@ -56,4 +70,9 @@ function encodeMeta(id: number, request: UpstreamRequest, dialect: Dialect): str
     ...progress,
   });
   return extra === "{}" ? `{${own}}` : `{${own},${extra.slice(1)}`;
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _key in object) return false;
+  return true;
 }

@@ -9,7 +9,7 @@ import { toJsonBytes } from "../shared/json-bytes.ts";
 import { largeBytes } from "../shared/large-buffers.ts";
 import type { Closed, Connection, Peer, Reply, UpstreamRequest } from "./connection.ts";
 import type { ConnectOptions } from "./connect.ts";
-import { encodeNotification, encodeRequest, type Dialect } from "./encode.ts";
+import { createDialect, encodeNotification, encodeRequest, type Dialect } from "./encode.ts";
 import {
   bridgedCapabilities,
   initializeParams,
@@ -95,7 +95,7 @@ function createLink(options: ConnectOptions<StdioTransport>, child: ServerProces
   );
 
   const link: Link = {
-    dialect: { era: "modern", revision: modernRevision, identity: options.identity, capabilities: bridgedCapabilities },
+    dialect: createDialect("modern", modernRevision, options.identity, bridgedCapabilities),
     table: createRequestTable({
       server: options.server,
       events: options.events,
@@ -332,12 +332,7 @@ async function initialize(options: ConnectOptions<StdioTransport>, link: Link, s
     );
   }
   const peer = peerFromInitialize(options.server, reply.result);
-  link.dialect = {
-    era: "legacy",
-    revision: peer.revision,
-    identity: options.identity,
-    capabilities: bridgedCapabilities,
-  };
+  link.dialect = createDialect("legacy", peer.revision, options.identity, bridgedCapabilities);
   link.write(encodeNotification("notifications/initialized", {}));
   return peer;
 }

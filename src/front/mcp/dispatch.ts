@@ -179,7 +179,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const rendered = asked
       ? outcome.result
       : work.caller.endpoint.exposure.render(work.view, intent, outcome.result, outcome.parsed);
-    return toResultText(rendered, work.caller.client.era, serverInfoText, asked ? "" : hints);
+    const parsed = rendered === outcome.result ? outcome.parsed : undefined;
+    return toResultText(rendered, parsed, work.caller.client.era, serverInfoText, asked ? "" : hints);
   }
 
   function discoverServer(work: Work): string {

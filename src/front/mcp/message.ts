@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { findMember, scanFor, scanMembers, skipSpace, skipValue, type Member } from "../../protocol/json-scan.ts";
+import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../protocol/json-scan.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 
@@ -21,29 +21,27 @@ export class ClientRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly #bytes: Buffer;
-  readonly #place: Member | undefined;
+  readonly #members: readonly Member[];
 
   constructor(
     id: { readonly value: string | number; readonly text: string },
     method: string,
     params: JsonObject,
     bytes: Buffer,
-    place: Member | undefined,
+    members: readonly Member[],
   ) {
     this.id = id.value;
     this.idText = id.text;
     this.method = method;
     this.params = params;
     this.#bytes = bytes;
-    this.#place = place;
+    this.#members = members;
   }
 
   /** A member of `params` as the bytes that stood there. */
   paramBytes(key: string): JsonBytes | undefined {
-    const place = this.#place;
-    if (place === undefined || this.#bytes[place.start] !== openBrace) return undefined;
-    // Its depth was seen to when the whole message was scanned.
-    const member = scanFor(this.#bytes, place.start, place.end, Number.MAX_SAFE_INTEGER, key);
+    if (this.params[key] === undefined) return undefined;
+    const member = findMember(this.#members, key);
     return member === undefined ? undefined : this.#bytes.subarray(member.start, member.end);
   }
 }
@@ -60,6 +58,7 @@ export class MessageError extends GatewayError {
 }
 
 const noParams: JsonObject = Object.freeze({});
+const nothing = { members: [], inner: undefined } as const;
 const openBrace = 0x7b;
 const openBracket = 0x5b;
 
@@ -69,7 +68,7 @@ const openBracket = 0x5b;
  */
 export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessage {
   if (!isUtf8(bytes)) throw new MessageError("PARSE_ERROR", "the body is not valid UTF-8");
-  const { value, members } = parseBody(bytes, maxDepth);
+  const { value, members, inner } = parseBody(bytes, maxDepth);
   const idMember = findMember(members, "id");
   const id = value["id"];
   if (idMember !== undefined && !isId(id))
@@ -85,13 +84,7 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   if (!isJsonObject(params))
     throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are no object`, idText);
   if (idMember === undefined) return { kind: "notification", method, params };
-  return new ClientRequest(
-    { value: id as string | number, text: idText },
-    method,
-    params,
-    bytes,
-    findMember(members, "params"),
-  );
+  return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
 
 /** Whether the body is a JSON array: a batch, which only revision 2025-03-26 had. */
@@ -104,14 +97,19 @@ function startsWith(bytes: Buffer, wanted: number): boolean {
 }
 
 /** The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything. */
-function parseBody(bytes: Buffer, maxDepth: number): { value: JsonObject; members: readonly Member[] } {
+function parseBody(
+  bytes: Buffer,
+  maxDepth: number,
+): { value: JsonObject; members: readonly Member[]; inner: readonly Member[] | undefined } {
   if (bytes.length === 0) throw new MessageError("PARSE_ERROR", "the body is empty");
   try {
-    const members = startsWith(bytes, openBrace) ? scanMembers(bytes, 0, bytes.length, maxDepth - 1) : [];
+    const { members, inner } = startsWith(bytes, openBrace)
+      ? scanNested(bytes, 0, bytes.length, maxDepth - 1, "params")
+      : nothing;
     if (members.length === 0) skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, maxDepth);
     const value: unknown = JSON.parse(bytes.toString("utf8"));
     if (!isJsonObject(value)) throw new MessageError("REQUEST_INVALID", "the body is not a JSON object");
-    return { value, members };
+    return { value, members, inner };
   } catch (error) {
     if (error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR")) throw error;
     throw new MessageError("PARSE_ERROR", "the body is no valid JSON");

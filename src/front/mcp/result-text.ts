@@ -2,7 +2,7 @@ import { asciiJson } from "../../protocol/ascii-json.ts";
 import { findMember, scanMembers } from "../../protocol/json-scan.ts";
 import { metaKeys } from "../../protocol/revisions.ts";
 import type { Era } from "../../shared/call-context.ts";
-import type { JsonBytes } from "../../shared/json-bytes.ts";
+import type { JsonBytes, JsonObject } from "../../shared/json-bytes.ts";
 
 const depthLimit = 1_000;
 
@@ -28,13 +28,40 @@ export function prefixed(prefix: string, text: WireText): WireText {
 
 /**
  * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our serverInfo, whoever
- * made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes.
+ * made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes. `parsed` is what they
+ * hold, where that is known.
  */
-export function toResultText(result: JsonBytes, era: Era, serverInfoText: string, hints = ""): WireText {
+export function toResultText(
+  result: JsonBytes,
+  parsed: JsonObject | undefined,
+  era: Era,
+  serverInfoText: string,
+  hints = "",
+): WireText {
   const isLarge = result.length >= piecesFromBytes;
   if (era === "legacy") return isLarge ? [result] : result.toString("latin1");
-  const pieces = modernPieces(result, serverInfoText, hints);
+  const pieces =
+    parsed === undefined || parsed["_meta"] !== undefined
+      ? modernPieces(result, serverInfoText, hints)
+      : plainPieces(result, parsed, serverInfoText, hints);
   return isLarge ? pieces : joinText(pieces);
+}
+
+/** What is in it is known already, and no `_meta` has to be joined. */
+function plainPieces(
+  result: JsonBytes,
+  parsed: JsonObject,
+  serverInfoText: string,
+  hints: string,
+): (string | Buffer)[] {
+  const type = parsed["resultType"] === undefined ? '"resultType":"complete",' : "";
+  const caching = hints === "" || parsed["ttlMs"] !== undefined ? "" : `${hints},`;
+  let isEmpty = true;
+  for (const _key in parsed) isEmpty = false;
+  return [
+    `{${type}${caching}"_meta":{"${metaKeys.serverInfo}":${serverInfoText}}${isEmpty ? "" : ","}`,
+    result.subarray(result.indexOf(openBrace) + 1),
+  ];
 }
 
 function modernPieces(result: JsonBytes, serverInfoText: string, hints: string): (string | Buffer)[] {

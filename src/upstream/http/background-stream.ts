@@ -56,7 +56,7 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
     onEnd(isEventStream) {
       if (isEventStream) openLater();
     },
-    onRefused({ status }) {
+    onRefused({ head: { status } }) {
       if (status === 404 && session.id !== undefined) options.onSessionGone();
       else if (status >= 500) openLater();
     },

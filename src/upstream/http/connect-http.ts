@@ -27,10 +27,11 @@ export async function connectHttpWith(
 ): Promise<Connection> {
   const endpoint = parseEndpoint(options.server, options.transport, options.identity);
   const lifetime = createLifetime();
-  const wire = await createWire({
+  const wire = createWire({
     endpoint,
     limits: options.limits,
     tuning,
+    memory: options.memory,
     authorize: options.authorize,
     signal: lifetime.signal,
     onUnreachable: (error: GatewayError) => lifetime.end({ kind: "lost", reason: error.message }),
@@ -39,7 +40,7 @@ export async function connectHttpWith(
     return await handshake(options, wire, lifetime, signal);
   } catch (error) {
     lifetime.abort();
-    await wire.dispose();
+    wire.dispose();
     throw signal.aborted ? error : toGatewayError(error);
   }
 }

@@ -1,12 +1,14 @@
 import { scanElements } from "../../protocol/json-scan.ts";
 import type { ConnectionEvents } from "../connection.ts";
 import { readInbound, type Inbound } from "../inbound.ts";
+import { largeBytes, type LargeBuffers } from "../../shared/large-buffers.ts";
 import type { RequestTable } from "../request-table.ts";
 
 export interface Delivery {
   readonly table: RequestTable;
   readonly events: ConnectionEvents;
   readonly maxDepth: number;
+  readonly memory: LargeBuffers;
 }
 
 /** Most messages taken from one array (revision 2025-03-26 had batches). */
@@ -19,6 +21,7 @@ const openBracket = 0x5b;
  */
 export function deliver(delivery: Delivery, id: number, bytes: Buffer): boolean {
   if (bytes[0] === openBracket) return deliverBatch(delivery, id, bytes);
+  if (bytes.length >= largeBytes) delivery.memory.adopt(bytes);
   return deliverOne(delivery, id, readInbound(bytes, delivery.maxDepth));
 }
 

@@ -2,7 +2,7 @@ import { abortReason } from "../../shared/abort.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { readInbound, type Inbound } from "../inbound.ts";
 import type { Outgoing } from "./exchange.ts";
-import type { RawHeaders } from "./headers.ts";
+import { noHead, type ResponseHead } from "./headers.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
@@ -11,12 +11,11 @@ export type RpcAnswer = Extract<Inbound, { readonly kind: "result" | "error" }>;
 export type Outcome =
   | {
       readonly kind: "answer";
-      readonly status: number;
-      readonly headers: RawHeaders;
+      readonly head: ResponseHead;
       readonly answer: RpcAnswer;
     }
   /** A success that holds no answer: 202 to a notification, or a peer that does not speak MCP. */
-  | { readonly kind: "empty"; readonly status: number; readonly headers: RawHeaders }
+  | { readonly kind: "empty"; readonly head: ResponseHead }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 export interface OnceOptions {
@@ -30,8 +29,7 @@ export interface OnceOptions {
  */
 export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    let status = 0;
-    let headers: RawHeaders = [];
+    let head = noHead;
     let settled = false;
 
     function settle(act: () => void): void {
@@ -50,18 +48,17 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
     function receive(message: Buffer): void {
       const inbound = readInbound(message, wire.limits.depth);
       if (inbound.kind !== "result" && inbound.kind !== "error") return;
-      settle(() => resolve({ kind: "answer", status, headers, answer: inbound }));
+      settle(() => resolve({ kind: "answer", head, answer: inbound }));
       exchange.expectEnd();
     }
 
     const exchange = wire.exchange(outgoing, {
       onSent: () => undefined,
-      onHead(givenStatus, givenHeaders) {
-        status = givenStatus;
-        headers = givenHeaders;
+      onHead(given) {
+        head = given;
       },
       onMessage: receive,
-      onEnd: () => settle(() => resolve({ kind: "empty", status, headers })),
+      onEnd: () => settle(() => resolve({ kind: "empty", head })),
       onRefused: (refusal) => settle(() => resolve({ kind: "refused", refusal })),
       onFailed: (error) => settle(() => reject(error)),
     });

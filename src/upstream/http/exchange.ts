@@ -1,26 +1,19 @@
-import type { DispatchHandler } from "undici/lib/dispatcher/pool.js";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { createEventStreamReader, type EventStreamReader, type EventStreamSink } from "./event-stream.ts";
-import { findHeader, isEventStreamType, withHeaders, type RawHeaders } from "./headers.ts";
+import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "./headers.ts";
+import type { HttpRequest, HttpSocket, ResponseHandler, TransportFailure } from "./http-socket.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
-/** One HTTP request to be made. */
-export interface Outgoing {
-  readonly method: "POST" | "GET" | "DELETE";
-  /** Name, value, name, value; shared between requests, so never changed. */
-  readonly headers: readonly string[];
-  readonly body: Buffer | null;
-  /** Another path than the endpoint's (the message endpoint of an SSE server). */
-  readonly path?: string;
-}
+/** One HTTP request to be made; without a path it goes to the endpoint's. */
+export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
 
 /** Where the answer goes. Ends with exactly one of onEnd, onRefused and onFailed, unless the exchange was aborted. */
 export interface ExchangeSink {
   /** Called right before the request is written: from here on the server may have seen it. */
   onSent(): void;
   /** A success's head. */
-  onHead(status: number, headers: RawHeaders): void;
+  onHead(head: ResponseHead): void;
   /** One JSON text: the body, or the data of one event. Points into what was received, and may be kept. */
   onMessage(message: Buffer, type: string): void;
   /** The answer is complete. */
@@ -36,7 +29,7 @@ type Mode = "head" | "body" | "stream" | "refusal";
  * One HTTP request and its answer: a connection that fails is tried again while nothing was sent, a 401 is met once with fresh
  * credentials, the answer is read as one JSON text, as an event stream or as a refusal. A class, because it is made per call.
  */
-export class Exchange implements DispatchHandler, EventStreamSink {
+export class Exchange implements ResponseHandler, EventStreamSink {
   /** Its place among the exchanges that are under way. */
   readonly id: number;
   readonly #wire: Wire;
@@ -45,16 +38,16 @@ export class Exchange implements DispatchHandler, EventStreamSink {
   #mode: Mode = "head";
   #ended = false;
   #isQueued = false;
-  #isWritten = false;
   #isRefreshed = false;
   #failedConnects = 0;
   /** Before the answer: the next try to connect; after it: the end of a stream that stays open. */
   #timer: NodeJS.Timeout | undefined;
-  #abort: ((reason?: Error) => void) | undefined;
+  #socket: HttpSocket | undefined;
   #events: EventStreamReader | undefined;
-  #status = 0;
-  #headers: RawHeaders = [];
-  #chunks: Buffer[] = [];
+  #head = noHead;
+  /** Of a body whose length is known: all of it, filled as it comes. */
+  #body: Buffer | undefined;
+  #chunks: Buffer[] | undefined;
   #bytes = 0;
 
   constructor(id: number, wire: Wire, outgoing: Outgoing, sink: ExchangeSink) {
@@ -84,7 +77,7 @@ export class Exchange implements DispatchHandler, EventStreamSink {
   abort(): void {
     if (this.#ended) return;
     this.#end();
-    this.#abort?.(new Error("aborted"));
+    this.#socket?.abort(this);
   }
 
   /** The answer has come: a stream that its server leaves open is closed a little later, so that the socket is free again. */
@@ -102,60 +95,56 @@ export class Exchange implements DispatchHandler, EventStreamSink {
     );
   }
 
-  onConnect(abort: (reason?: Error) => void): void {
+  onConnected(socket: HttpSocket): boolean {
     this.#leaveQueue();
-    // Thrown, not aborted: that takes the request back and leaves the socket to others.
-    if (this.#ended) throw new Error("no longer wanted");
-    this.#abort = abort;
-    this.#isWritten = true;
+    if (this.#ended) return false;
+    this.#socket = socket;
     this.#sink.onSent();
+    return true;
   }
 
-  onHeaders(status: number, headers: Buffer[]): boolean {
-    if (this.#ended || status < 200) return true;
-    this.#status = status;
-    this.#headers = headers;
-    this.#chunks = [];
+  onHead(head: ResponseHead): void {
+    if (this.#ended) return;
+    this.#head = head;
+    this.#body = this.#chunks = undefined;
     this.#bytes = 0;
-    const failure = failureOfHead(this.#wire.endpoint, status, headers);
+    const failure = failureOfHead(this.#wire.endpoint, head);
     if (failure !== undefined) {
       this.#fail(failure);
-      return true;
+      return;
     }
-    if (status >= 300) {
+    if (head.status >= 300) {
       this.#mode = "refusal";
-      return true;
+      return;
     }
-    const contentType = findHeader(headers, "content-type");
+    const contentType = head.get("content-type");
     if (contentType !== undefined && isEventStreamType(contentType)) {
       this.#mode = "stream";
       this.#events = createEventStreamReader(this.#wire.limits.messageBytes, this);
     } else {
       this.#mode = "body";
+      this.#prepareBody(Number(head.get("content-length") ?? 0));
     }
-    this.#sink.onHead(status, headers);
-    return true;
+    this.#sink.onHead(head);
   }
 
-  onData(chunk: Buffer): boolean {
-    if (this.#ended) return true;
+  onBody(bytes: Buffer, start: number, end: number): void {
+    if (this.#ended) return;
     this.#wire.touch();
     if (this.#events !== undefined) {
-      this.#events.feed(chunk);
-      return true;
+      this.#events.feed(Buffer.from(bytes.subarray(start, end)));
+      return;
     }
-    this.#bytes += chunk.length;
-    if (this.#mode === "refusal" && this.#bytes > this.#wire.tuning.refusalBytes) {
-      this.#chunks = [];
+    if (this.#mode === "refusal" && this.#bytes + end - start > this.#wire.tuning.refusalBytes) {
       this.#end();
-      this.#abort?.(new Error("enough of the refusal"));
-      this.#sink.onRefused({ status: this.#status, headers: this.#headers, body: Buffer.alloc(0) });
-    } else if (this.#bytes > this.#wire.limits.messageBytes) {
-      this.onTooLong();
-    } else {
-      this.#chunks.push(chunk);
+      this.#socket?.abort(this);
+      this.#sink.onRefused({ head: this.#head, body: Buffer.alloc(0) });
+      return;
     }
-    return true;
+    if (this.#body !== undefined) bytes.copy(this.#body, this.#bytes, start, end);
+    else (this.#chunks ??= []).push(Buffer.from(bytes.subarray(start, end)));
+    this.#bytes += end - start;
+    if (this.#bytes > this.#wire.limits.messageBytes) this.onTooLong();
   }
 
   onComplete(): void {
@@ -170,26 +159,34 @@ export class Exchange implements DispatchHandler, EventStreamSink {
     this.#sink.onEnd(this.#mode === "stream");
   }
 
-  onError(error: Error & { code?: unknown }): void {
+  onTransportFailure(failure: TransportFailure): void {
     this.#leaveQueue();
     if (this.#ended) return;
-    const code = typeof error.code === "string" ? error.code : "";
-    if (this.#isWritten) {
-      const isProtocol =
-        code.startsWith("HPE_") ||
-        code === "UND_ERR_HEADERS_OVERFLOW" ||
-        code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
-      this.#fail(
-        isProtocol
-          ? new GatewayError("UPSTREAM_PROTOCOL", `${this.#server} answered with malformed HTTP (${code})`)
-          : new GatewayError(
-              "UPSTREAM_CLOSED",
-              `${this.#server} closed the connection before it had answered${code === "" ? "" : ` (${code})`}`,
-            ),
-      );
-      return;
+    switch (failure.kind) {
+      case "connect":
+        this.#retryConnect(failure.reason);
+        return;
+      case "closed":
+        this.#fail(
+          new GatewayError(
+            "UPSTREAM_CLOSED",
+            `${this.#server} closed the connection before it had answered${failure.reason === "" ? "" : ` (${failure.reason})`}`,
+          ),
+        );
+        return;
+      case "malformed":
+        this.#fail(
+          new GatewayError("UPSTREAM_PROTOCOL", `${this.#server} answered with malformed HTTP: ${failure.reason}`),
+        );
+        return;
+      case "unsendable":
+        this.#fail(
+          new GatewayError("CONNECT_FAILED", `the request to ${this.#server} cannot be sent: ${failure.reason}`),
+        );
+        return;
+      case "disposed":
+        this.#fail(new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#server} was closed`));
     }
-    this.#retryConnect(code);
   }
 
   onEvent(data: Buffer, type: string): void {
@@ -209,7 +206,13 @@ export class Exchange implements DispatchHandler, EventStreamSink {
     return this.#wire.endpoint.server;
   }
 
-  /** Until here the HTTP client held the body, also when the caller had given up. */
+  /** The server says how much will come: then it is gathered without a copy more. */
+  #prepareBody(length: number): void {
+    if (length > this.#wire.limits.messageBytes) this.onTooLong();
+    else if (length > 0) this.#body = Buffer.allocUnsafe(length);
+  }
+
+  /** Until here the pool held the body, also when the caller had given up. */
   #leaveQueue(): void {
     if (!this.#isQueued) return;
     this.#isQueued = false;
@@ -226,17 +229,7 @@ export class Exchange implements DispatchHandler, EventStreamSink {
       return;
     }
     this.#isQueued = true;
-    this.#wire.pool.dispatch(
-      {
-        path: path ?? this.#wire.endpoint.path,
-        method,
-        headers,
-        body,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      },
-      this,
-    );
+    this.#wire.pool.dispatch({ path: path ?? this.#wire.endpoint.path, method, headers, body }, this);
   }
 
   async #dispatchAuthorized(authorize: NonNullable<Wire["authorize"]>, refresh: boolean): Promise<void> {
@@ -256,13 +249,7 @@ export class Exchange implements DispatchHandler, EventStreamSink {
   }
 
   #retryConnect(code: string): void {
-    if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") {
-      this.#fail(new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#server} was closed`));
-      return;
-    }
-    // An argument that undici refuses will be refused again.
-    const delayMs =
-      code === "UND_ERR_INVALID_ARG" ? undefined : this.#wire.tuning.connectRetryDelaysMs[this.#failedConnects];
+    const delayMs = this.#wire.tuning.connectRetryDelaysMs[this.#failedConnects];
     this.#failedConnects += 1;
     if (delayMs !== undefined) {
       this.#timer = setTimeout(() => {
@@ -278,33 +265,31 @@ export class Exchange implements DispatchHandler, EventStreamSink {
       { data: { code } },
     );
     this.#fail(error);
-    if (code !== "UND_ERR_INVALID_ARG") this.#wire.onUnreachable(error);
+    this.#wire.onUnreachable(error);
   }
 
   #finishRefusal(): void {
     const { authorize } = this.#wire;
-    if (this.#status === 401 && authorize !== undefined && !this.#isRefreshed) {
+    if (this.#head.status === 401 && authorize !== undefined && !this.#isRefreshed) {
       this.#isRefreshed = true;
-      // The refusal's body is kept: it is the answer if there are no fresh credentials.
-      this.#isWritten = false;
       void this.#dispatchAuthorized(authorize, true);
       return;
     }
     const body = this.#takeBody();
     this.#end();
-    this.#sink.onRefused({ status: this.#status, headers: this.#headers, body });
+    this.#sink.onRefused({ head: this.#head, body });
   }
 
   #takeBody(): Buffer {
-    const chunks = this.#chunks;
-    this.#chunks = [];
+    if (this.#body !== undefined) return this.#body;
+    const chunks = this.#chunks ?? [];
     return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
   }
 
   #fail(error: GatewayError): void {
     if (this.#ended) return;
     this.#end();
-    if (this.#isWritten) this.#abort?.(error);
+    this.#socket?.abort(this);
     this.#sink.onFailed(error);
   }
 

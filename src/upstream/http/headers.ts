@@ -1,26 +1,37 @@
-/** Headers of a response as they came: name, value, name, value. */
-export type RawHeaders = readonly Buffer[];
+/** The head of a response. Kept as the text that came and searched when asked: most headers nobody asks for. */
+export class ResponseHead {
+  readonly status: number;
+  readonly #text: string;
+  readonly #lower: string;
 
-/** The first value of that header, given in lower case; undefined when it is not there. */
-export function findHeader(headers: RawHeaders, name: string): string | undefined {
-  for (let at = 0; at + 1 < headers.length; at += 2) {
-    const key = headers[at] as Buffer;
-    // The length tells most names apart before any string is made.
-    if (key.length === name.length && key.toString("latin1").toLowerCase() === name)
-      return (headers[at + 1] as Buffer).toString("latin1");
+  /** `text`: status line and header lines in latin1, seen to be well-formed, without the empty line. */
+  constructor(status: number, text: string) {
+    this.status = status;
+    this.#text = text;
+    this.#lower = text.toLowerCase();
   }
-  return undefined;
+
+  /** The first value of that header, given in lower case; undefined when it is not there. */
+  get(name: string): string | undefined {
+    const at = this.#lower.indexOf(`\r\n${name}:`);
+    return at === -1 ? undefined : this.#valueAt(at + name.length + 3);
+  }
+
+  getAll(name: string): string[] {
+    const values: string[] = [];
+    for (let at = this.#lower.indexOf(`\r\n${name}:`); at !== -1; at = this.#lower.indexOf(`\r\n${name}:`, at + 1))
+      values.push(this.#valueAt(at + name.length + 3));
+    return values;
+  }
+
+  #valueAt(start: number): string {
+    const end = this.#text.indexOf("\r\n", start);
+    return this.#text.slice(start, end === -1 ? undefined : end).trim();
+  }
 }
 
-export function findHeaders(headers: RawHeaders, name: string): string[] {
-  const values: string[] = [];
-  for (let at = 0; at + 1 < headers.length; at += 2) {
-    const key = headers[at] as Buffer;
-    if (key.length === name.length && key.toString("latin1").toLowerCase() === name)
-      values.push((headers[at + 1] as Buffer).toString("latin1"));
-  }
-  return values;
-}
+/** Where nothing has come yet. */
+export const noHead = new ResponseHead(0, "");
 
 export function isEventStreamType(contentType: string): boolean {
   return (

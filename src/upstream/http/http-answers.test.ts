@@ -450,6 +450,8 @@ async function serve(handle: (received: Received, response: ServerResponse) => u
       const closed = once(server, "close");
       server.close().closeAllConnections();
       await closed;
+      // Client and server are one process here: the end of its sockets is seen in the next turn of the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
       return port;
     },
     async startAgain(at: number): Promise<void> {

@@ -120,7 +120,7 @@ export function createHttpConnection(options: HttpConnectionOptions): Connection
     for (const channel of [modern, legacy]) channel?.failAll(() => closedError(server));
     lifetime.abort();
     if (isReachable) await legacy?.end();
-    await wire.dispose();
+    wire.dispose();
   }
 
   return {

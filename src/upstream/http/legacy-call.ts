@@ -27,7 +27,7 @@ export class LegacyCall implements ExchangeSink {
   readonly #host: LegacyCallHost;
   readonly id: number;
   readonly #request: UpstreamRequest;
-  readonly #body: Buffer;
+  readonly #body: string;
   #session: LegacySession | undefined;
   #exchange: Exchange | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export class LegacyCall implements ExchangeSink {
   #lastEventId: string | undefined;
   #fruitlessTries = 0;
 
-  constructor(host: LegacyCallHost, id: number, request: UpstreamRequest, body: Buffer) {
+  constructor(host: LegacyCallHost, id: number, request: UpstreamRequest, body: string) {
     this.#host = host;
     this.id = id;
     this.#request = request;
@@ -95,7 +95,7 @@ export class LegacyCall implements ExchangeSink {
   onRefused(refusal: Refusal): void {
     const { wire, table, maxDepth } = this.#host;
     const failure = failureOfRefusal(wire.endpoint.server, refusal);
-    if (failure.code === "SERVER_NEEDS_LOGIN" || refusal.status === 403) {
+    if (failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403) {
       this.fail(failure);
       return;
     }
@@ -104,7 +104,7 @@ export class LegacyCall implements ExchangeSink {
       return;
     }
     const error = rpcErrorOf(refusal.body, maxDepth);
-    if (this.#isSessionGone(refusal.status, error?.code)) {
+    if (this.#isSessionGone(refusal.head.status, error?.code)) {
       void this.#sendAgain();
       return;
     }

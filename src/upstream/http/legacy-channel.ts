@@ -2,7 +2,7 @@ import { createSlotTable } from "../../shared/slot-table.ts";
 import { toGatewayError, GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
 import type { ConnectionEvents } from "../connection.ts";
-import { encodeNotification, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { createDialect, encodeNotification, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
 import { bridgedCapabilities } from "../handshake.ts";
 import { readInbound } from "../inbound.ts";
 import { createRequestTable } from "../request-table.ts";
@@ -61,7 +61,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
   }
 
   function dialectOf({ peer }: LegacySession): Dialect {
-    return { era: "legacy", revision: peer.revision, identity, capabilities: bridgedCapabilities };
+    return createDialect("legacy", peer.revision, identity, bridgedCapabilities);
   }
 
   function listen(): BackgroundStream {
@@ -113,6 +113,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
     table,
     events,
     maxDepth: wire.limits.depth,
+    memory: wire.memory,
     wire,
     calls,
     renew,
@@ -126,7 +127,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
     request(request) {
       const finite = withFiniteTimeouts(request);
       return table.open(finite, (id) => {
-        const call = new LegacyCall(host, id, finite, Buffer.from(encodeRequest(id, finite, dialect), "latin1"));
+        const call = new LegacyCall(host, id, finite, encodeRequest(id, finite, dialect));
         calls.put(call);
         call.send(session);
       });

@@ -5,7 +5,7 @@ import { encodeNotification, type GatewayIdentity } from "../encode.ts";
 import { initializeParams, peerFromInitialize } from "../handshake.ts";
 import { parseErrorObject } from "../request-table.ts";
 import { exchangeOnce } from "./exchange-once.ts";
-import { findHeader, type RawHeaders } from "./headers.ts";
+import type { ResponseHead } from "./headers.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
@@ -51,7 +51,7 @@ export async function openLegacySession(
   const outgoing = {
     method: "POST",
     headers: [...postHeaders, ...headers],
-    body: Buffer.from(text, "latin1"),
+    body: text,
   } as const;
   const outcome = await exchangeOnce(wire, outgoing, {
     signal,
@@ -61,12 +61,12 @@ export async function openLegacySession(
     const failure = failureOfRefusal(server, outcome.refusal);
     if (failure.code !== "UPSTREAM_HTTP") throw failure;
     const code = rpcErrorOf(outcome.refusal.body, wire.limits.depth)?.code;
-    return { kind: "refused", status: outcome.refusal.status, code, failure };
+    return { kind: "refused", status: outcome.refusal.head.status, code, failure };
   }
   if (outcome.kind === "empty") {
     throw new GatewayError(
       "UPSTREAM_PROTOCOL",
-      `${server} answered initialize with HTTP ${outcome.status} and no JSON-RPC message`,
+      `${server} answered initialize with HTTP ${outcome.head.status} and no JSON-RPC message`,
     );
   }
   if (outcome.answer.kind === "error") {
@@ -74,10 +74,10 @@ export async function openLegacySession(
     const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, {
       data: { code },
     });
-    return { kind: "refused", status: outcome.status, code, failure };
+    return { kind: "refused", status: outcome.head.status, code, failure };
   }
   const peer = peerFromInitialize(server, outcome.answer.result);
-  const session = sessionOf(wire, peer, readSessionId(server, outcome.headers));
+  const session = sessionOf(wire, peer, readSessionId(server, outcome.head));
   await postInSession(wire, session, encodeNotification("notifications/initialized", {}), signal);
   return { kind: "open", session };
 }
@@ -92,7 +92,7 @@ export async function postInSession(
   const outgoing = {
     method: "POST",
     headers: session.postHeaders,
-    body: Buffer.from(text, "latin1"),
+    body: text,
   } as const;
   const outcome = await exchangeOnce(wire, outgoing, {
     signal,
@@ -134,8 +134,8 @@ function sessionOf(wire: Wire, peer: Peer, id: string | undefined): LegacySessio
 /** "Visible ASCII characters only" (2025-11-25, transports, session management). */
 const sessionIdPattern = /^[\x21-\x7e]{1,1024}$/;
 
-function readSessionId(server: string, headers: RawHeaders): string | undefined {
-  const id = findHeader(headers, "mcp-session-id");
+function readSessionId(server: string, head: ResponseHead): string | undefined {
+  const id = head.get("mcp-session-id");
   if (id === undefined || id === "") return undefined;
   if (!sessionIdPattern.test(id))
     throw new GatewayError("UPSTREAM_PROTOCOL", `${server} gave a session id that no header may hold`);

@@ -2,7 +2,7 @@ import { createSlotTable, type SlotTable } from "../../shared/slot-table.ts";
 import { modernRevision } from "../../protocol/revisions.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
-import { encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
 import { bridgedCapabilities, isModernError } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
@@ -21,7 +21,7 @@ export interface ModernChannelOptions {
 }
 
 export function modernDialect(identity: GatewayIdentity): Dialect {
-  return { era: "modern", revision: modernRevision, identity, capabilities: bridgedCapabilities };
+  return createDialect("modern", modernRevision, identity, bridgedCapabilities);
 }
 
 /** Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own. */
@@ -43,6 +43,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
     table,
     events,
     maxDepth: wire.limits.depth,
+    memory: wire.memory,
     wire,
     calls,
     reconsider: options.reconsider,
@@ -52,7 +53,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
     request(request) {
       const finite = withFiniteTimeouts(request);
       return table.open(finite, (id) => {
-        const body = Buffer.from(encodeRequest(id, finite, dialect), "latin1");
+        const body = encodeRequest(id, finite, dialect);
         const call = new ModernCall(host, id, finite);
         calls.put(call);
         call.start(headersOf(finite), body);
@@ -88,7 +89,7 @@ class ModernCall implements ExchangeSink {
     this.#request = request;
   }
 
-  start(headers: readonly string[], body: Buffer): void {
+  start(headers: readonly string[], body: string): void {
     this.#exchange = this.#host.wire.exchange({ method: "POST", headers, body }, this);
     this.#exchange.start();
   }
@@ -121,12 +122,14 @@ class ModernCall implements ExchangeSink {
     this.#leave();
     const failure = failureOfRefusal(wire.endpoint.server, refusal);
     const error =
-      failure.code === "SERVER_NEEDS_LOGIN" || refusal.status === 403 ? undefined : rpcErrorOf(refusal.body, maxDepth);
+      failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403
+        ? undefined
+        : rpcErrorOf(refusal.body, maxDepth);
     const letStand = () => {
       if (error === undefined) table.fail(this.id, failure);
       else table.receive({ kind: "error", id: this.id, error: error.bytes }, this.id);
     };
-    if (isUnlikeModern(refusal.status, error?.code)) void this.#handOver(letStand);
+    if (isUnlikeModern(refusal.head.status, error?.code)) void this.#handOver(letStand);
     else letStand();
   }
 
@@ -177,10 +180,12 @@ function isUnlikeModern(status: number, code: number | undefined): boolean {
 
 /** Methods are few; one that is not cached only costs its array. */
 const cachedMethods = 64;
+const cachedNames = 1_024;
 
 /** The headers of a request: one shared array per method, copied only where a request adds its own. */
 export function createModernHeaders(fixed: readonly string[]): (request: UpstreamRequest) => readonly string[] {
   const byMethod = new Map<string, readonly string[]>();
+  const byName = new Map<string, readonly string[]>();
 
   function baseOf(method: string): readonly string[] {
     const known = byMethod.get(method);
@@ -201,11 +206,22 @@ export function createModernHeaders(fixed: readonly string[]): (request: Upstrea
     return base;
   }
 
+  /** A tool is called many times: what is sent with it is made once. */
+  function namedBase(method: string, name: string | undefined): readonly string[] {
+    if (name === undefined) return baseOf(method);
+    const key = `${method} ${name}`;
+    const known = byName.get(key);
+    if (known !== undefined) return known;
+    const named = [...baseOf(method), "mcp-name", encodeHeaderValue(name)];
+    if (byName.size >= cachedNames) byName.clear();
+    byName.set(key, named);
+    return named;
+  }
+
   return (request) => {
-    const base = baseOf(request.method);
-    if (request.nameHeader === undefined && request.headers === undefined) return base;
+    const base = namedBase(request.method, request.nameHeader);
+    if (request.headers === undefined) return base;
     const headers = base.slice();
-    if (request.nameHeader !== undefined) headers.push("mcp-name", encodeHeaderValue(request.nameHeader));
     for (const [name, value] of request.headers ?? []) {
       if (isHeaderName(name)) headers.push(`mcp-param-${name}`, encodeHeaderValue(value));
     }

@@ -64,7 +64,7 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
     timeoutMs: 0,
     maxTimeoutMs: 0,
   };
-  const body = Buffer.from(encodeRequest(0, request, modernDialect(identity)), "latin1");
+  const body = encodeRequest(0, request, modernDialect(identity));
   const headers = createModernHeaders(wire.endpoint.headers)(request);
   let outcome: Outcome;
   try {
@@ -90,7 +90,7 @@ function peerFromOutcome(wire: Wire, outcome: Outcome): Peer | undefined {
       return undefined;
     case "refused": {
       const failure = failureOfRefusal(server, outcome.refusal);
-      if (failure.code !== "UPSTREAM_HTTP" || outcome.refusal.status === 403) throw failure;
+      if (failure.code !== "UPSTREAM_HTTP" || outcome.refusal.head.status === 403) throw failure;
       const error = rpcErrorOf(outcome.refusal.body, wire.limits.depth);
       if (error !== undefined) refuseModernError(server, error.bytes);
       return undefined;

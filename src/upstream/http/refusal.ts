@@ -2,12 +2,11 @@ import { findMember, scanMembers } from "../../protocol/json-scan.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../shared/json-bytes.ts";
 import { redirectTarget, type Endpoint } from "./endpoint.ts";
-import { findHeader, findHeaders, type RawHeaders } from "./headers.ts";
+import type { ResponseHead } from "./headers.ts";
 
 /** An HTTP answer that is neither a success nor a redirect. The body is empty when it was beyond the limit. */
 export interface Refusal {
-  readonly status: number;
-  readonly headers: RawHeaders;
+  readonly head: ResponseHead;
   readonly body: Buffer;
 }
 
@@ -32,16 +31,17 @@ export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined
 }
 
 /** Heads that end an exchange before its body is read: redirects (FAULTS.md 103) and encodings that were not asked for (19). */
-export function failureOfHead(endpoint: Endpoint, status: number, headers: RawHeaders): GatewayError | undefined {
+export function failureOfHead(endpoint: Endpoint, head: ResponseHead): GatewayError | undefined {
   const { server } = endpoint;
+  const { status } = head;
   if (status >= 300 && status < 400) {
-    const target = redirectTarget(endpoint, findHeader(headers, "location"));
+    const target = redirectTarget(endpoint, head.get("location"));
     const advice = "redirects are not followed, so configure that URL if you trust it";
     return new GatewayError("CONNECT_FAILED", `${server} redirects to ${target} (HTTP ${status}); ${advice}`, {
       data: { status, target },
     });
   }
-  const encoding = findHeader(headers, "content-encoding");
+  const encoding = head.get("content-encoding");
   if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
   return new GatewayError(
     "UPSTREAM_PROTOCOL",
@@ -51,11 +51,12 @@ export function failureOfHead(endpoint: Endpoint, status: number, headers: RawHe
 
 /** What a refusal means for a request: a login that is needed, a server that is busy, or just a status (DESIGN.md section 7). */
 export function failureOfRefusal(server: string, refusal: Refusal): GatewayError {
-  const { status } = refusal;
-  const challenge = readChallenge(refusal.headers);
+  const { head } = refusal;
+  const { status } = head;
+  const challenge = readChallenge(head);
   if (status === 401 || (status === 403 && challenge["error"] === "insufficient_scope"))
     return needsLogin(server, status, challenge);
-  const retryAfter = findHeader(refusal.headers, "retry-after")?.slice(0, 40);
+  const retryAfter = head.get("retry-after")?.slice(0, 40);
   const data = retryAfter === undefined ? { status } : { status, retryAfter };
   if (status === 429)
     return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it takes no more requests now`, {
@@ -80,9 +81,9 @@ const authParameter = /([A-Za-z0-9!#$%&'*+.^_`|~-]{1,64})\s*=\s*(?:"((?:[^"\\]|\
 const keptParameters: ReadonlySet<string> = new Set(["resource_metadata", "scope", "error", "realm"]);
 
 /** The facts of `WWW-Authenticate` that a login needs (RFC 9728, RFC 6750); what the server wrote, so untrusted. */
-export function readChallenge(headers: RawHeaders): Readonly<Record<string, string>> {
+export function readChallenge(head: ResponseHead): Readonly<Record<string, string>> {
   const facts: Record<string, string> = {};
-  for (const header of findHeaders(headers, "www-authenticate")) {
+  for (const header of head.getAll("www-authenticate")) {
     for (const [, name = "", quoted, plain] of header.slice(0, challengeLimit).matchAll(authParameter)) {
       const key = name.toLowerCase();
       if (keptParameters.has(key) && facts[key] === undefined)

@@ -1,17 +1,19 @@
 import { createSlotTable } from "../../shared/slot-table.ts";
-import type Pool from "undici/lib/dispatcher/pool.js";
 import type { GatewayError } from "../../shared/gateway-error.ts";
+import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Exchange, type ExchangeSink, type Outgoing } from "./exchange.ts";
+import { createSocketPool, type SocketPool } from "./socket-pool.ts";
 import type { HttpTuning } from "./tuning.ts";
 
 /** The sockets to one server, and everything that all exchanges over them share. */
 export interface Wire {
-  readonly pool: Pool;
+  readonly pool: SocketPool;
   readonly endpoint: Endpoint;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
+  readonly memory: LargeBuffers;
   /** Headers of a login; concurrent refreshes are one. */
   readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
   /** Makes an exchange; `start()` it. */
@@ -26,46 +28,35 @@ export interface Wire {
   leave(exchange: Exchange): void;
   /** No connection could be made, however often it was tried. */
   onUnreachable(error: GatewayError): void;
-  /** Ends every exchange and closes every socket; never rejects, never takes longer than the tuning allows. */
-  dispose(): Promise<void>;
+  /** Ends every exchange and closes every socket. */
+  dispose(): void;
 }
 
 export interface WireOptions {
   readonly endpoint: Endpoint;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
+  readonly memory: LargeBuffers;
   readonly authorize: HttpCredentials["authorize"];
   /** Aborts when the connection is disposed of. */
   readonly signal: AbortSignal;
   readonly onUnreachable: (error: GatewayError) => void;
 }
 
-/** Loads the HTTP client at the first use: a gateway with stdio servers only never pays for it. */
-export async function createWire(options: WireOptions): Promise<Wire> {
-  const { default: PoolOfSockets } = await import("undici/lib/dispatcher/pool.js");
+export function createWire(options: WireOptions): Wire {
   const { endpoint, limits, tuning } = options;
-  const pool = new PoolOfSockets(endpoint.origin, {
+  const pool = createSocketPool({
+    origin: endpoint.origin,
     connections: tuning.connections,
-    pipelining: 1,
-    // Deadlines are the callers': a tool may be silent for as long as its call may take.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: tuning.connectTimeoutMs },
+    connectTimeoutMs: tuning.connectTimeoutMs,
   });
   const live = createSlotTable<Exchange>();
   let queuedBytes = 0;
   let lastActivityMs = performance.now();
 
-  async function dispose(): Promise<void> {
+  function dispose(): void {
     for (const exchange of live.values()) exchange.disconnect();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, tuning.disposeTimeoutMs);
-      const finish = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      pool.destroy().then(finish, finish);
-    });
+    pool.destroy();
   }
 
   const wire: Wire = {
@@ -73,6 +64,7 @@ export async function createWire(options: WireOptions): Promise<Wire> {
     endpoint,
     limits,
     tuning,
+    memory: options.memory,
     authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
     exchange: (outgoing, sink) => new Exchange(live.nextId(), wire, outgoing, sink),
     admitQueued(bytes) {

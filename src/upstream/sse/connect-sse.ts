@@ -3,7 +3,7 @@ import { asciiJson } from "../../protocol/ascii-json.ts";
 import { newestLegacyRevision } from "../../protocol/revisions.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
-import { encodeNotification } from "../encode.ts";
+import { createDialect, encodeNotification } from "../encode.ts";
 import { initializeParams, peerFromInitialize } from "../handshake.ts";
 import { parseErrorObject } from "../request-table.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
@@ -24,10 +24,10 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
     lifetime.end({ kind: "asked" });
     channel.failAll(() => new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
     lifetime.abort();
-    await wire.dispose();
+    wire.dispose();
   }
 
-  channel.setDialect({ era: "legacy", revision: peer.revision, identity, capabilities: {} });
+  channel.setDialect(createDialect("legacy", peer.revision, identity, {}));
   return {
     peer,
     request: (request) => channel.request(request),
@@ -62,7 +62,7 @@ async function initialize(
     timeoutMs,
     maxTimeoutMs: timeoutMs,
   };
-  channel.setDialect({ era: "legacy", revision: newestLegacyRevision, identity, capabilities: {} });
+  channel.setDialect(createDialect("legacy", newestLegacyRevision, identity, {}));
   const reply = await channel.request(request).catch((error: unknown) => {
     throw signal.aborted ? abortReason(signal) : error;
   });

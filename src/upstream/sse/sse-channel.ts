@@ -60,7 +60,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     const outgoing = {
       method: "POST",
       headers: postHeaders,
-      body: Buffer.from(text, "latin1"),
+      body: text,
       path: path as string,
     } as const;
     const outcome = await exchangeOnce(wire, outgoing, {
@@ -75,7 +75,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
       return Promise.reject(new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
     const finite = withFiniteTimeouts(wanted);
     return table.open(finite, (id) => {
-      const body = Buffer.from(encodeRequest(id, finite, dialect as Dialect), "latin1");
+      const body = encodeRequest(id, finite, dialect as Dialect);
       const sink = createPostSink(options, table, id, finite.onSent, () => posts.delete(id));
       const exchange = wire.exchange({ method: "POST", headers: postHeaders, body, path: path as string }, sink);
       posts.set(id, exchange);

@@ -1,0 +1,125 @@
+import type { Socket } from "node:net";
+import { ResponseReader, type ResponseSink } from "./response-reader.ts";
+
+/** One HTTP request as it is sent. */
+export interface HttpRequest {
+  readonly method: "POST" | "GET" | "DELETE";
+  readonly path: string;
+  /** Name, value, name, value; shared between requests, so never changed. */
+  readonly headers: readonly string[];
+  /** Latin1; null for none. */
+  readonly body: string | null;
+}
+
+/** Why there is no response, or no whole one. */
+export interface TransportFailure {
+  readonly kind: "connect" | "closed" | "malformed" | "unsendable" | "disposed";
+  /** What the operating system said, or what is wrong. */
+  readonly reason: string;
+}
+
+/** Who made a request. Ends with one of onComplete and onTransportFailure, unless it was aborted. */
+export interface ResponseHandler extends ResponseSink {
+  /** Right before the request is written. False takes it back and leaves the connection to others. */
+  onConnected(socket: HttpSocket): boolean;
+  onComplete(): void;
+  onTransportFailure(failure: TransportFailure): void;
+}
+
+/** What a connection tells its pool. */
+export interface HttpSocketOwner {
+  onFree(socket: HttpSocket): void;
+  onGone(socket: HttpSocket): void;
+}
+
+/** One connection to a server (RFC 9112), with at most one request on it at a time. */
+export class HttpSocket {
+  readonly #socket: Socket;
+  readonly #owner: HttpSocketOwner;
+  readonly #reader = new ResponseReader();
+  #handler: ResponseHandler | undefined;
+  #failure: TransportFailure = { kind: "closed", reason: "" };
+  #isOpen = true;
+  /** Monotonic ms until which the server keeps it without a request. */
+  idleUntilMs = 0;
+
+  constructor(socket: Socket, owner: HttpSocketOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (this.#failure.reason === "") this.#failure = { kind: "closed", reason: error.code ?? "" };
+    });
+    socket.on("end", () => this.#onEnd());
+    socket.on("close", () => this.#onClose());
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen && !this.#socket.destroyed;
+  }
+
+  /** For how long the server keeps it without a request, when it says so. */
+  get idleS(): number | undefined {
+    return this.#reader.idleS;
+  }
+
+  /** Writes a request: `head` up to its empty line. The connection is free, and its handler wants it. */
+  send(handler: ResponseHandler, head: string, body: string | null): void {
+    this.#handler = handler;
+    this.#reader.expect(handler);
+    // One string, so that it is one write.
+    this.#socket.write(body === null ? head : head + body, "latin1");
+  }
+
+  /** Ends the request of that handler, and with it the connection: there is no other way to take back what was sent. */
+  abort(handler: ResponseHandler): void {
+    if (this.#handler !== handler) return;
+    this.#handler = undefined;
+    this.destroy();
+  }
+
+  destroy(failure?: TransportFailure): void {
+    if (failure !== undefined) this.#failure = failure;
+    this.#isOpen = false;
+    this.#socket.destroy();
+  }
+
+  /** Bytes that came. Also without a request: then they are nothing that could be trusted. */
+  receive(bytes: Buffer): void {
+    if (!this.#isOpen) return;
+    const handler = this.#handler;
+    if (handler === undefined) {
+      this.destroy();
+      return;
+    }
+    let taken: number;
+    try {
+      taken = this.#reader.feed(bytes);
+    } catch (error) {
+      this.destroy({ kind: "malformed", reason: error instanceof Error ? error.message : String(error) });
+      return;
+    }
+    // The handler may have aborted while it was told.
+    if (this.#handler === handler && this.#reader.isDone) this.#finish(handler, taken === bytes.length);
+  }
+
+  #finish(handler: ResponseHandler, isClean: boolean): void {
+    this.#handler = undefined;
+    if (isClean && this.#reader.isReusable && this.isOpen) this.#owner.onFree(this);
+    else this.destroy();
+    handler.onComplete();
+  }
+
+  #onEnd(): void {
+    const handler = this.#handler;
+    if (handler !== undefined && this.#reader.end()) this.#finish(handler, false);
+    else this.destroy();
+  }
+
+  #onClose(): void {
+    this.#isOpen = false;
+    this.#owner.onGone(this);
+    const handler = this.#handler;
+    this.#handler = undefined;
+    handler?.onTransportFailure(this.#failure);
+  }
+}
