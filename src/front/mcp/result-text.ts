@@ -1,5 +1,5 @@
 import { asciiJson } from "../../protocol/ascii-json.ts";
-import { findMember, scanMembers } from "../../protocol/json-scan.ts";
+import { findMember, scanNested } from "../../protocol/json-scan.ts";
 import { metaKeys } from "../../protocol/revisions.ts";
 import type { Era } from "../../shared/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../shared/json-bytes.ts";
@@ -16,9 +16,10 @@ export type WireText = string | readonly (string | Buffer)[];
 const piecesFromBytes = 32_768;
 
 export function joinText(text: WireText): string {
-  return typeof text === "string"
-    ? text
-    : text.map((piece) => (typeof piece === "string" ? piece : piece.toString("latin1"))).join("");
+  if (typeof text === "string") return text;
+  let joined = "";
+  for (const piece of text) joined += typeof piece === "string" ? piece : piece.toString("latin1");
+  return joined;
 }
 
 /** The same with something before it; a string stays one. */
@@ -40,16 +41,23 @@ export function toResultText(
 ): WireText {
   const isLarge = result.length >= piecesFromBytes;
   if (era === "legacy") return isLarge ? [result] : result.toString("latin1");
+  const cut: Cut = isLarge
+    ? (start, end) => result.subarray(start, end)
+    : (start, end) => result.toString("latin1", start, end);
   const pieces =
     parsed === undefined || parsed["_meta"] !== undefined
-      ? modernPieces(result, serverInfoText, hints)
-      : plainPieces(result, parsed, serverInfoText, hints);
+      ? joinedPieces(result, cut, serverInfoText, hints)
+      : plainPieces(result, cut, parsed, serverInfoText, hints);
   return isLarge ? pieces : joinText(pieces);
 }
+
+/** The bytes of the result from `start` to `end`, or to its end. */
+type Cut = (start: number, end?: number) => string | Buffer;
 
 /** What is in it is known already, and no `_meta` has to be joined. */
 function plainPieces(
   result: JsonBytes,
+  cut: Cut,
   parsed: JsonObject,
   serverInfoText: string,
   hints: string,
@@ -60,31 +68,23 @@ function plainPieces(
   for (const _key in parsed) isEmpty = false;
   return [
     `{${type}${caching}"_meta":{"${metaKeys.serverInfo}":${serverInfoText}}${isEmpty ? "" : ","}`,
-    result.subarray(result.indexOf(openBrace) + 1),
+    cut(result.indexOf(openBrace) + 1),
   ];
 }
 
-function modernPieces(result: JsonBytes, serverInfoText: string, hints: string): (string | Buffer)[] {
-  const members = scanMembers(result, 0, result.length, depthLimit);
+function joinedPieces(result: JsonBytes, cut: Cut, serverInfoText: string, hints: string): (string | Buffer)[] {
+  const { members, inner: own } = scanNested(result, 0, result.length, depthLimit, "_meta");
   const type = findMember(members, "resultType") === undefined ? '"resultType":"complete",' : "";
   const caching = hints === "" || findMember(members, "ttlMs") !== undefined ? "" : `${hints},`;
   const open = result.indexOf(openBrace) + 1;
   const serverInfo = `"${metaKeys.serverInfo}":${serverInfoText}`;
   const meta = findMember(members, "_meta");
-  if (meta === undefined || result[meta.start] !== openBrace) {
-    return [`{${type}${caching}"_meta":{${serverInfo}}${members.length > 0 ? "," : ""}`, result.subarray(open)];
-  }
-  const own = scanMembers(result, meta.start, meta.end, depthLimit);
+  if (meta === undefined || own === undefined)
+    return [`{${type}${caching}"_meta":{${serverInfo}}${members.length > 0 ? "," : ""}`, cut(open)];
   const theirs = findMember(own, metaKeys.serverInfo);
   const lead = `{${type}${caching}`;
-  if (theirs !== undefined)
-    return [lead, result.subarray(open, theirs.start), serverInfoText, result.subarray(theirs.end)];
-  return [
-    lead,
-    result.subarray(open, meta.start + 1),
-    `${serverInfo}${own.length > 0 ? "," : ""}`,
-    result.subarray(meta.start + 1),
-  ];
+  if (theirs !== undefined) return [lead, cut(open, theirs.start), serverInfoText, cut(theirs.end)];
+  return [lead, cut(open, meta.start + 1), `${serverInfo}${own.length > 0 ? "," : ""}`, cut(meta.start + 1)];
 }
 
 /** A result of our own. */
