@@ -42,6 +42,19 @@ test("so many a second: a burst of one second's worth, then as fast as time goes
   expect(count()).toBe(10);
 });
 
+test("a large answer counts as several calls, and is paid for before the next", async () => {
+  const clock = createManualClock();
+  const admission = createAdmission(() => ({ concurrentCalls: 10, callsPerSecond: 10, openStreams: 1 }), clock);
+  admission.admit(alice)(60_000);
+  admission.admit(alice)(65_536 * 20);
+  expect(() => admission.admit(alice)).toThrow(limited(2));
+  admission.admit(bob);
+  await clock.advance(1_200);
+  expect(() => admission.admit(alice)).toThrow(limited(1));
+  await clock.advance(200);
+  admission.admit(alice);
+});
+
 test("a call allocates nothing: what ends it is the same function every time", () => {
   const admission = createAdmission(
     () => ({ concurrentCalls: 10, callsPerSecond: 10, openStreams: 1 }),

@@ -6,8 +6,11 @@ import type { Principal } from "../shared/principal.ts";
 
 /** What one principal may use at once, so that a client gone wild disturbs nobody else (FAULTS.md K). */
 export interface Admission {
-  /** Counts a request. Returns what ends it, to be called once. Throws RATE_LIMITED with `retry_after_s`. */
-  admit(principal: Principal): () => void;
+  /**
+   * Counts a request. Returns what ends it, to be called once, with the size of its answer: a large one counts as several calls, because it
+   * takes the time of several. Throws RATE_LIMITED with `retry_after_s`.
+   */
+  admit(principal: Principal): (answerBytes?: number) => void;
   /** Counts a stream that stays open. Returns what ends it, to be called once. Throws RATE_LIMITED with `retry_after_s`. */
   openStream(principal: Principal): () => void;
 }
@@ -21,10 +24,12 @@ interface Account {
   /** Requests that may come now: refilled with time, one second's worth at most. */
   tokens: number;
   refilledMs: number;
-  readonly leave: () => void;
+  readonly leave: (answerBytes?: number) => void;
   readonly closeStream: () => void;
 }
 
+/** A call to a local server takes the gateway about as long as this much of an answer. */
+const bytesPerCall = 65_536;
 /** When nobody can say when a call will end. */
 const busyRetryS = 1;
 const streamRetryS = 30;
@@ -39,7 +44,10 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
       streams: 0,
       tokens: limits().callsPerSecond,
       refilledMs: clock.monotonic(),
-      leave: () => void (account.running -= 1),
+      leave(answerBytes = 0) {
+        account.running -= 1;
+        account.tokens -= Math.floor(answerBytes / bytesPerCall);
+      },
       closeStream: () => void (account.streams -= 1),
     };
     accounts.set(id, account);

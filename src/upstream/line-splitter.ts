@@ -16,11 +16,51 @@ export function createLineSplitter(
 ): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let partBytes = 0;
+  /** A very large line is put together as it comes: copied at its end, twenty megabytes hold up everybody for as many milliseconds. */
+  let slab: Buffer | undefined;
   let ended = false;
 
   function deliver(line: Buffer): void {
     const end = line.length > 0 && line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
     if (end > 0) onLine(end === line.length ? line : line.subarray(0, end));
+  }
+
+  /** A part of a line that goes on, or that began before. */
+  function keep(chunk: Buffer): void {
+    const bytes = partBytes + chunk.length;
+    if (bytes > (slab?.length ?? slabSizes[0])) moveToSlab(bytes);
+    if (slab === undefined) parts.push(chunk);
+    else {
+      chunk.copy(slab, partBytes);
+      memory?.free([chunk]);
+    }
+    partBytes = bytes;
+  }
+
+  function moveToSlab(neededBytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(slabSizes.find((size) => size > neededBytes) ?? neededBytes);
+    let at = 0;
+    for (const part of slab === undefined ? parts : [slab.subarray(0, partBytes)]) {
+      part.copy(larger, at);
+      at += part.length;
+    }
+    memory?.free(slab === undefined ? parts : [slab]);
+    parts = [];
+    slab = larger;
+  }
+
+  /** The line that was kept. */
+  function take(): Buffer {
+    const line = slab === undefined ? Buffer.concat(parts) : slab.subarray(0, partBytes);
+    if (slab === undefined && line.length >= largeBytes) memory?.free(parts);
+    forget();
+    return line;
+  }
+
+  function forget(): void {
+    parts = [];
+    partBytes = 0;
+    slab = undefined;
   }
 
   return (chunk) => {
@@ -29,28 +69,21 @@ export function createLineSplitter(
     for (;;) {
       const end = chunk.indexOf(newline, start);
       if (end === -1) break;
-      if (parts.length === 0) {
-        deliver(chunk.subarray(start, end));
-      } else {
-        parts.push(chunk.subarray(start, end));
-        const line = Buffer.concat(parts);
-        // The last chunk may hold the beginning of the next line.
-        if (line.length >= largeBytes)
-          memory?.free(end + 1 === chunk.length ? [...parts.slice(0, -1), chunk] : parts.slice(0, -1));
-        parts = [];
-        partBytes = 0;
-        deliver(line);
+      if (partBytes === 0) deliver(chunk.subarray(start, end));
+      else {
+        keep(chunk.subarray(start, end));
+        deliver(take());
       }
       start = end + 1;
     }
-    if (start < chunk.length) {
-      parts.push(start === 0 ? chunk : chunk.subarray(start));
-      partBytes += chunk.length - start;
-      if (partBytes > limitBytes) {
-        ended = true;
-        parts = [];
-        onTooLong();
-      }
-    }
+    if (start === chunk.length) return;
+    keep(start === 0 ? chunk : chunk.subarray(start));
+    if (partBytes <= limitBytes) return;
+    ended = true;
+    forget();
+    onTooLong();
   };
 }
+
+/** From the first on a line is put together as it comes. What is not used of such memory is never touched, so it costs nothing. */
+const slabSizes = [2, 16, 128].map((megabytes) => megabytes * 1_048_576) as [number, ...number[]];

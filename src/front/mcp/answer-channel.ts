@@ -3,7 +3,7 @@ import { asciiJson } from "../../protocol/ascii-json.ts";
 import { toEventData } from "./event-data.ts";
 import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { EventLog } from "./event-log.ts";
-import { joinText, type WireText } from "./result-text.ts";
+import { joinText, textLength, type WireText } from "./result-text.ts";
 
 /**
  * The way back for one request over HTTP. Starts as a single JSON answer; becomes an event stream when something has to be said
@@ -124,7 +124,7 @@ class HttpAnswerChannel implements AnswerChannel {
 
   /** All pieces leave in one write of the socket, which node:http corks until the turn ends. */
   #writePieces(httpStatus: number, pieces: readonly (string | Buffer)[]): void {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const length = textLength(pieces);
     this.#response.writeHead(httpStatus, [
       "Content-Type",
       "application/json",

@@ -16,7 +16,7 @@ import type { FirstSight } from "./first-sight.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
-import { joinText } from "./result-text.ts";
+import { joinText, textLength } from "./result-text.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
 import type { RunningRequest, RunningRequests } from "./running.ts";
@@ -48,6 +48,8 @@ export type McpHttpHandler = (
 const streamBufferBytes = 8 * 1024 * 1024;
 /** Comments on streams: often enough for every proxy, and to notice within a minute that nobody is there (FAULTS.md 27). */
 const keepAliveMs = 15_000;
+/** How long who was too fast waits for his refusal, at least and at most: not all of his connections the same time, or they come back together. */
+const refusalDelayMs = [50, 200] as const;
 /** As many as requests are usually worked on at once. */
 const idleControllers = 256;
 
@@ -204,7 +206,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     };
     deps.running.add(entry);
     void answering.then((reply) => {
-      leave();
+      leave(textLength(reply.body));
       deps.running.delete(entry);
       if (session !== undefined) {
         untrack(session, message.id, controller);
@@ -215,12 +217,19 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     });
   }
 
-  /** Counts the request; undefined when it was one too many and has been told so. */
-  function admit(response: ServerResponse, message: ClientRequest, principal: Principal): (() => void) | undefined {
+  /** Counts the request; undefined when it was one too many, which it is told a little later. */
+  function admit(
+    response: ServerResponse,
+    message: ClientRequest,
+    principal: Principal,
+  ): ReturnType<Admission["admit"]> | undefined {
     try {
       return deps.admission.admit(principal);
     } catch (error) {
-      refuse(response, toGatewayError(error), [], message.idText);
+      const failure = toGatewayError(error);
+      // Who asks again at once would otherwise be refused ten thousand times a second, which the others would feel (FAULTS.md K).
+      const [least, most] = refusalDelayMs;
+      setTimeout(() => refuse(response, failure, [], message.idText), least + Math.random() * (most - least));
       return undefined;
     }
   }

@@ -22,6 +22,11 @@ export function joinText(text: WireText): string {
   return joined;
 }
 
+/** In bytes: the text is latin1. */
+export function textLength(text: WireText): number {
+  return typeof text === "string" ? text.length : text.reduce((sum, piece) => sum + piece.length, 0);
+}
+
 /** The same with something before it; a string stays one. */
 export function prefixed(prefix: string, text: WireText): WireText {
   return typeof text === "string" ? prefix + text : [prefix, ...text];
