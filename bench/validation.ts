@@ -11,7 +11,7 @@ import { systemClock } from "../src/shared/clock.ts";
 import type { JsonObject } from "../src/shared/json-bytes.ts";
 import { hostileSchemas } from "./hostile-schemas.ts";
 
-const workerFile = new URL("../dist/routing/validation/compile-worker.js", import.meta.url);
+const workerFile = new URL("../dist/cli/compile-worker.js", import.meta.url);
 const never = new AbortController().signal;
 const issueSchema: JsonObject = {
   type: "object",

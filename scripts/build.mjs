@@ -1,7 +1,8 @@
-// Compiles src/ to dist/ with plain tsc. Skips the work when dist/ is newer than every source.
-import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
+// Bundles src/ to dist/: two hundred small modules take Node 50 ms and 5 MB longer to load than a few large ones (bench/startup). Packages stay
+// outside, what is loaded late stays a file of its own, and nothing is minified. Skips the work when dist/ is newer than every source.
+import { chmodSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamp = `${root}dist/cli/main.js`;
@@ -12,11 +13,28 @@ function newest(path) {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(`${path}/${name}`)));
 }
 
-const sources = ["src", "tsconfig.json", "tsconfig.build.json", "package.json"].map((name) => newest(`${root}${name}`));
+const sources = ["src", "tsconfig.json", "package.json", "scripts/build.mjs"].map((name) => newest(`${root}${name}`));
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < Math.max(...sources)) {
-  execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.build.json`], {
-    cwd: root,
-    stdio: "inherit",
+  rmSync(`${root}dist`, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    // The command, and what runs in threads and processes of its own. All in one folder: they find each other there.
+    entryPoints: [
+      "src/cli/main.ts",
+      "src/routing/validation/compile-worker.ts",
+      "src/discovery/fuse-worker.ts",
+      "src/upstream/process/guardian-main.ts",
+    ],
+    outdir: "dist",
+    entryNames: "cli/[name]",
+    chunkNames: "cli/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "warning",
   });
   chmodSync(stamp, 0o755);
 }

@@ -75,7 +75,7 @@ async function measureSet(
   parts: readonly InstanceCatalog[],
 ): Promise<Record<string, Measured>> {
   const results: Record<string, Measured> = {};
-  if (existsSync("dist/discovery/fuse-worker.js"))
+  if (existsSync("dist/cli/fuse-worker.js"))
     results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), { warmUp: 1 });
   results["minisearch"] = await measure(queries, askMiniSearch(parts));
   results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts), { rounds: 3 });

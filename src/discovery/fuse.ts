@@ -6,6 +6,7 @@ import { abortReason } from "../shared/abort.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { createSemaphore } from "../shared/semaphore.ts";
 import type { SearchEngine } from "./engine.ts";
+import { workerUrl } from "../shared/worker-file.ts";
 
 /** After this the worker is terminated: a 1,000-character query over 1,000 tools takes Fuse 4 s. */
 const fuseTimeoutMs = 500;
@@ -33,7 +34,7 @@ export interface FuseResult {
 }
 
 /** Fuse.js, in a worker of its own per search, over the catalog as it is then. For those who ask for it; docs/search.md says why it is not the default. */
-export function createFuseEngine(workerUrl: URL = fuseWorkerUrl()): SearchEngine {
+export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "fuse-worker")): SearchEngine {
   const workers = createSemaphore(parallelWorkers);
   return {
     name: "fuse",
@@ -45,21 +46,13 @@ export function createFuseEngine(workerUrl: URL = fuseWorkerUrl()): SearchEngine
       const release = await workers.acquire(signal);
       try {
         const job = { query: request.query, limit: request.limit, records: tools.map(toRecord) };
-        const { found, total } = await runWorker(workerUrl, job, signal);
+        const { found, total } = await runWorker(workerFile, job, signal);
         return { tools: found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score)), total };
       } finally {
         release();
       }
     },
   };
-}
-
-/** The worker beside this file; from the sources (tests), the built one: Node 20 runs no TypeScript. */
-function fuseWorkerUrl(): URL {
-  return new URL(
-    import.meta.url.endsWith(".ts") ? "../../dist/discovery/fuse-worker.js" : "./fuse-worker.js",
-    import.meta.url,
-  );
 }
 
 function toRecord(tool: ToolEntry): FuseRecord {

@@ -16,6 +16,7 @@ import {
 } from "./marker.ts";
 import { openProcess } from "./open-process.ts";
 import { createProcessTable, type ProcessTable } from "./process-table.ts";
+import { workerUrl } from "../../shared/worker-file.ts";
 
 export interface GuardianOptions {
   /** The gateway's own environment: PATH for the guardian, and the marks of a gateway that we are a server of. */
@@ -170,7 +171,7 @@ function watcherCommand(): { readonly command: string; readonly args: readonly s
     return { command: shell, args: ["-c", guardianScript, "toolyard-guardian"] };
   return {
     command: process.execPath,
-    args: [fileURLToPath(new URL("./guardian-main.js", import.meta.url))],
+    args: [fileURLToPath(workerUrl(import.meta.url, "guardian-main"))],
   };
 }
 
