@@ -67,6 +67,8 @@ export interface Gateway extends AsyncDisposable {
   apply(config: Config): Promise<void>;
   /** Until this is called no server is started: a client that waited for the gateway is answered before they take the machine. */
   letServersStart(): void;
+  /** Servers that wait to be started. */
+  readonly waitingStarts: number;
   /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
   stop(signal: AbortSignal): Promise<void>;
 }
@@ -227,6 +229,9 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     authenticator: () => authenticator,
     secrets: logins.secrets,
     config: () => config,
+    get waitingStarts() {
+      return starts.waiting;
+    },
     letServersStart() {
       mayStart = true;
       starts.wake();

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { createGateway, type Gateway } from "../app/gateway.ts";
 import { createHttpFront } from "../app/http-front.ts";
 import { createOwner, type Owner } from "../app/owner.ts";
@@ -64,8 +65,10 @@ interface Running {
   readonly idleExitMs: number | undefined;
 }
 
-/** Whoever waited for the line asks at once, and is answered before thirty servers take the machine. */
-const firstClientMs = 60;
+/** Whoever waited for the line asks at once, and is answered before thirty servers take the machine; a few leave room for both. */
+function msBeforeServers(waiting: number): number {
+  return waiting < availableParallelism() ? 0 : 60;
+}
 
 /** From the first answer until it is to stop. */
 async function run({ context, config, gateway, owner, lock, url, log, stopping, idleExitMs }: Running): Promise<void> {
@@ -74,7 +77,7 @@ async function run({ context, config, gateway, owner, lock, url, log, stopping, 
   await lock.announce(url);
   process.stdout.write(`listening on ${url}\n`);
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
-  setTimeout(gateway.letServersStart, firstClientMs);
+  setTimeout(gateway.letServersStart, msBeforeServers(gateway.waitingStarts));
   const load = async (): Promise<Config> => {
     const next = await readConfig(context);
     refuseOpenBind(next, host);

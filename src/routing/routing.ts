@@ -31,6 +31,8 @@ export interface Routing {
   forward(instance: InstanceId, method: string, params: readonly ParamMember[], context: CallContext): Promise<Outcome>;
   /** Hands a notification of a client to a server that is up; to one that is not, there is nothing to say. */
   notify(instance: InstanceId, method: string, params: JsonObject): void;
+  /** Calls will come soon: gets ready what they need first. */
+  expectCalls(): void;
   /** Calls that have not been answered yet. */
   readonly inFlight: number;
 }
@@ -401,6 +403,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       return inFlight;
     },
     callTool,
+    expectCalls: deps.validators.warm,
     readResource: async (instance, uri, context) =>
       await forwardPlain(
         instance,

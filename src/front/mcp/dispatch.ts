@@ -227,6 +227,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         : { body: prefixed('"result":', answered), status: 200 };
     } catch (error) {
       const failure = toGatewayError(error);
+      // It will be called again, as soon as it can be: what checks its arguments can start in the meantime.
+      if (failure.code === "SERVER_STARTING") deps.routing.expectCalls();
       if (request.method !== "tools/call" || !isForModel(failure))
         return toWireError(failure, caller.client.era, request.method);
       return {

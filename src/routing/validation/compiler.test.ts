@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Clock } from "../../shared/clock.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { workerUrl } from "../../shared/worker-file.ts";
@@ -61,6 +61,20 @@ test.each(["exit", "throw"])(
     expect(next).not.toBe(first);
   },
 );
+
+test("a warmed compiler has its worker before the first schema comes, once, and ends it when none comes", async () => {
+  const clock = manualClock();
+  await using compiler = createCompiler({ clock, limits, workerFile: scripted });
+  compiler.warm();
+  compiler.warm();
+  expect(clock.waiting()).toEqual([limits.startTimeoutMs]);
+  await vi.waitFor(() => expect(clock.waiting()).toEqual([limits.workerIdleMs]));
+  const first = await threadOf(compiler);
+  compiler.warm();
+  expect(await threadOf(compiler)).toBe(first);
+  clock.run(limits.workerIdleMs);
+  expect(await threadOf(compiler)).not.toBe(first);
+});
 
 test("FAULT 61: a schema that takes longer than 500 ms ends its worker and is unvalidated", async () => {
   const clock = manualClock();

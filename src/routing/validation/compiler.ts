@@ -9,6 +9,8 @@ import type { CompileReply, CompileRequest, CompileWorkerData } from "./worker-m
  * too long, or too much memory, takes its worker down with it; the next one gets a new worker.
  */
 export interface Compiler extends AsyncDisposable {
+  /** Starts the worker, so that who compiles next does not wait for it. */
+  warm(): void;
   /** Rejects with GatewayError DRAINING when disposed of; every other trouble is an outcome. */
   compile(text: string): Promise<CompileOutcome>;
 }
@@ -55,14 +57,19 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
       thread?.worker.unref();
       if (thread !== undefined) setTimer({ delayMs: limits.workerIdleMs, run: endThread });
     } else if (thread === undefined) {
-      thread = startThread();
-      setTimer({
-        delayMs: limits.startTimeoutMs,
-        run: () => giveUpStart("it did not start in time"),
-      });
+      start();
     } else if (thread.ready) {
       send(thread);
     }
+  }
+
+  function start(): Thread {
+    thread = startThread();
+    setTimer({
+      delayMs: limits.startTimeoutMs,
+      run: () => giveUpStart("it did not start in time"),
+    });
+    return thread;
   }
 
   function send({ worker }: Thread): void {
@@ -153,6 +160,9 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
   }
 
   return {
+    warm() {
+      if (!disposed && thread === undefined) start().worker.unref();
+    },
     compile(text) {
       if (disposed) return Promise.reject(draining());
       if (queue.length >= limits.queue)

@@ -15,6 +15,8 @@ import { instantiate } from "./validator.ts";
  * Whatever a schema does, the worst is that its values go unchecked.
  */
 export interface Validators extends AsyncDisposable {
+  /** Something will have to be compiled soon. */
+  warm(): void;
   /** What is known now; undefined when the schema has not been prepared, or was evicted. */
   lookup(hash: string): Verdict | undefined;
   /**
@@ -80,6 +82,7 @@ export function createValidators(options: ValidatorsOptions): Validators {
     get size() {
       return cache.size;
     },
+    warm: compiler.warm,
     lookup: (hash) => cache.get(hash),
     async prepare(hash, schema, signal) {
       const known = cache.get(hash);
