@@ -100,7 +100,6 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     notifier,
     subscriptions: deps.subscriptions,
     serverInfoText,
-    mostStreams: limits.openStreams,
   });
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.currentSettings().limits, clock);

@@ -136,6 +136,9 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     };
     const accepts = readAccept(request);
     if (message.method === "subscriptions/listen") {
+      const closed = admit(response, message, () => deps.admission.openStream(principal));
+      if (closed === undefined) return;
+      response.once("close", closed);
       deps.listen.open(message, caller, openChannelFor(response, message, accepts, undefined));
       return;
     }
@@ -151,7 +154,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       return;
     }
     if (message.method === "initialize") {
-      const leave = admit(response, message, principal);
+      const leave = admit(response, message, () => deps.admission.admit(principal));
       if (leave === undefined) return;
       leave();
       const made = deps.legacy.initialize(message, principal, endpoint, true);
@@ -183,7 +186,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     session: Session | undefined,
   ): void {
     const { response } = incoming;
-    const leave = admit(response, message, caller.principal);
+    const leave = admit(response, message, () => deps.admission.admit(caller.principal));
     if (leave === undefined) return;
     const controller = controllers.take();
     const channel = openChannel(response, message, accepts, session, () => {
@@ -217,14 +220,10 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     });
   }
 
-  /** Counts the request; undefined when it was one too many, which it is told a little later. */
-  function admit(
-    response: ServerResponse,
-    message: ClientRequest,
-    principal: Principal,
-  ): ReturnType<Admission["admit"]> | undefined {
+  /** Counts a request or a stream; undefined when it was one too many, which it is told a little later. */
+  function admit<T>(response: ServerResponse, message: ClientRequest, count: () => T): T | undefined {
     try {
-      return deps.admission.admit(principal);
+      return count();
     } catch (error) {
       const failure = toGatewayError(error);
       // Who asks again at once would otherwise be refused ten thousand times a second, which the others would feel (FAULTS.md K).

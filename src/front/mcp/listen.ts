@@ -15,8 +15,6 @@ export interface ListenDeps {
   readonly notifier: Notifier;
   readonly subscriptions: Subscriptions;
   readonly serverInfoText: string;
-  /** Listening streams that one principal may have open at once. */
-  readonly mostStreams: number;
 }
 
 export interface ListenRequests {
@@ -55,9 +53,6 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
     signal: AbortSignal,
   ): Promise<void> {
     const filter = readFilter(request.params["notifications"]);
-    const own = [...streams].filter((stream) => stream.principal.id === caller.principal.id).length;
-    if (own >= deps.mostStreams)
-      throw new GatewayError("RATE_LIMITED", `${own} streams are open for this principal already (limits.openStreams)`);
     const resources = new Map<string, string>();
     const releases: (() => void)[] = [];
     const { exposure } = caller.endpoint;

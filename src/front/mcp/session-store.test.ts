@@ -44,6 +44,24 @@ test("no more than the limit are open; idle ones make room", () => {
   expect(store.size).toBe(1);
 });
 
+test("at the limit, who has the most makes room for another, with what was not used for longest", () => {
+  const { store, time } = create({ sessions: 4, sessionIdleMs: 1_000 });
+  const bob = { ...options, principal: { ...localPrincipal, id: "bob" as never } };
+  const [first, second, third] = [store.create(options), store.create(options), store.create(options)];
+  store.create(bob);
+  time.nowMs = 10;
+  store.touch(first);
+  third.running.set(1, new Set([new AbortController()]));
+  expect(() => store.create(options)).toThrowError(expect.objectContaining({ code: "SESSION_LIMIT" }));
+  store.create(bob);
+  expect([first, second, third].map(({ id }) => store.find(id, localPrincipal, "/mcp")?.id)).toEqual([
+    first.id,
+    undefined,
+    third.id,
+  ]);
+  expect(store.size).toBe(4);
+});
+
 test("what ends ends its calls", () => {
   const { store } = create();
   const session = store.create(options);

@@ -1,6 +1,7 @@
 import type { Clock } from "../../shared/clock.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
+import type { PrincipalId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { createSession, type Session } from "./session.ts";
 
@@ -40,6 +41,22 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     }
   }
 
+  /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
+  function makeRoom(wanting: PrincipalId): boolean {
+    const counts = new Map<PrincipalId, number>();
+    for (const { principal } of sessions.values()) counts.set(principal.id, (counts.get(principal.id) ?? 0) + 1);
+    const [holder] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most));
+    if (holder === wanting) return false;
+    const idle = [...sessions.values()].filter(
+      ({ principal, running, hasStream }) => principal.id === holder && running.size === 0 && !hasStream,
+    );
+    const [first, ...rest] = idle;
+    if (first === undefined) return false;
+    const oldest = rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
+    end(oldest, "others needed room for a session");
+    return true;
+  }
+
   function isIdle(session: Session, nowMs: number): boolean {
     return session.running.size === 0 && !session.hasStream && nowMs - session.lastUseMs > limits.sessionIdleMs;
   }
@@ -47,7 +64,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
   return {
     create(options) {
       expire();
-      if (sessions.size >= limits.sessions)
+      if (sessions.size >= limits.sessions && !makeRoom(options.principal.id))
         throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`);
       const session = createSession({ ...options, nowMs: clock.monotonic() });
       sessions.set(session.id, session);
