@@ -98,6 +98,16 @@ describe.each(matrix)("a $era client in front of $server", ({ era, server }) => 
     }
   });
 
+  test("large results of many calls at once arrive whole, each at its own call", async () => {
+    const sizes = [40_000, 270_000, 900_000, 70_000, 2_500_000, 300_000];
+    for (const ask of [execute, direct]) {
+      const texts = sizes.map((size, index) => `${index}-${String.fromCharCode(0x61 + index)}é`.repeat(size / 5));
+      const answers = await Promise.all(texts.map(async (text) => await ask(era, server, "echo", { text })));
+      for (const [index, answer] of answers.entries())
+        expect(JSON.parse(answer.json.result.content[0].text).text === texts[index]).toBe(true);
+    }
+  });
+
   test("MUST: links are the server's own at its own endpoint, and can be read everywhere else [server/resources]", async () => {
     const native = `toolyard://${server}/${encodeURIComponent("bad://text")}`;
     expect((await direct(era, server, "link")).json.result.content[0].uri).toBe("bad://text");
