@@ -70,15 +70,25 @@ function createSeries<T>(names: readonly string[], make: () => T) {
     return value;
   }
 
+  /** One call is mostly like the one before. */
+  let last: { readonly labels: readonly string[]; readonly value: T } | undefined;
+
   return {
     of(labels: readonly string[]): T {
-      const key = labels.join("\n");
-      const known = byLabels.get(key);
-      if (known !== undefined) return known.value;
-      if (byLabels.size < mostSeries) return open(key, labels);
-      const others = names.map(() => "other");
-      return byLabels.get(others.join("\n"))?.value ?? open(others.join("\n"), others);
+      if (last?.labels.every((label, index) => label === labels[index]) === true) return last.value;
+      const value = find(labels);
+      last = { labels, value };
+      return value;
     },
     all: () => [...byLabels.values()],
   };
+
+  function find(labels: readonly string[]): T {
+    const key = labels.join("\n");
+    const known = byLabels.get(key);
+    if (known !== undefined) return known.value;
+    if (byLabels.size < mostSeries) return open(key, labels);
+    const others = names.map(() => "other");
+    return byLabels.get(others.join("\n"))?.value ?? open(others.join("\n"), others);
+  }
 }
