@@ -17,8 +17,8 @@ const drainCheckMs = 50;
 
 export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
-  gateway.events.subscribe((event) => {
-    if (event.type === "config.applied") originRules = createOriginRules(gateway.config().settings);
+  gateway.events.on(["config.applied"], () => {
+    originRules = createOriginRules(gateway.config().settings);
   });
   const server: HttpServer = createHttpServer({
     mcp: gateway.mcp.http,

@@ -46,10 +46,9 @@ export interface Namespaces extends AsyncDisposable {
 export function createNamespaces(deps: NamespacesDeps): Namespaces {
   const { fleet, events, clock, log } = deps;
   const listedAtMs = new Map<InstanceId, number>();
-  const unsubscribe = events.subscribe((event) => {
+  const unsubscribe = events.on(["mcp.tools.discovered", "config.applied"], (event) => {
     if (event.type === "mcp.tools.discovered") listedAtMs.set(event.instance, clock.monotonic());
-    else if (event.type === "config.applied")
-      for (const id of [...listedAtMs.keys()]) if (fleet.get(id) === undefined) listedAtMs.delete(id);
+    else for (const id of [...listedAtMs.keys()]) if (fleet.get(id) === undefined) listedAtMs.delete(id);
   });
 
   async function refresh(id: InstanceId, maxAgeMs: number, signal: AbortSignal): Promise<void> {

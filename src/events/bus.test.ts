@@ -29,3 +29,20 @@ test("a sink that leaves while an event is handed out disturbs nobody", () => {
   bus.emit(event);
   expect(seen).toEqual(["second"]);
 });
+
+test("a sink for some types gets those alone, in its place among the others", () => {
+  const seen: string[] = [];
+  const bus = createEventBus(() => undefined);
+  bus.subscribe(({ type }) => seen.push(`all ${type}`));
+  const leave = bus.on(["gateway.stopping"], ({ reason }) => seen.push(`stopping ${reason}`));
+  bus.subscribe(() => seen.push("last"));
+  bus.emit(event);
+  bus.emit({ type: "gateway.listening", atMs: 1, address: "here" });
+  leave();
+  bus.emit(event);
+  expect(seen).toEqual([
+    ...["all gateway.stopping", "stopping test", "last"],
+    ...["all gateway.listening", "last"],
+    ...["all gateway.stopping", "last"],
+  ]);
+});

@@ -145,6 +145,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   function acquire(signal: AbortSignal): Connection | Promise<Connection> {
     const nowMs = deps.clock.monotonic();
     lastUseMs = nowMs;
+    // Nearly always: the table says the same.
+    if (state.kind === "online" && connection !== undefined) return connection;
     const { callRetryMs, failedRetryMs } = deps.settings();
     switch (admit(state, { nowMs, lastTryMs, hasConnection: connection !== undefined, callRetryMs, failedRetryMs })) {
       case "call":

@@ -85,9 +85,10 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const pending = new Map<string, Promise<NamespaceLoad>>();
   const sweepLater = createSweeper();
   const save = createLateSave(clock, () => deps.store.save(usage.snapshot()));
-  const unsubscribe = events.subscribe((event) => {
-    if (event.type === "mcp.request.logs" && event.method === "tools/call") countCall(event);
-    else if (event.type === "tool.bare_name" && event.migrated) countMigration(event);
+  const unsubscribe = events.on(["mcp.request.logs", "tool.bare_name"], (event) => {
+    if (event.type === "mcp.request.logs") {
+      if (event.method === "tools/call") countCall(event);
+    } else if (event.migrated) countMigration(event);
   });
 
   function countCall({ principal, instance, name, atMs }: EventOf<"mcp.request.logs">): void {

@@ -21,9 +21,7 @@ export function createLogLevels(instanceOf: (id: InstanceId) => Instance | undef
   const wanted = new Map<object, { readonly level: string; readonly instances: ReadonlySet<InstanceId> }>();
   const told = new WeakMap<Connection, string>();
 
-  events.subscribe((event) => {
-    if (event.type === "mcp.server.started" || event.type === "mcp.server.respawned") void tell(event.instance);
-  });
+  events.on(["mcp.server.started", "mcp.server.respawned"], (event) => void tell(event.instance));
 
   async function tell(id: InstanceId): Promise<void> {
     const connection = instanceOf(id)?.connection;

@@ -35,8 +35,7 @@ export function createSubscriptions(
 ): Subscriptions {
   const shares = new Map<string, Share>();
 
-  events.subscribe((event) => {
-    if (event.type !== "mcp.server.started" && event.type !== "mcp.server.respawned") return;
+  events.on(["mcp.server.started", "mcp.server.respawned"], (event) => {
     for (const share of shares.values()) if (share.id === event.instance) share.renew();
   });
 

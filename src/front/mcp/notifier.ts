@@ -86,14 +86,11 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
     }
   }
 
-  events.subscribe((event) => {
-    if (listeners.size === 0) return;
-    if (event.type === "catalog.changed") onCatalogChanged(event);
-    else if (event.type === "catalog.announced") onAnnounced(event);
-    else if (event.type === "resource.updated") onResourceUpdated(event);
-    else if (event.type === "server.notification") onServerNotification(event);
-    else if (event.type === "namespace.loaded" || event.type === "namespace.evicted") onLoadedChanged(event.principal);
-  });
+  events.on(["catalog.changed"], onCatalogChanged);
+  events.on(["catalog.announced"], onAnnounced);
+  events.on(["resource.updated"], onResourceUpdated);
+  events.on(["server.notification"], onServerNotification);
+  events.on(["namespace.loaded", "namespace.evicted"], ({ principal }) => onLoadedChanged(principal));
 
   return {
     add(listener) {

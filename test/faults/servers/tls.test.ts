@@ -37,7 +37,7 @@ beforeAll(async () => {
   server.on("secureConnection", () => (connections += 1));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
-afterAll(() => void server.close().closeAllConnections());
+afterAll(() => server.close().closeAllConnections());
 
 const results: Readonly<Record<string, (args: unknown) => object>> = {
   initialize: () => ({
