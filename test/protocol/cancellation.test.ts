@@ -1,43 +1,23 @@
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
 import { execute } from "../harness/rpc.ts";
 import { openSession, openStream } from "./stream.ts";
-import { readRecord, startBadHttp, type HttpServer } from "./servers.ts";
+import { readRecord } from "./servers.ts";
+import { fourServers, startFourServers, type FourServers } from "./four-servers.ts";
 
+let four: FourServers;
 let gateway: RunningGateway;
-let directory: string;
-const upstreams: HttpServer[] = [];
-const servers = ["legacy-stdio", "modern-stdio", "legacy-http", "modern-http"];
-const fileOf = (server: string): string => join(directory, `${server}.jsonl`);
+const servers = fourServers;
+const fileOf = (server: string): string => four.fileOf(server);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-cancel-"));
-  const record = (server: string): string[] => ["--record", fileOf(server)];
-  for (const era of ["legacy", "modern"])
-    upstreams.push(await startBadHttp("--era", era, "--session", ...record(`${era}-http`)));
-  gateway = await startGateway({
-    config: {
-      mcpServers: {
-        "legacy-stdio": badServer("--era", "legacy", ...record("legacy-stdio")),
-        "modern-stdio": badServer("--era", "modern", ...record("modern-stdio")),
-        "legacy-http": { type: "http", url: upstreams[0]?.url },
-        "modern-http": { type: "http", url: upstreams[1]?.url },
-      },
-    },
-  });
-  for (const server of servers)
-    await until(async () => JSON.stringify(await execute(gateway.url, `${server}:canary`)).includes("instance"));
+  four = await startFourServers();
+  ({ gateway } = four);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => await four[Symbol.asyncDispose]());
 
 interface UpstreamCall {
   readonly id: number;
@@ -143,7 +123,7 @@ async function abortable(
 }
 
 test("SHOULD: a call that is not answered in time is cancelled upstream, and says so [basic/patterns/cancellation]", async () => {
-  const file = join(directory, "timeout.jsonl");
+  const file = join(four.directory, "timeout.jsonl");
   await using slow = await startGateway({
     config: { mcpServers: { slow: { ...badServer("--record", file), callTimeoutMs: 300 } } },
   });

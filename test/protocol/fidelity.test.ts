@@ -1,47 +1,26 @@
 import { writeFile } from "node:fs/promises";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { modernRpc, rpc, type RawAnswer } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openSession } from "./stream.ts";
-import { readRecord, startBadHttp, type HttpServer } from "./servers.ts";
+import { readRecord, startBadHttp } from "./servers.ts";
+import { fourServers, startFourServers, type FourServers } from "./four-servers.ts";
 
+let four: FourServers;
 let gateway: RunningGateway;
-let directory: string;
-const upstreams: HttpServer[] = [];
-const servers = ["legacy-stdio", "modern-stdio", "legacy-http", "modern-http"];
-const fileOf = (server: string): string => join(directory, `${server}.jsonl`);
+const servers = fourServers;
+const fileOf = (server: string): string => four.fileOf(server);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-fidelity-"));
-  const flags = (server: string): string[] => [
+  four = await startFourServers(
     ...["--resources", "--prompts", "--ttl-ms", "5000", "--cache-scope", "public"],
     ...["--bad-x-mcp-header", "--icon", "javascript:alert(1)", "--tool-name", "plain", "--behaviours", "all"],
-    ...["--record", fileOf(server)],
-  ];
-  for (const era of ["legacy", "modern"])
-    upstreams.push(await startBadHttp("--era", era, "--session", ...flags(`${era}-http`)));
-  gateway = await startGateway({
-    config: {
-      mcpServers: {
-        "legacy-stdio": badServer("--era", "legacy", ...flags("legacy-stdio")),
-        "modern-stdio": badServer("--era", "modern", ...flags("modern-stdio")),
-        "legacy-http": { type: "http", url: upstreams[0]?.url },
-        "modern-http": { type: "http", url: upstreams[1]?.url },
-      },
-    },
-  });
-  for (const server of servers)
-    await until(async () => JSON.stringify((await execute("legacy", server, "canary")).json).includes("instance"));
+  );
+  ({ gateway } = four);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => await four[Symbol.asyncDispose]());
 
 const url = (path: string): string => `${gateway.url}${path}`;
 
@@ -326,7 +305,7 @@ describe("what a transparent endpoint does not know", () => {
 });
 
 test("task handles pass, and what is asked about a task goes to the server that gave it out", async () => {
-  const file = join(directory, "tasks.json");
+  const file = join(four.directory, "tasks.json");
   await writeFile(
     file,
     JSON.stringify([{ name: "start-task", inputSchema: { type: "object" }, execution: { taskSupport: "optional" } }]),

@@ -1,43 +1,24 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute, modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { modernStream, openSession, type OpenStream } from "./stream.ts";
-import { readRecord, startBadHttp, type HttpServer } from "./servers.ts";
+import { readRecord } from "./servers.ts";
+import { fourServers, startFourServers, type FourServers } from "./four-servers.ts";
 
+let four: FourServers;
 let gateway: RunningGateway;
-let directory: string;
-const upstreams: HttpServer[] = [];
-const servers = ["legacy-stdio", "modern-stdio", "legacy-http", "modern-http"];
-const fileOf = (server: string): string => join(directory, `${server}.jsonl`);
+const servers = fourServers;
+const fileOf = (server: string): string => four.fileOf(server);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-notify-"));
-  const flags = (server: string): string[] => ["--resources", "--prompts", "--record", fileOf(server)];
-  for (const era of ["legacy", "modern"])
-    upstreams.push(await startBadHttp("--era", era, "--session", ...flags(`${era}-http`)));
-  gateway = await startGateway({
-    config: {
-      mcpServers: {
-        "legacy-stdio": badServer("--era", "legacy", ...flags("legacy-stdio")),
-        "modern-stdio": badServer("--era", "modern", ...flags("modern-stdio")),
-        "legacy-http": { type: "http", url: upstreams[0]?.url },
-        "modern-http": { type: "http", url: upstreams[1]?.url },
-      },
-    },
-  });
-  for (const server of servers)
-    await until(async () => JSON.stringify(await execute(gateway.url, `${server}:canary`)).includes("instance"));
+  four = await startFourServers("--resources", "--prompts");
+  ({ gateway } = four);
 });
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => await four[Symbol.asyncDispose]());
 
 const call = (server: string, tool: string, args: object = {}, meta: object = {}): Record<string, unknown> => ({
   name: "execute_mcp_tool",
@@ -319,8 +300,8 @@ test("a client whose roots changed: the servers that it can reach are told", asy
 });
 
 test("MUST: on stdio a subscription that the gateway ends gets its result and notifications/cancelled [basic/patterns/cancellation]", async () => {
-  const data = join(directory, "stdio-data");
-  const config = join(directory, "stdio.json");
+  const data = join(four.directory, "stdio-data");
+  const config = join(four.directory, "stdio.json");
   await writeFile(config, JSON.stringify({ mcpServers: {} }));
   const child = spawn(process.execPath, [mainFile, "stdio", "--in-process", "--config", config, "--data-dir", data], {
     stdio: ["pipe", "pipe", "ignore"],
