@@ -9,7 +9,7 @@ import type { SealedStates } from "../protocol/sealed-state.ts";
 import type { CallArguments } from "../shared/call-arguments.ts";
 import type { CallContext } from "../shared/call-context.ts";
 import type { Clock } from "../shared/clock.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../shared/semaphore.ts";
@@ -68,49 +68,79 @@ export function createRouting(deps: RoutingDeps): Routing {
   };
   let inFlight = 0;
 
-  async function callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<Outcome> {
+  /** No async function: this runs for every call, and each costs it a promise and a generator. */
+  function callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<Outcome> {
     const startedMs = deps.clock.monotonic();
-    const instance = instanceFor(tool.instance, tool.server);
-    const { server } = instance;
+    let instance: Instance;
+    let sending: Promise<Outcome>;
+    try {
+      instance = instanceFor(tool.instance, tool.server);
+    } catch (error) {
+      return Promise.reject(toGatewayError(error));
+    }
     inFlight += 1;
     try {
-      if (!mayUse(context.principal, { rules: server.tools, tool: tool.upstreamName }))
-        throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
-      // Where one server is shown as it is, it says itself what it does not take.
-      const checking = checkArguments(
-        context.transparent === true ? undefined : deps.validators,
-        tool,
-        given,
-        context.signal,
-      );
-      const checked = checking instanceof Promise ? await checking : checking;
-      const name = asciiJson(tool.upstreamName);
-      const own: readonly ParamMember[] =
-        checked.bytes === undefined
-          ? [["name", name]]
-          : [
-              ["name", name],
-              ["arguments", checked.bytes],
-            ];
-      const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
-      const outcome = await exchange(instance, toToolTarget(tool, server, checked), params, context);
-      if (outcome.kind === "result" && tool.definition.outputSchema !== undefined)
-        await checkStructured(tool, instance, outcome.parsed, context.signal);
-      record(instance, "tools/call", tool.upstreamName, startedMs, context, outcomeWord(outcome));
-      return outcome;
+      sending = checkAndSend(tool, instance, given, context);
     } catch (error) {
-      record(
-        instance,
-        "tools/call",
-        tool.upstreamName,
-        startedMs,
-        context,
-        error instanceof GatewayError ? error.code : "INTERNAL",
-      );
-      throw error;
-    } finally {
-      inFlight -= 1;
+      sending = Promise.reject(toGatewayError(error));
     }
+    const end = (outcome: string): void => {
+      inFlight -= 1;
+      record(instance, "tools/call", tool.upstreamName, startedMs, context, outcome);
+    };
+    return sending.then(
+      (outcome) => {
+        end(outcomeWord(outcome));
+        return outcome;
+      },
+      (error: unknown) => {
+        end(error instanceof GatewayError ? error.code : "INTERNAL");
+        throw error;
+      },
+    );
+  }
+
+  function checkAndSend(
+    tool: ToolEntry,
+    instance: Instance,
+    given: CallArguments,
+    context: CallContext,
+  ): Promise<Outcome> {
+    if (!mayUse(context.principal, { rules: instance.server.tools, tool: tool.upstreamName }))
+      throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+    // Where one server is shown as it is, it says itself what it does not take.
+    const checking = checkArguments(
+      context.transparent === true ? undefined : deps.validators,
+      tool,
+      given,
+      context.signal,
+    );
+    return checking instanceof Promise
+      ? checking.then((checked) => sendCall(tool, instance, checked, context))
+      : sendCall(tool, instance, checking, context);
+  }
+
+  function sendCall(
+    tool: ToolEntry,
+    instance: Instance,
+    checked: CallArguments,
+    context: CallContext,
+  ): Promise<Outcome> {
+    const name = asciiJson(tool.upstreamName);
+    const own: readonly ParamMember[] =
+      checked.bytes === undefined
+        ? [["name", name]]
+        : [
+            ["name", name],
+            ["arguments", checked.bytes],
+          ];
+    const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
+    const answering = exchange(instance, toToolTarget(tool, instance.server, checked), params, context);
+    if (tool.definition.outputSchema === undefined) return answering;
+    return answering.then(async (outcome) => {
+      if (outcome.kind === "result") await checkStructured(tool, instance, outcome.parsed, context.signal);
+      return outcome;
+    });
   }
 
   function toToolTarget(tool: ToolEntry, server: ServerConfig, given: CallArguments): Target {

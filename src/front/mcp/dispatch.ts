@@ -216,25 +216,45 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return server;
   }
 
-  return async (request, caller, context) => {
+  function toReply(work: Work, answered: Answered): ReplyBody {
+    try {
+      return isError(answered)
+        ? relayError(answered.error, work.caller)
+        : { body: prefixed('"result":', answered), status: 200 };
+    } catch (error) {
+      return toFailure(work, work.view, error);
+    }
+  }
+
+  function toFailure(
+    { request, caller }: Pick<Work, "request" | "caller">,
+    view: View | undefined,
+    error: unknown,
+  ): ReplyBody {
+    const failure = toGatewayError(error);
+    // It will be called again, as soon as it can be: what checks its arguments can start in the meantime.
+    if (failure.code === "SERVER_STARTING") deps.routing.expectCalls();
+    if (request.method !== "tools/call" || !isForModel(failure))
+      return toWireError(failure, caller.client.era, request.method);
+    return {
+      body: `"result":${ownResultText(renderFailure(failure, view), caller.client.era, serverInfoText)}`,
+      status: 200,
+    };
+  }
+
+  return (request, caller, context) => {
     let view: View | undefined;
     try {
       view = deps.viewOf(caller.principal);
-      const answering = answer({ request, caller, context, view });
-      const answered = answering instanceof Promise ? await answering : answering;
-      return isError(answered)
-        ? relayError(answered.error, caller)
-        : { body: prefixed('"result":', answered), status: 200 };
+      const work = { request, caller, context, view };
+      const answering = answer(work);
+      if (!(answering instanceof Promise)) return Promise.resolve(toReply(work, answering));
+      return answering.then(
+        (answered) => toReply(work, answered),
+        (error: unknown) => toFailure(work, work.view, error),
+      );
     } catch (error) {
-      const failure = toGatewayError(error);
-      // It will be called again, as soon as it can be: what checks its arguments can start in the meantime.
-      if (failure.code === "SERVER_STARTING") deps.routing.expectCalls();
-      if (request.method !== "tools/call" || !isForModel(failure))
-        return toWireError(failure, caller.client.era, request.method);
-      return {
-        body: `"result":${ownResultText(renderFailure(failure, view), caller.client.era, serverInfoText)}`,
-        status: 200,
-      };
+      return Promise.resolve(toFailure({ request, caller }, view, error));
     }
   };
 }
