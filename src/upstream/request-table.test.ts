@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { GatewayError } from "../shared/gateway-error.ts";
 import type { OddityKind, UpstreamRequest } from "./connection.ts";
 import { readInbound } from "./inbound.ts";
 import { createRequestTable, parseErrorObject } from "./request-table.ts";
@@ -53,6 +54,19 @@ describe("requests that wait", () => {
     await expect(first).resolves.toMatchObject({ kind: "error" });
     expect(oddities).toEqual(["second-answer", "unknown-id", "unknown-id", "unknown-id"]);
     expect(table.size).toBe(0);
+  });
+
+  test("when the connection is over nothing holds it until a deadline that nobody waits for", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { open, receive, table } = setUp();
+    const [answered, waiting] = [open({ timeoutMs: 600_000, maxTimeoutMs: 600_000 }), open()];
+    receive('{"id":1,"result":{}}');
+    await answered;
+    expect(vi.getTimerCount()).toBe(1);
+    table.failAll(() => new GatewayError("UPSTREAM_CLOSED", "gone"));
+    await expect(waiting).rejects.toMatchObject({ code: "UPSTREAM_CLOSED" });
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("FAULT 66: silence ends in UPSTREAM_TIMEOUT and a cancellation; what is asked in that moment ends too", async () => {

@@ -337,6 +337,9 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     fail,
     failAll(error) {
       for (const { id } of waiting.values()) fail(id, error());
+      // The connection is over: the alarm would hold all of it until a deadline that nobody waits for.
+      clearTimeout(alarm);
+      alarmAtMs = Number.POSITIVE_INFINITY;
     },
     get size() {
       return waiting.size;
