@@ -24,11 +24,14 @@ export class ResponseHead {
     return values;
   }
 
+  /** Optional white space is no part of a value (RFC 9110, section 5.5). */
   #valueAt(start: number): string {
     const end = this.#text.indexOf("\r\n", start);
-    return this.#text.slice(start, end === -1 ? undefined : end).trim();
+    return this.#text.slice(start, end === -1 ? undefined : end).replace(outerSpace, "");
   }
 }
+
+const outerSpace = /^[ \t]+|[ \t]+$/g;
 
 /** Where nothing has come yet. */
 export const noHead = new ResponseHead(0, "");

@@ -87,6 +87,7 @@ test.each([
   ["a space before a colon", response(["Content-Length : 2"], "hi")],
   ["a folded line", response(["X: a", " b", "Content-Length: 2"], "hi")],
   ["a bare CR", response(["X: a\rY: b", "Content-Length: 2"], "hi")],
+  ["a control character", response(["X: a\u0001b", "Content-Length: 2"], "hi")],
   ["a NUL", response(["X: a\0b", "Content-Length: 2"], "hi")],
   ["another protocol", Buffer.from("ICY 200 OK\r\n\r\n")],
   ["a switch of protocols", response(["Upgrade: h2c"], "", "101 Switching Protocols")],
@@ -96,6 +97,7 @@ test.each([
   ["an endless line of chunks", response(["Transfer-Encoding: chunked"], `5;${"x".repeat(5_000)}`)],
   ["an endless head", response([`X: ${"x".repeat(20_000)}`])],
   ["a head without an end", Buffer.from(`HTTP/1.1 200 OK\r\nX: ${"x".repeat(20_000)}`)],
+  ["a trailer that is none", response(["Transfer-Encoding: chunked"], "0\r\n world\r\n\r\n")],
   ["endless trailers", response(["Transfer-Encoding: chunked"], `0\r\n${"X: y\r\n".repeat(5_000)}`)],
 ])("a response with %s is refused", (_name, bytes) => {
   expect(() => read(bytes)).toThrow(MalformedResponse);
@@ -201,10 +203,12 @@ test("what we take for a response is what node:http takes for the same one", asy
         } catch (error) {
           if (!(error instanceof MalformedResponse)) throw error;
         }
+        // A tab behind a length is white space (RFC 9110, section 5.5), which node:http does not take for it.
+        if (/content-length:[^\r]*\t/i.test(bytes.toString("latin1"))) return;
         // Stricter we may be, in what is refused; never another response. For bytes behind it node:http fails the response too.
         if (ours?.surplus === 0) expect(await readWithNode(bytes)).toEqual({ status: ours.status, body: ours.body });
       },
     ),
-    { numRuns: 1_500 },
+    { numRuns: 3_000 },
   );
 });

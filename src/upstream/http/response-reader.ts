@@ -21,9 +21,10 @@ const headEnd = Buffer.from("\r\n\r\n");
 const lineFeed = 0x0a;
 const none = Buffer.alloc(0);
 
-/** RFC 9112, sections 4 and 5: no space before a colon, no folded lines, no bare CR, LF or NUL. */
-// oxlint-disable-next-line no-control-regex -- that is the point
-const wellFormed = /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*)*$/;
+/** RFC 9112, sections 4 and 5, RFC 9110, section 5.5: no space before a colon, no folded lines, no control characters. */
+const wellFormed =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+const trailer = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
 const chunkSize = /^([0-9A-Fa-f]{1,12})[ \t]*(?:;.*)?$/;
 const keepAliveTimeout = /(?:^|[\s,;])timeout=(\d{1,9})/i;
 
@@ -191,6 +192,7 @@ export class ResponseReader {
         if (this.#trailerBytes > headLimit)
           throw new MalformedResponse(`its trailers have more than ${headLimit} bytes`);
         if (line === "") this.#mode = "done";
+        else if (!trailer.test(line)) throw new MalformedResponse("a trailer is malformed");
         return;
       default: {
         const size = chunkSize.exec(line)?.[1];
