@@ -46,6 +46,16 @@ test("a modern request carries its headers and _meta, and its result comes back 
   });
 });
 
+test("a configured Host stands in place of the URL's", async () => {
+  const server = await serve((received, response) => answer(response, received.body?.id, "{}"));
+  for (const headers of [{}, { Host: "inner.example" }]) {
+    const { connection } = await connect(server.url, { headers });
+    await connection.request(call());
+  }
+  const hosts = server.calls.map(({ headers }) => headers.host);
+  expect(hosts).toEqual([new URL(server.url).host, "inner.example"]);
+});
+
 test("FAULT 46: no argument value can break out of its header", async () => {
   const server = await serve((received, response) => answer(response, received.body?.id, "{}"));
   const { connection } = await connect(server.url);

@@ -105,14 +105,14 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   }
 
   function toHead({ method, path, headers, body }: HttpRequest): string {
-    const start = `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
+    const start = `${method} ${path} HTTP/1.1\r\nconnection: keep-alive\r\n`;
     const own = headTexts.get(headers) ?? writeHeaders(headers);
     return body === null ? `${start}${own}\r\n` : `${start}${own}content-length: ${body.length}\r\n\r\n`;
   }
 
   /** Throws for what no header may hold: it could be taken for another request. */
   function writeHeaders(headers: readonly string[]): string {
-    let text = "";
+    let text = headers.some((name, at) => at % 2 === 0 && name === "host") ? "" : `host: ${url.host}\r\n`;
     for (let at = 0; at + 1 < headers.length; at += 2) {
       const name = headers[at] as string;
       const value = headers[at + 1] as string;
