@@ -38,7 +38,7 @@ export function createLineSplitter(
   }
 
   function moveToSlab(neededBytes: number): void {
-    const larger = Buffer.allocUnsafeSlow(slabSizes.find((size) => size > neededBytes) ?? neededBytes);
+    const larger = Buffer.allocUnsafeSlow(slabSizes.find((size) => size > neededBytes) ?? 2 * neededBytes);
     let at = 0;
     for (const part of slab === undefined ? parts : [slab.subarray(0, partBytes)]) {
       part.copy(larger, at);

@@ -38,7 +38,8 @@ export interface AnswerChannelOptions {
   readonly onGone: () => void;
 }
 
-const streamHeaders = [
+/** Of every event stream, also one that belongs to no request. */
+export const streamHeaders: readonly string[] = [
   "Content-Type",
   "text/event-stream",
   "Cache-Control",

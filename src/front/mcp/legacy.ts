@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 import type { InstanceId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
+import { streamHeaders } from "./answer-channel.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -211,14 +212,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       }
     },
     openStream(session, request, response, keepAliveMs) {
-      response.writeHead(200, [
-        "Content-Type",
-        "text/event-stream",
-        "Cache-Control",
-        "no-cache, no-transform",
-        "X-Accel-Buffering",
-        "no",
-      ]);
+      response.writeHead(200, [...streamHeaders]);
       response.flushHeaders();
       const keepAlive = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
       keepAlive.unref();

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { GatewayIdentity } from "../encode.ts";
-import { isHeaderName } from "./header-value.ts";
+import { isHeaderName, isHeaderValue } from "./header-value.ts";
 import { userAgent } from "./tuning.ts";
 
 /** Where a server is, and the headers that every request to it carries. */
@@ -34,9 +34,6 @@ const ownHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-// oxlint-disable-next-line no-control-regex -- what may not stand in a header
-const unsafeValue = /[^\t\x20-\x7e\x80-\xff]/;
-
 /**
  * Reads a configured URL. User and password in it become a Basic `Authorization` (unless one is configured) and appear nowhere
  * else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent; the message holds no value.
@@ -57,7 +54,7 @@ export function parseEndpoint(
     if (ownHeaders.has(name)) continue;
     if (!isHeaderName(name))
       throw new GatewayError("CONFIG_INVALID", `a header configured for ${server} has a name that is no header name`);
-    if (unsafeValue.test(value))
+    if (!isHeaderValue(value))
       throw new GatewayError(
         "CONFIG_INVALID",
         `the header ${name} configured for ${server} holds a character that no header may hold`,

@@ -15,6 +15,14 @@ export function encodeHeaderValue(value: string): string {
   return `${sentinelStart}${Buffer.from(value, "utf8").toString("base64")}${sentinelEnd}`;
 }
 
+// oxlint-disable-next-line no-control-regex -- what may not stand in a header
+const unsafeValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Whether it may be sent as it is (RFC 9110, section 5.5). */
+export function isHeaderValue(value: string): boolean {
+  return !unsafeValue.test(value);
+}
+
 export function isHeaderName(name: string): boolean {
   return headerToken.test(name);
 }

@@ -104,7 +104,9 @@ export class HttpSocket {
 
   #finish(handler: ResponseHandler, isClean: boolean): void {
     this.#handler = undefined;
-    if (isClean && this.#reader.isReusable && this.isOpen) this.#owner.onFree(this);
+    // A server that answered before it had read everything may never read the rest.
+    const isSent = this.#socket.writableLength === 0;
+    if (isClean && isSent && this.#reader.isReusable && this.isOpen) this.#owner.onFree(this);
     else this.destroy();
     handler.onComplete();
   }

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { HttpSocket, type HttpRequest, type HttpSocketOwner, type ResponseHandler } from "./http-socket.ts";
-import { isHeaderName } from "./header-value.ts";
+import { isHeaderName, isHeaderValue } from "./header-value.ts";
 
 export interface SocketPoolOptions {
   /** `http://host:port` or `https://…`. */
@@ -36,9 +36,6 @@ const mostIdleS = 300;
 const sweepMs = 1_000;
 const readBytes = 65_536;
 const tcpKeepAliveMs = 60_000;
-
-// oxlint-disable-next-line no-control-regex -- what may not stand in a header
-const unsafeValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 export function createSocketPool(options: SocketPoolOptions): SocketPool {
   const url = new URL(options.origin);
@@ -116,7 +113,7 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
     for (let at = 0; at + 1 < headers.length; at += 2) {
       const name = headers[at] as string;
       const value = headers[at + 1] as string;
-      if (!isHeaderName(name) || unsafeValue.test(value))
+      if (!isHeaderName(name) || !isHeaderValue(value))
         throw new Error(`the header ${JSON.stringify(name.slice(0, 100))} holds a character that no header may hold`);
       text += `${name}: ${value}\r\n`;
     }
