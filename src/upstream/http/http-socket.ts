@@ -32,6 +32,9 @@ export interface HttpSocketOwner {
   onGone(socket: HttpSocket): void;
 }
 
+/** How long a server that has answered may take to read the rest of what it answered. */
+const unsentGraceMs = 1_000;
+
 /** One connection to a server (RFC 9112), with at most one request on it at a time. */
 export class HttpSocket {
   readonly #socket: Socket;
@@ -104,11 +107,22 @@ export class HttpSocket {
 
   #finish(handler: ResponseHandler, isClean: boolean): void {
     this.#handler = undefined;
-    // A server that answered before it had read everything may never read the rest.
-    const isSent = this.#socket.writableLength === 0;
-    if (isClean && isSent && this.#reader.isReusable && this.isOpen) this.#owner.onFree(this);
-    else this.destroy();
+    if (!isClean || !this.#reader.isReusable || !this.isOpen) this.destroy();
+    else if (this.#socket.writableLength === 0) this.#owner.onFree(this);
+    else this.#freeWhenSent();
     handler.onComplete();
+  }
+
+  /**
+   * The answer to a large request often comes before the socket says that all of it was written. But a server that answered before it had
+   * read everything may also never read the rest.
+   */
+  #freeWhenSent(): void {
+    const timer = setTimeout(() => this.destroy(), unsentGraceMs);
+    this.#socket.write("", () => {
+      clearTimeout(timer);
+      if (this.isOpen) this.#owner.onFree(this);
+    });
   }
 
   #onEnd(): void {

@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { until } from "../../../test/harness/until.ts";
+import type { TransportFailure } from "./http-socket.ts";
+import { createSocketPool, type SocketPool } from "./socket-pool.ts";
+
+const small = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const largeBody = "x".repeat(20_000_000);
+const cleanups: (() => void)[] = [];
+afterEach(() => cleanups.splice(0).forEach((cleanup) => cleanup()));
+
+/** A real server on a socket, that does with each connection as it is told; and a pool towards it. */
+async function serve(onSocket: (socket: Socket) => void, connections = 1) {
+  const accepted: Socket[] = [];
+  const server: Server = createServer((socket) => {
+    accepted.push(socket);
+    socket.on("error", () => undefined);
+    onSocket(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = (server.address() as AddressInfo).port;
+  const pool = createSocketPool({ origin: `http://127.0.0.1:${port}`, connections, connectTimeoutMs: 2_000 });
+  cleanups.push(() => {
+    pool.destroy();
+    for (const socket of accepted) socket.destroy();
+    server.close();
+  });
+  return { pool, accepted };
+}
+
+/** What came of a request: the body, or why there is none. */
+function post(pool: SocketPool, body: string, headers: readonly string[] = []): Promise<string | TransportFailure> {
+  return new Promise((resolve) => {
+    let answer = "";
+    pool.dispatch(
+      { method: "POST", path: "/", headers, body },
+      {
+        onConnected: () => true,
+        onHead: () => undefined,
+        onBody: (bytes, start, end) => (answer += bytes.toString("latin1", start, end)),
+        onComplete: () => resolve(answer),
+        onTransportFailure: resolve,
+      },
+    );
+  });
+}
+
+/** Calls `answer` whenever a whole request was read. */
+function eachRequest(socket: Socket, answer: (body: string) => void): void {
+  let text = "";
+  socket.setEncoding("latin1").on("data", (chunk: string) => {
+    text += chunk;
+    for (;;) {
+      const end = text.indexOf("\r\n\r\n") + 4;
+      const length = Number(/content-length: (\d+)/.exec(text.slice(0, end))?.[1]);
+      if (end < 4 || text.length < end + length) return;
+      const body = text.slice(end, end + length);
+      text = text.slice(end + length);
+      answer(body);
+    }
+  });
+}
+
+test("one after the other, requests of all sizes share one connection", async () => {
+  const { pool, accepted } = await serve((socket) => eachRequest(socket, () => socket.write(small)));
+  const megabyte = largeBody.slice(0, 1_000_000);
+  for (const body of ["a", megabyte, "b", megabyte, "c"]) expect(await post(pool, body)).toBe("ok");
+  expect(accepted).toHaveLength(1);
+});
+
+test("a server that answers before it has read everything keeps its connection when it reads the rest", async () => {
+  const { pool, accepted } = await serve((socket) => {
+    let hasAnswered = false;
+    let bytes = 0;
+    socket.on("data", (chunk) => {
+      bytes += chunk.length;
+      if (!hasAnswered || bytes > largeBody.length + 200) socket.write(small);
+      hasAnswered = true;
+    });
+  });
+  expect(await post(pool, largeBody)).toBe("ok");
+  expect(await post(pool, "n".repeat(100))).toBe("ok");
+  expect(accepted).toHaveLength(1);
+});
+
+test("a server that answers and never reads the rest loses its connection", async () => {
+  const { pool, accepted } = await serve((socket) => {
+    if (accepted.length > 1) eachRequest(socket, () => socket.write(small));
+    else socket.once("data", () => socket.pause().write(small));
+  });
+  expect(await post(pool, largeBody)).toBe("ok");
+  expect(await post(pool, "next")).toBe("ok");
+  expect(accepted).toHaveLength(2);
+  accepted[0]!.resume();
+  await until(() => accepted[0]!.destroyed);
+  expect(accepted[0]!.bytesRead).toBeLessThan(largeBody.length);
+});
