@@ -7,7 +7,7 @@ const groups = [
     codes: {
       PARSE_ERROR: "The body or line is empty, cut off, no JSON or no UTF-8.",
       REQUEST_INVALID:
-        "It is JSON, but no JSON-RPC request: no object, no method, an id that is neither string nor integer.",
+        "It is JSON, but no JSON-RPC request: no object, no method, an id that is neither string nor integer. Or what came is no HTTP.",
       METHOD_UNKNOWN: "The method does not exist at this endpoint, or not in the request's era.",
       PARAMS_INVALID: "`params` is no object, or a member that the method needs is missing or of another type.",
       INTERNAL: "The gateway itself failed. Its log has the cause.",
@@ -18,11 +18,12 @@ const groups = [
         "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
       BODY_TOO_LARGE: "The body is larger than `limits.requestBodyBytes`.",
       BODY_TOO_DEEP: "The JSON nests deeper than `limits.jsonDepth`.",
-      BODY_TIMEOUT: "The body did not arrive within `limits.bodyTimeoutMs`.",
+      BODY_TIMEOUT: "The request did not arrive as a whole within `limits.bodyTimeoutMs`, or its head within 10 s.",
       MEDIA_TYPE_UNSUPPORTED: "The `Content-Type` is not JSON, or the body is compressed.",
       HTTP_METHOD_UNSUPPORTED: "The path exists, the HTTP method does not; `Allow` lists those that do.",
       ROUTE_UNKNOWN: "Nothing is served at this path.",
       NOT_ACCEPTABLE: "The `Accept` header excludes what the endpoint answers with.",
+      HEADERS_TOO_LARGE: "The request has more than 200 headers, or more than 16 KB of them.",
     },
   },
   {
@@ -65,7 +66,7 @@ const groups = [
         "The server asks the user or the model something that this client did not declare that it can answer.",
       HANDLE_INVALID: "`requestState` was changed, has expired, or belongs to another request or principal.",
       QUESTION_AMBIGUOUS:
-        "A server asked something while several calls were in flight, and does not say which one it belongs to.",
+        "Told to a server that asks something while several calls are in flight, and does not say which one it belongs to.",
       QUESTION_TIMEOUT: "Nobody answered a server's question in time.",
     },
   },

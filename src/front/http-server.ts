@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Log } from "../events/log.ts";
 import type { Authenticator } from "../identity/authenticator.ts";
@@ -7,6 +7,7 @@ import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
 import { toChallenge } from "./challenge.ts";
+import { toClientFailure, toRawRefusal } from "./client-failure.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Endpoint } from "./mcp/endpoint.ts";
 import { refuse, type McpHttpHandler } from "./mcp/http.ts";
@@ -51,7 +52,8 @@ const mostHeaders = 200;
 
 /** node:http dispatches: one look at the path, no framework on the way of a call. */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const sockets = new Set<Socket>();
+  /** With the last response of each. */
+  const sockets = new Map<Duplex, ServerResponse | undefined>();
   let rest: RestHandler | undefined;
   let draining = false;
   // A whole request must be there within bodyTimeoutMs; it is looked at this often (FAULTS.md 24, 25).
@@ -69,24 +71,27 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   );
   server.maxHeadersCount = mostHeaders;
   server.on("connection", (socket) => {
-    sockets.add(socket);
+    sockets.set(socket, undefined);
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
   });
   const { onConnect } = deps;
   if (onConnect !== undefined) server.on("connect", onConnect);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (socket.writable)
-      socket.end(
-        `HTTP/1.1 ${statusLines[error.code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-      );
-    else socket.destroy();
+    const response = sockets.get(socket);
+    const failure = toClientFailure(error);
+    if (!socket.writable) socket.destroy();
+    else if (response === undefined || response.writableFinished) socket.end(toRawRefusal(failure));
+    else if (response.req.complete) response.once("finish", () => socket.end());
+    else if (response.headersSent) socket.destroy();
+    else refuseWith(response.req, response, failure);
   });
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
+    sockets.set(request.socket, response);
     try {
       if (request.rawHeaders.length > 2 * mostHeaders)
-        throw new GatewayError("REQUEST_INVALID", `the request has more than ${mostHeaders} headers`);
+        throw new GatewayError("HEADERS_TOO_LARGE", `the request has more than ${mostHeaders} headers`);
       checkOrigin(request, deps.originRules());
       const path = pathOf(request.url ?? "/");
       const endpoint = deps.endpointOf(path);
@@ -180,16 +185,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     },
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets.keys()) socket.destroy();
     },
   };
 }
-
-/** What Node's parser refuses; everything else is 400. */
-const statusLines: Readonly<Record<string, string>> = Object.freeze({
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-});
 
 /** Only the path decides; absolute-form targets are taken apart (FAULTS.md 23). */
 function pathOf(url: string): string {

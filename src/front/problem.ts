@@ -8,7 +8,7 @@ export function toProblem(failure: GatewayError): JsonObject {
   const { http } = failure.row;
   return {
     type: `urn:toolyard:error:${failure.code}`,
-    title: titles[http] ?? "Error",
+    title: problemTitle(http),
     status: http,
     detail: failure.message,
     code: failure.code,
@@ -41,6 +41,10 @@ export function refuseWithProblem(
   response.end(text, "latin1");
 }
 
+export function problemTitle(status: number): string {
+  return titles[status] ?? "Error";
+}
+
 const titles: Readonly<Record<number, string>> = Object.freeze({
   400: "Bad request",
   401: "Unauthorized",
@@ -53,6 +57,7 @@ const titles: Readonly<Record<number, string>> = Object.freeze({
   413: "Too large",
   415: "Unsupported media type",
   429: "Too many requests",
+  431: "Headers too large",
   499: "Cancelled",
   500: "Internal error",
   502: "The server behind failed",

@@ -51,7 +51,7 @@ export const failures = {
     hint: "Send less at once, or raise limits.requestBodyBytes.",
   },
   BODY_TOO_DEEP: { http: 400, rpc: -31102, retry: false, hint: "Nest the JSON less deeply; the limit is 64 levels." },
-  BODY_TIMEOUT: { http: 408, rpc: -31103, retry: true, hint: "Send the whole request body within 30 seconds." },
+  BODY_TIMEOUT: { http: 408, rpc: -31103, retry: true, hint: "Send the whole request within 30 seconds." },
   MEDIA_TYPE_UNSUPPORTED: {
     http: 415,
     rpc: -31104,
@@ -71,6 +71,12 @@ export const failures = {
     hint: "MCP is served at /mcp; GET /openapi.json lists the REST routes.",
   },
   NOT_ACCEPTABLE: { http: 406, rpc: -31107, retry: false, hint: "Accept application/json or text/event-stream." },
+  HEADERS_TOO_LARGE: {
+    http: 431,
+    rpc: -31108,
+    retry: false,
+    hint: "Send at most 200 headers, and at most 16 KB of them.",
+  },
   // Who calls, and from where
   HOST_INVALID: {
     http: 400,

@@ -1,3 +1,4 @@
+import { failures } from "../shared/failures.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { Answer, Question } from "../shared/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
@@ -284,9 +285,10 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     const owner = ownerOf(stream);
     if (owner === undefined) {
       options.events.onOddity("request-refused", `${method} with ${waiting.size} calls in flight`);
+      const { rpc, hint } = failures.QUESTION_AMBIGUOUS;
       return refusal(
-        -32603,
-        `${waiting.size} calls are in flight and the request does not say which one it belongs to; set interactive: true for this server`,
+        rpc,
+        `${waiting.size} calls are in flight and the request does not say which one it belongs to. ${hint}`,
       );
     }
     if (owner.request.ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);

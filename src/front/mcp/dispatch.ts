@@ -281,7 +281,7 @@ function relayError(error: JsonBytes, caller: Caller): ReplyBody {
       status: 200,
     };
   }
-  if (parsed.code === -32021 && era === "legacy")
+  if (parsed.code === failures.CAPABILITY_MISSING.rpc && era === "legacy")
     return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
   if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern")
     return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
@@ -292,7 +292,10 @@ function relayError(error: JsonBytes, caller: Caller): ReplyBody {
 }
 
 /** A server's own error codes that have an HTTP status of their own (2026-07-28, streamable-http). */
-const relayedStatus: Readonly<Record<number, number>> = Object.freeze({ [-32021]: 400, [-32601]: 404 });
+const relayedStatus: Readonly<Record<number, number>> = Object.freeze({
+  [failures.CAPABILITY_MISSING.rpc]: failures.CAPABILITY_MISSING.http,
+  [failures.METHOD_UNKNOWN.rpc]: failures.METHOD_UNKNOWN.http,
+});
 
 function unknownMethod(work: Work): never {
   throw new GatewayError("METHOD_UNKNOWN", `there is no method ${JSON.stringify(work.request.method.slice(0, 100))}`);

@@ -11,7 +11,6 @@ const modernStatus: ReadonlySet<FailureCode> = new Set([
   "REQUEST_INVALID",
   "METHOD_UNKNOWN",
   "HEADER_MISMATCH",
-  "CAPABILITY_MISSING",
   "VERSION_UNSUPPORTED",
 ]);
 

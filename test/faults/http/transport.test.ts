@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { rpc, send } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
+import { failures } from "../../../src/shared/failures.ts";
 import { ping, post, rawExchange, rawPost, statusOf, useGateway } from "./front.ts";
 
 const gateway = useGateway({ limits: { bodyTimeoutMs: 3_000 } });
@@ -199,6 +200,24 @@ describe("FAULT 23: rare forms of HTTP", () => {
     }
   });
 
+  test("what is no HTTP is told so, as a problem; after a request, only once that has its answer", async () => {
+    const head = `POST /mcp HTTP/1.1\r\nHost: ${new URL(gateway().url).host}\r\n`;
+    for (const [bytes, status, code] of [
+      ["\x16\x03\x01\r\n\r\n", 400, "REQUEST_INVALID"],
+      [`${head}X: ${"a".repeat(17_000)}\r\n\r\n`, 431, "HEADERS_TOO_LARGE"],
+      [`${head}Connection: close\r\n${"X: a\r\n".repeat(300)}\r\n`, 431, "HEADERS_TOO_LARGE"],
+    ] as const) {
+      const received = await rawExchange(gateway().url, bytes);
+      expect(statusOf(received)).toBe(status);
+      expect(received).toContain(`"${code}"`);
+      expect(received).toMatch(/connection: close/i);
+    }
+    const whole = rawPost(gateway().url, `Content-Length: ${length}\r\n`, ping).replace("Connection: close\r\n", "");
+    const received = await rawExchange(gateway().url, `${whole}no HTTP\r\n\r\n`);
+    expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    expect(JSON.parse(received.slice(received.indexOf("\r\n\r\n")))).toMatchObject({ id: 1, result: {} });
+  });
+
   test("paths are taken as they are: no dots, no double slashes, no escapes lead to another route", async () => {
     for (const path of [
       "//mcp",
@@ -269,9 +288,20 @@ test("FAULT 25: a body that does not end is given up with 408, also one that was
   } finally {
     clearInterval(trickle);
   }
-  for (const socket of sockets) expect([400, 408]).toContain(statusOf(socket.received()));
+  for (const socket of sockets)
+    expect([
+      [400, failures.REQUEST_INVALID.rpc],
+      [408, failures.BODY_TIMEOUT.rpc],
+    ]).toContainEqual(refusalOf(socket.received()));
+  expect(refusalOf(sockets[0]!.received())).toEqual([408, failures.BODY_TIMEOUT.rpc]);
   expect(statusOf(refused.received())).toBe(415);
 });
+
+/** Status, and the code of the JSON-RPC error. */
+function refusalOf(received: string): [number, number] {
+  const body = JSON.parse(received.slice(received.indexOf("\r\n\r\n"))) as { error: { code: number } };
+  return [statusOf(received), body.error.code];
+}
 
 test("FAULT 26: who does not read a stream loses it; the gateway holds a bounded part of it", async () => {
   // 40 MB of log messages and no reader: far beyond the stream's buffer and the kernel's.
