@@ -10,7 +10,7 @@ import { createGuardian } from "../upstream/process/guardian.ts";
 import { sweepLeftovers } from "../upstream/process/leftovers.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../upstream/process/watchdog.ts";
 import { createSpawnServer } from "../upstream/spawn-server.ts";
-import { connectStdio } from "../upstream/stdio.ts";
+import { connectStdio } from "../upstream/stdio/connect-stdio.ts";
 
 export interface ConnectionsDeps {
   /** Asked for each connection: a changed file changes them. */

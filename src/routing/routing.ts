@@ -12,13 +12,12 @@ import type { Clock } from "../shared/clock.ts";
 import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
-import { createSemaphore, type Semaphore } from "../shared/semaphore.ts";
-import type { ParamMember, UpstreamRequest } from "../upstream/connection.ts";
-import { parseErrorObject } from "../upstream/request-table.ts";
+import type { ParamMember } from "../upstream/connection.ts";
 import { checkArguments } from "./arguments.ts";
-import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
+import { createExchange, type Outcome, type Target } from "./exchange.ts";
 import { createWaitingQuestions } from "./waiting-questions.ts";
-import { checkResult, checkToolResult, type CheckedResult } from "./result-check.ts";
+import { checkResult, checkToolResult } from "./result-check.ts";
+import { createStructuredCheck } from "./structured-check.ts";
 import type { Validators } from "./validation/validators.ts";
 
 /** Executes what exposures resolve: calls, reads, prompts, completions. Every failure of ours is thrown as a GatewayError. */
@@ -37,11 +36,6 @@ export interface Routing {
   readonly inFlight: number;
 }
 
-/** What came of it: the server's result or error, as bytes; a result's parsed form where it was parsed anyway. */
-export type Outcome =
-  | ({ readonly kind: "result" } & CheckedResult)
-  | { readonly kind: "error"; readonly error: JsonBytes };
-
 export interface RoutingDeps {
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly validators: Validators;
@@ -51,15 +45,16 @@ export interface RoutingDeps {
   readonly limits: Limits;
 }
 
-const headerMismatch = -32020;
-
 export function createRouting(deps: RoutingDeps): Routing {
-  const turns = new Map<InstanceId, Semaphore>();
-  const waitingQuestions = createWaitingQuestions({
-    limitMs: deps.limits.parkedMs,
-    mostPerInstance: deps.limits.parkedCalls,
-    clock: deps.clock,
+  const exchange = createExchange({
+    states: deps.states,
+    waitingQuestions: createWaitingQuestions({
+      limitMs: deps.limits.parkedMs,
+      mostPerInstance: deps.limits.parkedCalls,
+      clock: deps.clock,
+    }),
   });
+  const checkStructured = createStructuredCheck(deps);
   const mirrored = new WeakMap<ToolEntry, readonly HeaderParameter[]>();
   const limits = {
     resultBytes: deps.limits.resultBytes,
@@ -156,172 +151,6 @@ export function createRouting(deps: RoutingDeps): Routing {
     };
   }
 
-  /** What is sent to one server, and how its answer is looked at. */
-  interface Target {
-    readonly method: string;
-    readonly nameHeader: string | undefined;
-    readonly headers: readonly (readonly [string, string])[];
-    /** Whether it may be sent again after it may have run. */
-    readonly repeatable: boolean;
-    /** What a sealed state is bound to. */
-    readonly binding: () => string;
-    /** On a header mismatch the lists are fetched again and the request is sent once more. */
-    readonly refetch: boolean;
-    readonly check: (result: JsonBytes) => CheckedResult;
-  }
-
-  /** Sends, and brings the server's questions to the client, until there is an answer. */
-  function exchange(
-    instance: Instance,
-    target: Target,
-    params: readonly ParamMember[],
-    context: CallContext,
-  ): Promise<Outcome> {
-    if (instance.server.interactive) return inTurn(instance, target, params, context);
-    return attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
-      conclude(outcome, instance, target, params, context),
-    );
-  }
-
-  /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
-  async function inTurn(
-    instance: Instance,
-    target: Target,
-    params: readonly ParamMember[],
-    context: CallContext,
-  ): Promise<Outcome> {
-    const release = await takeTurn(instance, context.signal);
-    try {
-      return await attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
-        conclude(outcome, instance, target, params, context),
-      );
-    } finally {
-      release();
-    }
-  }
-
-  /** A modern server's `input_required` goes to the client, and its answers back, until the call is complete. */
-  function conclude(
-    outcome: Outcome,
-    instance: Instance,
-    target: Target,
-    params: readonly ParamMember[],
-    context: CallContext,
-  ): Outcome | Promise<Outcome> {
-    const asked = outcome.kind === "result" ? toInputRequired(outcome.parsed) : undefined;
-    return asked === undefined || outcome.kind === "error"
-      ? outcome
-      : settle(outcome.result, asked, instance, target, params, context);
-  }
-
-  async function settle(
-    result: JsonBytes,
-    asked: InputRequired,
-    instance: Instance,
-    target: Target,
-    params: readonly ParamMember[],
-    context: CallContext,
-  ): Promise<Outcome> {
-    const round = { server: instance.server.slug, context, states: deps.states, binding: target.binding() };
-    const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
-      const next = await attempt(instance, target, [...params, ...extra], context, (outcome) => outcome);
-      return next.kind === "result"
-        ? { reply: { kind: "result", result: next.result }, parsed: next.parsed }
-        : { reply: next, parsed: undefined };
-    });
-    return reply.kind === "error" ? reply : toOutcome(target.check(reply.result));
-  }
-
-  /** A modern client's second round: its answers, and the state that was sealed for it. */
-  function withAnswers(params: readonly ParamMember[], target: Target, context: CallContext): readonly ParamMember[] {
-    if (context.inputResponses === undefined && context.requestState === undefined) return params;
-    const extra: ParamMember[] = [];
-    if (context.inputResponses !== undefined) extra.push(["inputResponses", context.inputResponses]);
-    if (context.requestState !== undefined)
-      extra.push([
-        "requestState",
-        asciiJson(
-          deps.states.open(context.requestState, { principal: context.principal.id, request: target.binding() }),
-        ),
-      ]);
-    return [...params, ...extra];
-  }
-
-  /** One request; sent once more when it never reached the server, or may be repeated (DESIGN.md section 4). */
-  async function attempt(
-    instance: Instance,
-    target: Target,
-    params: readonly ParamMember[],
-    context: CallContext,
-    then: (outcome: Outcome) => Outcome | Promise<Outcome>,
-  ): Promise<Outcome> {
-    let sent = false;
-    const request = toRequest(instance, target, params, context, () => {
-      sent = true;
-    });
-    let outcome: Outcome;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const acquired = instance.acquire(context.signal);
-        const connection = acquired instanceof Promise ? await acquired : acquired;
-        const reply = await connection.request(request);
-        outcome = reply.kind === "result" ? toOutcome(target.check(reply.result)) : reply;
-        if (outcome.kind === "result" || !target.refetch || tries > 1) break;
-        if (parseErrorObject(outcome.error).code !== headerMismatch) break;
-        await instance.refresh(context.signal);
-      } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-        instance.noteFailure(error);
-        if (tries > 1 || !mayRetry(instance.server, error, sent, target, context)) throw error;
-      }
-    }
-    return then(outcome);
-  }
-
-  function toRequest(
-    instance: Instance,
-    target: Target,
-    params: readonly ParamMember[],
-    context: CallContext,
-    onSent: () => void,
-  ): UpstreamRequest {
-    const { ask } = context;
-    const { server } = instance;
-    return {
-      method: target.method,
-      params,
-      meta: context.meta,
-      era: context.client.era,
-      clientCapabilities: context.client.capabilities,
-      logLevel: context.logLevel,
-      signal: context.signal,
-      timeoutMs: server.callTimeoutMs,
-      maxTimeoutMs: server.maxCallTimeoutMs,
-      onProgress: context.onProgress,
-      onLog: context.onLog,
-      replies: context.replies,
-      ask:
-        ask === undefined
-          ? undefined
-          : async (question, signal) =>
-              await waitingQuestions.ask(
-                instance.id,
-                context,
-                context.transparent === true ? question : { ...question, params: namedParams(question, server.slug) },
-                signal,
-              ),
-      headers: target.headers.length === 0 ? undefined : target.headers,
-      nameHeader: target.nameHeader,
-      onSent,
-    };
-  }
-
-  async function takeTurn(instance: Instance, signal: AbortSignal): Promise<() => void> {
-    let turn = turns.get(instance.id);
-    if (turn === undefined) turns.set(instance.id, (turn = createSemaphore(1)));
-    return await turn.acquire(signal);
-  }
-
   function headersOf(tool: ToolEntry, value: unknown): readonly (readonly [string, string])[] {
     let parameters = mirrored.get(tool);
     if (parameters === undefined) mirrored.set(tool, (parameters = headerParameters(tool.definition.inputSchema)));
@@ -329,47 +158,6 @@ export function createRouting(deps: RoutingDeps): Routing {
       const found = mirroredValue(parameter.path, value);
       return found === undefined ? [] : [[parameter.name, String(found)] as const];
     });
-  }
-
-  async function checkStructured(
-    tool: ToolEntry,
-    instance: Instance,
-    parsed: JsonObject | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const schema = tool.definition.outputSchema;
-    if (
-      schema === undefined ||
-      parsed === undefined ||
-      parsed["structuredContent"] === undefined ||
-      parsed["isError"] === true
-    )
-      return;
-    const key = `${tool.hash}.output`;
-    const verdict =
-      deps.validators.lookup(key) ??
-      (instance.server.strictResults ? await deps.validators.prepare(key, schema, signal) : prepareLater(key, schema));
-    if (verdict === "unvalidated" || verdict === undefined) return;
-    const problem = verdict.check(parsed["structuredContent"]);
-    if (problem === undefined) return;
-    deps.events.emit({
-      type: "result.schema_mismatch",
-      atMs: deps.clock.now(),
-      instance: tool.instance,
-      server: tool.server,
-      tool: tool.path,
-      reason: problem.message,
-    });
-    if (instance.server.strictResults)
-      throw new GatewayError(
-        "UPSTREAM_PROTOCOL",
-        `the result of ${tool.path} does not fit its outputSchema: ${problem.message}`,
-      );
-  }
-
-  /** A mismatch is only recorded: the first result must not wait for its schema to be compiled. */
-  function prepareLater(key: string, schema: JsonObject): undefined {
-    deps.validators.prepare(key, schema, AbortSignal.timeout(10_000)).catch(() => undefined);
   }
 
   function instanceFor(id: InstanceId, name: string): Instance {
@@ -462,15 +250,6 @@ export function createRouting(deps: RoutingDeps): Routing {
   };
 }
 
-function namedParams(question: { readonly method: string; readonly params: JsonBytes }, server: string): JsonBytes {
-  if (question.method !== "elicitation/create") return question.params;
-  const named = withServerNamed(
-    { method: question.method, params: JSON.parse(question.params.toString("utf8")) as unknown },
-    server,
-  ) as { params: unknown };
-  return Buffer.from(asciiJson(named.params), "latin1");
-}
-
 /** What Mcp-Name says of a request that nobody here looked into (2026-07-28, streamable-http, standard request headers). */
 function nameOf(method: string, params: readonly ParamMember[]): string | undefined {
   if (method !== "tools/call" && method !== "prompts/get") return undefined;
@@ -482,21 +261,6 @@ function nameOf(method: string, params: readonly ParamMember[]): string | undefi
 function isRepeatable(tool: ToolEntry): boolean {
   const annotations = tool.definition.annotations;
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
-}
-
-function mayRetry(
-  server: ServerConfig,
-  error: GatewayError,
-  sent: boolean,
-  target: { readonly repeatable: boolean },
-  context: CallContext,
-): boolean {
-  if (!server.retry || context.signal.aborted) return false;
-  return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
-}
-
-function toOutcome(checked: CheckedResult): Outcome {
-  return { kind: "result", result: checked.result, parsed: checked.parsed };
 }
 
 const noHeaders: readonly (readonly [string, string])[] = Object.freeze([]);

@@ -1,5 +1,5 @@
 import type { StdioTransport } from "../config/config.ts";
-import type { SpawnServer, ServerProcess } from "./stdio.ts";
+import type { SpawnServer, ServerProcess } from "./stdio/server-process.ts";
 import { childEnvironment, type Environment } from "./process/child-environment.ts";
 import type { Guardian } from "./process/guardian.ts";
 import { spawnTree } from "./process/spawn-tree.ts";

@@ -4,7 +4,7 @@ import type { Intent } from "../../exposure/intent.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { findMember, scanMembers } from "../../protocol/json-scan.ts";
 import { newestLegacyRevision } from "../../protocol/revisions.ts";
-import type { Outcome } from "../../routing/routing.ts";
+import type { Outcome } from "../../routing/exchange.ts";
 import { noArguments, type CallArguments } from "../../shared/call-arguments.ts";
 import type { CallContext } from "../../shared/call-context.ts";
 import type { FailureCode } from "../../shared/failures.ts";
