@@ -3,7 +3,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { Connection, ParamMember } from "../upstream/connection.ts";
 import { skipValue } from "../protocol/json-scan.ts";
-import { parseErrorObject } from "../upstream/request-table.ts";
+import { parseErrorObject } from "../upstream/error-object.ts";
 
 export interface ListLimits {
   /** Pages of one list; an endless one is cut there (FAULTS.md 59). */

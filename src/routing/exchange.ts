@@ -9,7 +9,7 @@ import type { InstanceId } from "../shared/ids.ts";
 import type { JsonBytes } from "../shared/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../shared/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../upstream/connection.ts";
-import { parseErrorObject } from "../upstream/request-table.ts";
+import { parseErrorObject } from "../upstream/error-object.ts";
 import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
 import type { CheckedResult } from "./result-check.ts";
 import type { WaitingQuestions } from "./waiting-questions.ts";

@@ -4,7 +4,7 @@ import type { CallContext, Question } from "../shared/call-context.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { ParamMember, Reply } from "../upstream/connection.ts";
-import { parseErrorObject } from "../upstream/request-table.ts";
+import { parseErrorObject } from "../upstream/error-object.ts";
 
 /** A server that keeps asking is stopped there. */
 const mostRounds = 20;

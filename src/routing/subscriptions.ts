@@ -6,7 +6,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { JsonBytes } from "../shared/json-bytes.ts";
 import type { Connection } from "../upstream/connection.ts";
-import { parseErrorObject } from "../upstream/request-table.ts";
+import { parseErrorObject } from "../upstream/error-object.ts";
 
 /** Subscriptions to resources, shared and counted: however many clients listen, the server sees one. */
 export interface Subscriptions {

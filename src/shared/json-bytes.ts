@@ -15,3 +15,13 @@ export type JsonObject = { readonly [key: string]: unknown };
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The object that these bytes are; undefined for any other value, and for what is no JSON. */
+export function parseJsonObject(bytes: JsonBytes): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(bytes.toString("utf8"));
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { OddityKind, UpstreamRequest } from "./connection.ts";
 import { readInbound } from "./inbound.ts";
-import { createRequestTable, parseErrorObject } from "./request-table.ts";
+import { parseErrorObject } from "./error-object.ts";
+import { createRequestTable } from "./request-table.ts";
 
 function setUp(options: { questionsAllowed?: boolean } = {}) {
   const oddities: OddityKind[] = [];

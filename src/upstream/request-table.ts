@@ -1,14 +1,14 @@
-import { failures } from "../shared/failures.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
-import type { Answer, Question } from "../shared/call-context.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
+import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import { metaKeys } from "../protocol/revisions.ts";
-import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../shared/json-bytes.ts";
+import { createSlotTable } from "../shared/slot-table.ts";
+import { createAlarm } from "./alarm.ts";
 import { encodeNotification } from "./encode.ts";
 import type { Inbound } from "./inbound.ts";
-import { createOpenQuestions } from "./open-questions.ts";
-import { createSlotTable } from "../shared/slot-table.ts";
+import { createServerQuestions } from "./server-questions.ts";
+import { WaitingRequest } from "./waiting-request.ts";
 
 /**
  * The requests of one connection that wait for their answer. Every request is settled exactly once: by its answer, its
@@ -37,50 +37,20 @@ export interface RequestTableOptions {
   readonly onTimeout?: (request: UpstreamRequest) => void;
 }
 
-/** One request that waits. It is its own listener for the caller's cancellation: nothing is made for it per call. */
-class Waiting implements EventListenerObject {
-  readonly id: number;
-  readonly request: UpstreamRequest;
-  readonly startedMs: number;
-  readonly settle: (reply: Reply) => void;
-  readonly reject: (error: Error) => void;
-  readonly #onCancel: (id: number) => void;
-  /** When silence has lasted too long; Infinity while a person is being asked. */
-  deadlineMs = Number.POSITIVE_INFINITY;
-  /** Questions that a person is answering now: the clock stands still. */
-  asking = 0;
-  /** Time spent on such questions: not counted against the maximum. */
-  askedMs = 0;
-
-  constructor(
-    id: number,
-    request: UpstreamRequest,
-    settle: (reply: Reply) => void,
-    reject: (error: Error) => void,
-    onCancel: (id: number) => void,
-  ) {
-    this.id = id;
-    this.request = request;
-    this.startedMs = performance.now();
-    this.settle = settle;
-    this.reject = reject;
-    this.#onCancel = onCancel;
-  }
-
-  handleEvent(): void {
-    this.#onCancel(this.id);
-  }
-}
-
-interface EventListenerObject {
-  handleEvent(event: Event): void;
-}
-
 export function createRequestTable(options: RequestTableOptions): RequestTable {
-  const waiting = createSlotTable<Waiting>();
-  const questions = createOpenQuestions(options.server);
+  const waiting = createSlotTable<WaitingRequest>();
+  const alarm = createAlarm(failOverdue);
+  const questions = createServerQuestions({
+    server: options.server,
+    events: options.events,
+    send: (text, stream) => options.send(text, "answer", stream),
+    allowed: options.questionsAllowed,
+    ownerOf,
+    inFlight: () => waiting.size,
+    withClockStopped,
+  });
 
-  function take(id: number): Waiting | undefined {
+  function take(id: number): WaitingRequest | undefined {
     const entry = waiting.take(id);
     if (entry === undefined) return undefined;
     entry.request.signal.removeEventListener("abort", entry);
@@ -102,37 +72,35 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     giveUp(id, cancelled(options.server, waiting.get(id)?.request.method ?? "a request"));
   }
 
-  /** One alarm for the whole table, set to the earliest deadline: a timer per call costs more than all else here. */
-  let alarm: NodeJS.Timeout | undefined;
-  let alarmAtMs = Number.POSITIVE_INFINITY;
-
-  function setDeadline(entry: Waiting, nowMs: number): void {
-    const spentMs = nowMs - entry.startedMs - entry.askedMs;
-    const silenceMs = Math.min(entry.request.timeoutMs, Math.max(1, entry.request.maxTimeoutMs - spentMs));
-    entry.deadlineMs = entry.asking > 0 ? Number.POSITIVE_INFINITY : nowMs + silenceMs;
-    if (entry.deadlineMs < alarmAtMs) setAlarm(entry.deadlineMs, nowMs);
+  function setDeadline(entry: WaitingRequest, nowMs: number): void {
+    entry.setDeadline(nowMs);
+    alarm.setFor(entry.deadlineMs, nowMs);
   }
 
-  function setAlarm(atMs: number, nowMs: number): void {
-    clearTimeout(alarm);
-    alarmAtMs = atMs;
-    alarm = setTimeout(onAlarm, Math.min(Math.max(1, Math.ceil(atMs - nowMs)), longestTimerMs));
-    alarm.unref();
-  }
-
-  function onAlarm(): void {
-    const nowMs = performance.now();
+  /** Returns when the next one will be overdue. */
+  function failOverdue(nowMs: number): number {
     let nextMs = Number.POSITIVE_INFINITY;
-    // Before the loop: what a failed request makes its owner ask at once sets an alarm of its own.
-    alarmAtMs = Number.POSITIVE_INFINITY;
     for (const entry of waiting.values()) {
       if (entry.deadlineMs <= nowMs) onDeadline(entry, nowMs);
       else nextMs = Math.min(nextMs, entry.deadlineMs);
     }
-    if (nextMs < alarmAtMs) setAlarm(nextMs, nowMs);
+    return nextMs;
   }
 
-  function onDeadline(entry: Waiting, nowMs: number): void {
+  async function withClockStopped<T>(owner: WaitingRequest, ask: () => Promise<T>): Promise<T> {
+    const askedAtMs = performance.now();
+    owner.asking += 1;
+    owner.deadlineMs = Number.POSITIVE_INFINITY;
+    try {
+      return await ask();
+    } finally {
+      owner.asking -= 1;
+      owner.askedMs += performance.now() - askedAtMs;
+      if (waiting.get(owner.id) === owner) setDeadline(owner, performance.now());
+    }
+  }
+
+  function onDeadline(entry: WaitingRequest, nowMs: number): void {
     const seconds = Math.round((nowMs - entry.startedMs) / 100) / 10;
     giveUp(
       entry.id,
@@ -151,7 +119,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
         return;
       }
       const id = waiting.nextId();
-      const entry = new Waiting(id, request, settle, reject, onCancel);
+      const entry = new WaitingRequest(id, request, settle, reject, onCancel);
       waiting.put(entry);
       request.signal.addEventListener("abort", entry);
       setDeadline(entry, entry.startedMs);
@@ -180,7 +148,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
         receiveNotification(message.method, message.params, stream);
         return;
       case "request":
-        void answerServer(message.id, message.method, message.params, stream);
+        void questions.answer(message.id, message.method, message.params, stream);
         return;
       case "invalid":
         options.events.onOddity("not-json", message.reason);
@@ -229,108 +197,22 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
   }
 
   /** The subscription that a message names (2026-07-28, patterns/subscriptions): its id is that of its request. */
-  function subscribed(params: JsonObject): Waiting | undefined {
+  function subscribed(params: JsonObject): WaitingRequest | undefined {
     const meta = params["_meta"];
     const id = isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
     return typeof id === "number" ? waiting.get(id) : undefined;
   }
 
   /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
-  function ownerOf(stream: number | undefined): Waiting | undefined {
+  function ownerOf(stream: number | undefined): WaitingRequest | undefined {
     if (stream !== undefined) return waiting.get(stream);
-    let only: Waiting | undefined;
+    let only: WaitingRequest | undefined;
     for (const entry of waiting.values()) {
       if (ownsNothing(entry.request.method)) continue;
       if (only !== undefined) return undefined;
       only = entry;
     }
     return only;
-  }
-
-  async function answerServer(
-    id: unknown,
-    method: string,
-    params: JsonBytes,
-    stream: number | undefined,
-  ): Promise<void> {
-    if (typeof id !== "string" && typeof id !== "number") {
-      options.events.onOddity("request-refused", `${method} with an id that is neither string nor number`);
-      return;
-    }
-    const idText = asciiJson(id);
-    if (method === "ping") {
-      options.send(`{"jsonrpc":"2.0","id":${idText},"result":{}}`, "answer", stream);
-      return;
-    }
-    const answer = await askOwner(id, method, params, stream);
-    if (!questions.close(id)) return;
-    const body =
-      answer.kind === "result"
-        ? `"result":${answer.result.toString("latin1")}`
-        : `"error":${answer.error.toString("latin1")}`;
-    options.send(`{"jsonrpc":"2.0","id":${idText},${body}}`, "answer", stream);
-  }
-
-  async function askOwner(
-    id: string | number,
-    method: string,
-    params: JsonBytes,
-    stream: number | undefined,
-  ): Promise<Answer> {
-    if (!isQuestion(method)) return refusal(-32601, `the gateway does not answer ${method}`);
-    if (!options.questionsAllowed()) {
-      options.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
-      return refusal(-32600, `${method} must be asked with an input_required result in this revision`);
-    }
-    const owner = ownerOf(stream);
-    if (owner === undefined) {
-      options.events.onOddity("request-refused", `${method} with ${waiting.size} calls in flight`);
-      const { rpc, hint } = failures.QUESTION_AMBIGUOUS;
-      return refusal(
-        rpc,
-        `${waiting.size} calls are in flight and the request does not say which one it belongs to. ${hint}`,
-      );
-    }
-    if (owner.request.ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);
-    const signal = questions.open(id, owner.request.signal);
-    return await withClockStopped(
-      owner,
-      owner.request.ask,
-      { method, params, onProgress: progressTo(params, stream) },
-      signal,
-    );
-  }
-
-  /** Tells the server how far the client is with its question, under the token that it gave. */
-  function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
-    const token = progressTokenOf(params);
-    if (token === undefined) return undefined;
-    return (progress) =>
-      options.send(
-        encodeNotification("notifications/progress", { ...progress, progressToken: token }),
-        "answer",
-        stream,
-      );
-  }
-
-  async function withClockStopped(
-    owner: Waiting,
-    ask: NonNullable<UpstreamRequest["ask"]>,
-    question: Question,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const askedAtMs = performance.now();
-    owner.asking += 1;
-    owner.deadlineMs = Number.POSITIVE_INFINITY;
-    try {
-      return await ask(question, signal);
-    } catch (error) {
-      return refusal(-32603, error instanceof Error ? error.message : "the client gave no answer");
-    } finally {
-      owner.asking -= 1;
-      owner.askedMs += performance.now() - askedAtMs;
-      if (waiting.get(owner.id) === owner) setDeadline(owner, performance.now());
-    }
   }
 
   return {
@@ -340,17 +222,13 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     failAll(error) {
       for (const { id } of waiting.values()) fail(id, error());
       // The connection is over: the alarm would hold all of it until a deadline that nobody waits for.
-      clearTimeout(alarm);
-      alarmAtMs = Number.POSITIVE_INFINITY;
+      alarm.clear();
     },
     get size() {
       return waiting.size;
     },
   };
 }
-
-/** setTimeout fires at once beyond 31 bits. */
-const longestTimerMs = 2_147_483_647;
 
 /** What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's question ambiguous. */
 function ownsNothing(method: string): boolean {
@@ -373,44 +251,10 @@ function isForEverybody(method: string): boolean {
   );
 }
 
-/** The token that a question carries, when it carries one. */
-function progressTokenOf(params: JsonBytes): string | number | undefined {
-  if (!params.includes('"progressToken"')) return undefined;
-  const meta = parseObject(params)?.["_meta"];
-  const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
-  return typeof token === "string" || typeof token === "number" ? token : undefined;
-}
-
-function isQuestion(method: string): method is Question["method"] {
-  return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";
-}
-
-function refusal(code: number, message: string): Answer {
-  return { kind: "error", error: Buffer.from(asciiJson({ code, message }), "latin1") };
-}
-
 function cancelled(server: string, method: string): GatewayError {
   return new GatewayError("CALL_CANCELLED", `${method} to ${server} was cancelled by the caller`);
 }
 
 function encodeCancel(id: number, reason: string): string {
   return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason })}}`;
-}
-
-function parseObject(bytes: JsonBytes): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(bytes.toString("utf8"));
-    return isJsonObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The error object of a reply, parsed; what a server sends in its place that is none becomes one. */
-export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
-  const parsed = parseObject(error);
-  if (parsed === undefined) return { code: -32603, message: "the server answered with an error that is no object" };
-  const code = typeof parsed["code"] === "number" ? parsed["code"] : -32603;
-  const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
-  return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };
 }

@@ -13,7 +13,7 @@ import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ParamMember } from "../../upstream/connection.ts";
-import { parseErrorObject } from "../../upstream/request-table.ts";
+import { parseErrorObject } from "../../upstream/error-object.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { capabilitiesOf } from "./capabilities.ts";

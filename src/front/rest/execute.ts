@@ -11,7 +11,7 @@ import type { FailureCode } from "../../shared/failures.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../shared/json-bytes.ts";
 import type { Principal } from "../../shared/principal.ts";
-import { parseErrorObject } from "../../upstream/request-table.ts";
+import { parseErrorObject } from "../../upstream/error-object.ts";
 import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "./json-body.ts";
 

@@ -3,7 +3,7 @@ import { asciiJson } from "../../protocol/ascii-json.ts";
 import type { Peer } from "../connection.ts";
 import { encodeNotification, type GatewayIdentity } from "../encode.ts";
 import { initializeParams, peerFromInitialize } from "../handshake.ts";
-import { parseErrorObject } from "../request-table.ts";
+import { parseErrorObject } from "../error-object.ts";
 import { exchangeOnce } from "./exchange-once.ts";
 import type { ResponseHead } from "./headers.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";

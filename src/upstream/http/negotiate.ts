@@ -4,7 +4,7 @@ import { eraOfRevision, modernRevision } from "../../protocol/revisions.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type GatewayIdentity } from "../encode.ts";
 import { isModernError, peerFromDiscover, supportedIn } from "../handshake.ts";
-import { parseErrorObject } from "../request-table.ts";
+import { parseErrorObject } from "../error-object.ts";
 import { exchangeOnce, type Outcome } from "./exchange-once.ts";
 import { openLegacySession, type LegacyOpening, type LegacySession } from "./legacy-session.ts";
 import { createModernHeaders, modernDialect } from "./modern-channel.ts";

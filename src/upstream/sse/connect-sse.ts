@@ -5,7 +5,7 @@ import { GatewayError } from "../../shared/gateway-error.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeNotification } from "../encode.ts";
 import { initializeParams, peerFromInitialize } from "../handshake.ts";
-import { parseErrorObject } from "../request-table.ts";
+import { parseErrorObject } from "../error-object.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
 
 /**

@@ -14,7 +14,7 @@ import {
   peerFromInitialize,
   supportedIn,
 } from "../handshake.ts";
-import { parseErrorObject } from "../request-table.ts";
+import { parseErrorObject } from "../error-object.ts";
 import type { Link } from "./link.ts";
 
 /**
