@@ -10,7 +10,8 @@ import { toChallenge } from "./challenge.ts";
 import { toClientFailure, toRawRefusal } from "./client-failure.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Endpoint } from "./mcp/endpoint.ts";
-import { refuse, type McpHttpHandler } from "./mcp/http.ts";
+import type { McpHttpHandler } from "./mcp/http.ts";
+import { refuse } from "./mcp/replies.ts";
 import { checkOrigin, type OriginRules } from "./origin.ts";
 import { refuseWithProblem } from "./problem.ts";
 

@@ -8,19 +8,21 @@ import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Admission } from "../admission.ts";
 import { readBody } from "../body.ts";
-import { createAnswerChannel, errorBody, type AnswerChannel } from "./answer-channel.ts";
+import { readAccept, type Accepts } from "./accept.ts";
+import { createAnswerChannel, type AnswerChannel } from "./answer-channel.ts";
 import { answerBatch } from "./batch.ts";
-import type { Caller, ReplyBody } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { FirstSight } from "./first-sight.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
-import { joinText, textLength } from "./result-text.ts";
+import { textLength } from "./result-text.ts";
+import { jsonHeaders, refuse, sendReply } from "./replies.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
 import type { RunningRequest, RunningRequests } from "./running.ts";
-import type { Session } from "./session.ts";
+import { track, untrack, type Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "./wire-error.ts";
 
@@ -318,92 +320,9 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   }
 }
 
-export function track(session: Session, id: string | number, controller: AbortController): void {
-  const same = session.running.get(id);
-  if (same === undefined) session.running.set(id, new Set([controller]));
-  else same.add(controller);
-}
-
-export function untrack(session: Session, id: string | number, controller: AbortController): void {
-  const same = session.running.get(id);
-  same?.delete(controller);
-  if (same?.size === 0) session.running.delete(id);
-}
-
 function isModern(request: IncomingMessage, message: ClientMessage): boolean {
   const header = request.headers["mcp-protocol-version"];
   if (typeof header === "string" && eraOfRevision(header) === "modern") return true;
   const claimed = message.kind === "response" ? undefined : claimedRevision(message.params);
   return typeof claimed === "string" && eraOfRevision(claimed) === "modern";
 }
-
-interface Accepts {
-  readonly json: boolean;
-  readonly stream: boolean;
-}
-
-/** Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them, at once for those who name them first. */
-function readAccept(request: IncomingMessage): Accepts {
-  const { accept } = request.headers;
-  if (accept === undefined) return { json: true, stream: false };
-  const streamAt = accept.indexOf("text/event-stream");
-  const jsonAt = accept.indexOf("application/json");
-  if (streamAt !== -1 && jsonAt !== -1) return { stream: true, json: jsonAt < streamAt };
-  const stream = streamAt !== -1 || accept.includes("text/*");
-  return { stream, json: !stream || jsonAt !== -1 || accept.includes("*/*") || accept.includes("application/*") };
-}
-
-const jsonHeaders = ["Content-Type", "application/json"];
-
-function sendReply(
-  response: ServerResponse,
-  idText: string,
-  reply: ReplyBody,
-  headers: readonly string[] = [],
-  asEvent = false,
-): void {
-  const message = `{"jsonrpc":"2.0","id":${idText},${joinText(reply.body)}}`;
-  if (asEvent && reply.status === 200) {
-    response.writeHead(200, [
-      "Content-Type",
-      "text/event-stream",
-      "Cache-Control",
-      "no-cache, no-transform",
-      ...headers,
-    ]);
-    response.end(`event: message\ndata: ${message}\n\n`, "latin1");
-    return;
-  }
-  response.writeHead(reply.status, [...jsonHeaders, "Content-Length", String(message.length), ...headers]);
-  response.end(message, "latin1");
-}
-
-/** A request that never came to run: HTTP status and a JSON-RPC error of the same row. */
-export function refuse(
-  response: ServerResponse,
-  failure: GatewayError,
-  headers: readonly string[] = [],
-  id?: string,
-): void {
-  if (response.headersSent || response.destroyed) return;
-  const idText = id ?? (failure instanceof MessageError ? failure.idText : "null");
-  const { rpc, http } = failure.row;
-  const data = rpc <= -32000 ? failure.data : { code: failure.code, hint: failure.hint, ...failure.data };
-  const text = `{"jsonrpc":"2.0","id":${idText},${errorBody({ code: rpc, message: failure.message, data })}}`;
-  const close = failure.code === "BODY_TIMEOUT" ? ["Connection", "close"] : [];
-  const retry = failure.data?.["retry_after_s"];
-  const after = typeof retry === "number" ? ["Retry-After", String(retry)] : [];
-  response.writeHead(http, [...jsonHeaders, "Content-Length", String(text.length), ...headers, ...close, ...after]);
-  response.end(text, "latin1");
-  if (!response.req.complete) discardRest(response.req);
-}
-
-/** A client that was refused may still be sending: closing at once would reset the connection, and it might never read why. */
-function discardRest(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), discardMs);
-  timer.unref();
-  request.on("close", () => clearTimeout(timer));
-  request.resume();
-}
-
-const discardMs = 2_000;

@@ -185,3 +185,16 @@ export function createSession(options: {
   };
   return session;
 }
+
+/** Enters a request that is worked on. Clients may use an id twice: notifications/cancelled then means both. */
+export function track(session: Session, id: string | number, controller: AbortController): void {
+  const same = session.running.get(id);
+  if (same === undefined) session.running.set(id, new Set([controller]));
+  else same.add(controller);
+}
+
+export function untrack(session: Session, id: string | number, controller: AbortController): void {
+  const same = session.running.get(id);
+  same?.delete(controller);
+  if (same?.size === 0) session.running.delete(id);
+}

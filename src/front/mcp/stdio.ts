@@ -7,11 +7,11 @@ import { createLineSplitter } from "../../upstream/line-splitter.ts";
 import { errorBody, type AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { track, untrack, type McpHttpDeps } from "./http.ts";
+import type { McpHttpDeps } from "./http.ts";
 import { MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
 import { joinText } from "./result-text.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
-import type { Session } from "./session.ts";
+import { track, untrack, type Session } from "./session.ts";
 import { toWireError } from "./wire-error.ts";
 
 export interface StdioFrontOptions {

@@ -20,12 +20,11 @@ export function toWireError(error: GatewayError, era: Era, method: string): Repl
   const status = era === "modern" && modernStatus.has(error.code) ? row.http : 200;
   const data = { ...(error.code === "VERSION_UNSUPPORTED" ? { supported: supportedRevisions } : {}), ...error.data };
   const own = { code: error.code, hint: error.hint };
-  const named = row.rpc <= -32000 ? data : { ...own, ...data, ...own };
   return {
     body: errorBody({
       code: wireCode(error.code, era, method),
       message: error.message,
-      data: Object.keys(named).length === 0 ? undefined : named,
+      data: { ...own, ...data, ...own },
     }),
     status,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { failures, type FailureCode } from "../../../src/shared/failures.ts";
 import { execute, modernRpc, rpc } from "../../harness/rpc.ts";
 import { echoCall, ping, post, useGateway } from "./front.ts";
 
@@ -8,6 +9,8 @@ async function expectError(body: string | Buffer, status: number, code: number, 
   const answer = await post(gateway().url, body);
   expect({ status: answer.status, id: answer.json?.id, code: answer.json?.error?.code }).toEqual({ status, id, code });
   expect(answer.json.jsonrpc).toBe("2.0");
+  const { data } = answer.json.error;
+  expect(failures[data.code as FailureCode]).toMatchObject({ rpc: code, hint: data.hint });
 }
 
 test("FAULT 1: an empty body is a parse error", async () => {
