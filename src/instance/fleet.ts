@@ -3,7 +3,8 @@ import type { ServerStanding, ViewSource } from "../catalog/view.ts";
 import type { Config, ServerConfig } from "../config/config.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
-import { createInstance, type Instance } from "./instance.ts";
+import { createInstance } from "./create-instance.ts";
+import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./parts.ts";
 import { differs, hasLostToken, wantedFor, type Wanted } from "./wanted.ts";
 

@@ -4,7 +4,8 @@ import { settle } from "../../test/harness/manual-clock.ts";
 import type { ServerConfig } from "../config/config.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
-import { createInstance, type Instance } from "./instance.ts";
+import { createInstance } from "./create-instance.ts";
+import type { Instance } from "./instance.ts";
 import type { KeptCatalog } from "./parts.ts";
 
 const never = new AbortController().signal;
