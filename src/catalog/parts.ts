@@ -1,3 +1,4 @@
+import { stringifyExact } from "../shared/exact-json.ts";
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../config/config.ts";
 import type {
@@ -105,7 +106,7 @@ function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefin
     upstreamName: tool.name,
     path: `${server.slug}:${name}` as ToolPath,
     definition,
-    hash: createHash("sha256").update(JSON.stringify(definition)).digest("hex"),
+    hash: createHash("sha256").update(stringifyExact(definition)).digest("hex"),
   });
 }
 

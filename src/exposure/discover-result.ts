@@ -1,3 +1,4 @@
+import { stringifyExact } from "../shared/exact-json.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
 import { isJsonObject, type JsonObject } from "../shared/json-bytes.ts";
 import type { InstanceStatus } from "../shared/status.ts";
@@ -168,7 +169,7 @@ function flaggedWhen(flagged: boolean): JsonObject {
 }
 
 function finish(result: JsonObject, cut: boolean): ResultText {
-  const json = escapeHidden(JSON.stringify(result));
+  const json = escapeHidden(stringifyExact(result));
   return { json, tokens: estimateTokens(json) + 1, cut };
 }
 

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../shared/exact-json.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
 import type { ViewServer } from "../catalog/view.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
@@ -83,7 +84,7 @@ export function renderNamespace(listing: NamespaceListing): JsonObject {
       ? {}
       : { stale: `These tools may be out of date: ${visibleText(stale).text.slice(0, 200)}` }),
   };
-  return { content: [{ type: "text", text: JSON.stringify(answer) }] };
+  return { content: [{ type: "text", text: stringifyExact(answer) }] };
 }
 
 function toLine(tool: ToolEntry, name: string): JsonObject {

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../shared/exact-json.ts";
 import type { Field, ObjectShape, Shape } from "./signature-schema.ts";
 import { escapeHidden } from "./visible-text.ts";
 
@@ -116,7 +117,7 @@ function literal(value: unknown, printing: Printing): string {
     printing.cut = true;
     return `\`${escapeHidden(JSON.stringify(value.slice(0, valueLimit)).slice(1, -1))}\${...}\``;
   }
-  return escapeHidden(JSON.stringify(value) ?? "unknown");
+  return escapeHidden(stringifyExact(value) ?? "unknown");
 }
 
 function printUnion(members: readonly Shape[], printing: Printing, place: Place): string {

@@ -1,3 +1,4 @@
+import { parseExact } from "../shared/exact-json.ts";
 import type { RawLists } from "../catalog/parts.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
@@ -123,7 +124,7 @@ async function fetchPage(
   }
   let parsed: unknown;
   try {
-    parsed = JSON.parse(reply.result.toString("utf8"));
+    parsed = parseExact(reply.result.toString("utf8"));
   } catch {
     parsed = undefined;
   }

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../shared/exact-json.ts";
 import { buildPart, type RawLists, type SkippedItem } from "../catalog/parts.ts";
 import type { InstanceCatalog } from "../catalog/snapshot.ts";
 import type { ServerConfig } from "../config/config.ts";
@@ -105,7 +106,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
 function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
   const kinds: ListKind[] = [];
   if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
-  const text = (entry: { readonly definition: unknown }): string => JSON.stringify(entry.definition);
+  const text = (entry: { readonly definition: unknown }): string => stringifyExact(entry.definition);
   if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text))
     kinds.push("resources");
   if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");

@@ -1,3 +1,4 @@
+import { parseExact, stringifyExact } from "../shared/exact-json.ts";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +39,7 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
   return {
     async load(instance: string): Promise<Kept | undefined> {
       try {
-        return parseKept(JSON.parse(await readFile(pathOf(instance), "utf8")));
+        return parseKept(parseExact(await readFile(pathOf(instance), "utf8")));
       } catch {
         return undefined;
       }
@@ -46,7 +47,7 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
     save: async (instance: string, kept: Kept): Promise<void> =>
       await inOrder(instance, async () => {
         await mkdir(directory, { recursive: true, mode: 0o700 });
-        await replaceFile(pathOf(instance), JSON.stringify({ format, ...kept }));
+        await replaceFile(pathOf(instance), stringifyExact({ format, ...kept }));
       }),
     remove: async (instance: string): Promise<void> =>
       await inOrder(instance, async () => {

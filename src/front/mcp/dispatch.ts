@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../shared/exact-json.ts";
 import type { View, ViewServer } from "../../catalog/view.ts";
 import { isForModel, renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
@@ -137,7 +138,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         return own(work, { content: [{ type: "text", text }] });
       }
       case "list-resources":
-        return own(work, { content: [{ type: "text", text: JSON.stringify(renderResourceList(view, intent)) }] });
+        return own(work, { content: [{ type: "text", text: stringifyExact(renderResourceList(view, intent)) }] });
       case "list-namespace":
         return own(work, await deps.listNamespace(caller.principal, intent, context.signal));
       case "answer":

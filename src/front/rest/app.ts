@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../shared/exact-json.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import fastify, {
   type FastifyBaseLogger,
@@ -49,7 +50,7 @@ export function createRestApp(deps: RestDeps): RestApp {
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   // Answers are texts already: schemas describe them, and a test compares.
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.setSerializerCompiler(() => (data) => stringifyExact(data));
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(deps, error, request, reply));
   app.decorateRequest("principal");
   app.removeAllContentTypeParsers();

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../shared/exact-json.ts";
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { View } from "../../catalog/view.ts";
@@ -33,7 +34,7 @@ export function createTextCache(): TextCache {
 }
 
 export function toCachedText(value: unknown): CachedText {
-  const bytes = Buffer.from(JSON.stringify(value), "utf8");
+  const bytes = Buffer.from(stringifyExact(value), "utf8");
   return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"` };
 }
 

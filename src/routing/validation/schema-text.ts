@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../shared/exact-json.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
 import type { ValidationLimits } from "./limits.ts";
 
@@ -7,7 +8,7 @@ import type { ValidationLimits } from "./limits.ts";
  */
 export function schemaText(schema: JsonObject, limits: ValidationLimits): string | undefined {
   if (!fits(schema, limits.schemaBytes, limits.schemaDepth)) return undefined;
-  const text = JSON.stringify(schema);
+  const text = stringifyExact(schema);
   return text.length <= limits.schemaBytes ? text : undefined;
 }
 

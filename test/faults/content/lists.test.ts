@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { get } from "../../harness/rest.ts";
 import { rpc } from "../../harness/rpc.ts";
 import {
   discover,
@@ -99,10 +100,20 @@ describe("lists as the servers wrote them", () => {
     }
   });
 
-  // Definitions are parsed and written again; numbers beyond 2^53 in a schema are rounded on the way.
-  test.fails("numbers in a schema keep every digit", async () => {
-    expect((await rpc(`${gateway.url}/mcp/server/numbers`, "tools/list")).text).toContain(
-      '"maximum":9223372036854775807}',
-    );
+  test("numbers in a schema keep every digit, and still count as numbers", async () => {
+    const maximum = '"maximum":9223372036854775807}';
+    expect((await rpc(`${gateway.url}/mcp/server/numbers`, "tools/list")).text).toContain(maximum);
+    expect((await rpc(`${gateway.url}/mcp/flat`, "tools/list")).text).toContain(maximum);
+    expect((await get(`${gateway.url}/api/tools/numbers:wide`)).text).toContain(maximum);
+    const call = async (n: string): Promise<string> =>
+      (
+        await rpc(
+          `${gateway.url}/mcp`,
+          "tools/call",
+          `{"name":"execute_mcp_tool","arguments":{"tool_path":"numbers:wide","arguments":{"n":${n}}}}`,
+        )
+      ).text;
+    expect(await call("1e30")).toContain("ARGUMENTS_INVALID");
+    expect(await call("7")).not.toContain("ARGUMENTS_INVALID");
   });
 });
