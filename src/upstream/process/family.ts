@@ -6,13 +6,15 @@ export interface FamilyTraits {
   /** Pids of the processes that founded group and session, with their start times: a later process with the pid founded another group. */
   readonly founders: ReadonlyMap<number, string | undefined>;
   readonly isMarked: (mark: string) => boolean;
+  /** Processes that were members when last seen, with their start times. */
+  readonly kin?: ReadonlyMap<number, string>;
   /** Processes that are members whatever they look like: stopped by us, so that they cannot end and give their number away. */
   readonly held?: ReadonlySet<number>;
 }
 
 /**
  * The members of a family: marked ones, those in a founder's session or group (a server may have cleared its environment), and all
- * descendants of these, or who is in a group or session that one of them founded. Never this process, its guardian (`except`), or pid 1.
+ * descendants of these and of those that were seen before, or who is in a group or session that one of them founded. Never this process, its guardian (`except`), or pid 1.
  */
 export function findFamily(
   rows: readonly ProcessRow[],
@@ -35,6 +37,7 @@ function isRelated(row: ProcessRow, members: ReadonlyMap<number, ProcessRow>): b
 
 function isFirstHand(row: ProcessRow, rows: readonly ProcessRow[], traits: FamilyTraits): boolean {
   if (row.marks.some(traits.isMarked) || traits.held?.has(row.pid)) return true;
+  if (traits.kin?.get(row.pid) === row.startTime) return true;
   return [row.session, row.group].some((founder) => {
     if (!traits.founders.has(founder)) return false;
     const namesake = rows.find((other) => other.pid === founder);

@@ -31,8 +31,8 @@ export interface GuardianOptions {
  * included, its guardian process kills all trees. One per gateway, made by `app`; the process starts with the first tree.
  *
  * Covered: on Linux, as root or not, whole trees with children that called setsid, daemonised or cleared their environment
- * while still descendants. Not covered on Linux: what runs as another user (setuid) when the gateway is not root; a daemon that
- * is no descendant any more AND has no mark (cleared or unreadable environment); containers, which belong to their own daemon. macOS:
+ * while still descendants. Not covered on Linux: what runs as another user (setuid) when the gateway is not root; a daemon with no
+ * mark (cleared or unreadable environment) that stopped being a descendant before the watchdog's next look at the tree; containers, which belong to their own daemon. macOS:
  * process groups, no setsid children. Windows: `taskkill /T`, so what is still linked to its parent. No /bin/sh: Node serves as guardian.
  */
 export interface Guardian extends AsyncDisposable {
@@ -47,6 +47,8 @@ export interface Guardian extends AsyncDisposable {
   admit(): Promise<Admission>;
   /** Tells the guardian process of a new tree, by the pid of its founder. */
   add(founder: number): void;
+  /** Tells it in which sessions other than its own the founder's descendants are now. */
+  note(founder: number, sessions: readonly number[]): void;
   /** The tree is gone: its number may belong to somebody else soon. */
   remove(founder: number): void;
 }
@@ -59,7 +61,8 @@ export interface Admission {
 
 export function createGuardian(options: GuardianOptions): Guardian {
   const gateway = createGatewayMark();
-  const founders = new Set<number>();
+  /** With the other sessions of their trees. */
+  const founders = new Map<number, readonly number[]>();
   const table = createProcessTable();
   let trees = 0;
   let watcher: ChildProcess | undefined;
@@ -101,7 +104,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
   }
 
   function tell(): void {
-    watcher?.stdin?.write(`${[...founders].join(" ")}\n`);
+    watcher?.stdin?.write(`${[...founders].flat(2).join(" ")}\n`);
   }
 
   return {
@@ -121,7 +124,12 @@ export function createGuardian(options: GuardianOptions): Guardian {
       };
     },
     add(founder) {
-      founders.add(founder);
+      founders.set(founder, []);
+      tell();
+    },
+    note(founder, sessions) {
+      if (!founders.has(founder)) return;
+      founders.set(founder, sessions);
       tell();
     },
     remove(founder) {

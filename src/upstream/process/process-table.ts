@@ -84,7 +84,7 @@ function listPids(): readonly number[] {
 }
 
 function readRow(pid: number, known: ReadonlyMap<string, readonly string[]>): FoundRow | undefined {
-  const stat = readStat(pid);
+  const stat = readProcess(pid);
   if (!stat) return undefined;
   const remembered = known.get(`${pid}@${stat.startTime}`);
   if (remembered) return { ...stat, marks: remembered, known: true };
@@ -95,7 +95,7 @@ function readRow(pid: number, known: ReadonlyMap<string, readonly string[]>): Fo
 type Stat = Omit<ProcessRow, "marks">;
 
 /** proc(5), /proc/pid/stat: the name may hold spaces and brackets, so fields are counted from the last bracket. */
-function readStat(pid: number): Stat | undefined {
+export function readProcess(pid: number): Stat | undefined {
   const text = readProc(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -171,7 +171,7 @@ function listThreads(pid: number): readonly string[] {
 
 /** The start time of a living process, or undefined: the second half of its identity. */
 export function readStartTime(pid: number): string | undefined {
-  return process.platform === "linux" ? readStat(pid)?.startTime : undefined;
+  return process.platform === "linux" ? readProcess(pid)?.startTime : undefined;
 }
 
 /** Memory that a process holds now, in bytes; shared pages count in full. 0 when it is gone. */

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -153,6 +155,21 @@ describe("stopping", () => {
     expect(findSurvivors(token)).toEqual([]);
   });
 
+  test("FAULT 78: a child with a session and an environment of its own goes too, when the server ends with its input", async () => {
+    const token = `tree-${process.pid}-stranger`;
+    const stranger = `setsid env -i PATH="$PATH" sh -c 'echo up; while :; do sleep 1; done' ${token}`;
+    const stopped = await shell(`${stranger} & cat >/dev/null`);
+    await firstLine(stopped);
+    await stopped.stop(patient, neverAborted);
+    expect(findSurvivors(token)).toEqual([]);
+    const crashed = await shell(`${stranger} & cat >/dev/null; exit 1`);
+    await firstLine(crashed);
+    await crashed.usage();
+    crashed.stdin.end();
+    await crashed.gone;
+    expect(findSurvivors(token)).toEqual([]);
+  });
+
   test("FAULT 80: a stopped server hears SIGTERM", async () => {
     const tree = await shell("trap 'exit 7' TERM; echo up; kill -STOP $$; while :; do sleep 0.01; done");
     await firstLine(tree);
@@ -209,6 +226,16 @@ describe("the guardian", () => {
     expect(findSurvivors(token)).toEqual([]);
     await tree.gone;
     await expect(shell("true")).rejects.toMatchObject({ code: "DRAINING" });
+  });
+
+  test("takes with it who is in a session that it was told of", async () => {
+    const founder = await shell("cat");
+    const stranger = spawn("sleep", ["1000"], { detached: true, stdio: "ignore", env: {} });
+    const ended = once(stranger, "exit");
+    guardian.note(founder.pid, [stranger.pid as number]);
+    await guardian[Symbol.asyncDispose]();
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    await founder.gone;
   });
 
   test("a gateway that is a server itself keeps its own marks beside the outer gateway's", async () => {

@@ -2,8 +2,9 @@ import type { Readable, Writable } from "node:stream";
 import { findFamily, killFamily, signalGroup, signalProcess, type FamilyTraits } from "./family.ts";
 import type { Guardian } from "./guardian.ts";
 import type { TreeMark } from "./marker.ts";
+import { createKin } from "./kin.ts";
 import { createPatience } from "./patience.ts";
-import { readResidentBytes, readDescendants, readStartTime, type ProcessRow } from "./process-table.ts";
+import { readResidentBytes, readStartTime, type ProcessRow } from "./process-table.ts";
 import { killWindowsTree } from "./windows.ts";
 
 export interface Exit {
@@ -41,13 +42,17 @@ export interface TreeParts {
     readonly stdout: Readable;
     readonly stderr: Readable;
   };
-  readonly guardian: Pick<Guardian, "table" | "pid" | "remove">;
+  readonly guardian: Pick<Guardian, "table" | "pid" | "note" | "remove">;
 }
 
 export function createTreeLifetime({ pid, mark, exited, streams, guardian }: TreeParts): TreeLifetime {
+  const kin = createKin(pid, (sessions) => guardian.note(pid, sessions));
   const traits: FamilyTraits = {
     founders: new Map([[pid, readStartTime(pid)]]),
     isMarked: (other) => other === mark,
+    get kin() {
+      return kin.seen;
+    },
   };
   const patience = createPatience();
   /** From then on the founder's number may belong to somebody else. */
@@ -119,6 +124,8 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
 
   async function askToEnd(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
+    // Before it ends: its children would be nobody's then.
+    if (!hasExited) kin.look();
     streams.stdin.end();
     await patience.wait(exited, Math.min(endOfInputGraceMs, timeoutMs));
     // A stopped process would keep SIGTERM for later: SIGCONT lets it hear (FAULT 80).
@@ -139,7 +146,7 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     kill: () => patience.end(),
     async usage() {
       // Every few seconds for every server: all of /proc would cost an idle gateway more than everything else together.
-      const near = hasExited || process.platform !== "linux" ? undefined : readDescendants(pid);
+      const near = hasExited ? undefined : kin.look();
       const pids = near ?? (await members()).map((row) => row.pid);
       return {
         processes: pids.length,

@@ -17,6 +17,8 @@ export const defaultTreeLimits: TreeLimits = Object.freeze({
 
 /** Often enough that a fork bomb or a leak is caught before the machine is full, rare enough to cost well under 1 % of a core. */
 export const defaultWatchIntervalMs = 2_000;
+/** What a server starts, it mostly starts at its own start; what was seen is not lost when the gateway is killed. */
+const firstLookMs = 200;
 
 export interface Watchdog {
   /** Watches a tree until it is gone. `onExceeded` is told why, before the tree is killed. */
@@ -68,7 +70,11 @@ export function createWatchdog({
         tree.kill();
       };
       watched.add(check);
-      void tree.gone.then(() => watched.delete(check));
+      const cancelFirst = clock.after(firstLookMs, () => void check());
+      void tree.gone.then(() => {
+        cancelFirst();
+        watched.delete(check);
+      });
       schedule();
     },
     [Symbol.dispose]() {
