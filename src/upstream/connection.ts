@@ -93,6 +93,7 @@ export interface ConnectionEvents {
 export type OddityKind =
   | "not-json"
   | "unknown-id"
+  | "answer-dropped"
   | "second-answer"
   | "unknown-progress"
   | "request-refused"

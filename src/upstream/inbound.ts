@@ -20,6 +20,8 @@ const scanDepth = Number.MAX_SAFE_INTEGER;
 
 /** Reads one message. `bytes` is used in place: what is returned points into it. Never throws. */
 export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
+  // A log line on the wrong stream, most of the time: an error with its stack for each would be dear.
+  if (!startsObject(bytes)) return noObject;
   let members: Member[];
   try {
     members = scanMembers(bytes, 0, bytes.length, maxDepth);
@@ -29,6 +31,15 @@ export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
   }
   return readMembers(bytes, members);
 }
+
+function startsObject(bytes: Buffer): boolean {
+  let at = 0;
+  while (at < bytes.length && (bytes[at] as number) <= space) at += 1;
+  return bytes[at] === openBrace;
+}
+
+const space = 0x20;
+const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "no JSON object" });
 
 /** A result beyond the limit is left to whoever asked: of a list, one item may be at fault. Everything else is refused. */
 function readDeep(bytes: Buffer, maxDepth: number): Inbound {

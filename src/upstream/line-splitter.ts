@@ -6,14 +6,14 @@ const carriageReturn = 0x0d;
 /**
  * Cuts a byte stream into lines without ever decoding it, in linear time however the bytes arrive (FAULTS.md 71, 72).
  * `onLine` gets each line without its end (LF or CRLF); empty lines are skipped. `onTooLong` is called once, and nothing
- * after it, when a line grows beyond `limitBytes` (FAULTS.md 70). Whoever gives `memory` gives up the chunks that a large line was in.
+ * after it, when a line grows beyond `limitBytes` (FAULTS.md 70). Returns how many lines ended in the chunk, empty ones too. Whoever gives `memory` gives up the chunks that a large line was in.
  */
 export function createLineSplitter(
   limitBytes: number,
   onLine: (line: Buffer) => void,
   onTooLong: () => void,
   memory?: LargeBuffers,
-): (chunk: Buffer) => void {
+): (chunk: Buffer) => number {
   let parts: Buffer[] = [];
   let partBytes = 0;
   /** A very large line is put together as it comes: copied at its end, twenty megabytes hold up everybody for as many milliseconds. */
@@ -64,8 +64,9 @@ export function createLineSplitter(
   }
 
   return (chunk) => {
-    if (ended) return;
+    if (ended) return 0;
     let start = 0;
+    let lines = 0;
     for (;;) {
       const end = chunk.indexOf(newline, start);
       if (end === -1) break;
@@ -75,13 +76,15 @@ export function createLineSplitter(
         deliver(take());
       }
       start = end + 1;
+      lines += 1;
     }
-    if (start === chunk.length) return;
+    if (start === chunk.length) return lines;
     keep(start === 0 ? chunk : chunk.subarray(start));
-    if (partBytes <= limitBytes) return;
+    if (partBytes <= limitBytes) return lines;
     ended = true;
     forget();
     onTooLong();
+    return lines;
   };
 }
 

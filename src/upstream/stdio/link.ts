@@ -12,6 +12,7 @@ import { createLineSplitter } from "../line-splitter.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { createOutbox } from "./outbox.ts";
 import type { ServerProcess } from "./server-process.ts";
+import { createStrayFlow } from "./stray-flow.ts";
 
 /** Lines to a process and from it, and the requests that wait for theirs. */
 export interface Link {
@@ -45,7 +46,8 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
       server: options.server,
       events: options.events,
       send: (text) => {
-        if (ended === undefined) outbox.push(text, true);
+        if (ended === undefined && !outbox.offer(text) && strays.mayTell())
+          options.events.onOddity("answer-dropped", `${options.server} does not read its input`);
       },
       questionsAllowed: () => link.dialect.era === "legacy",
       onTimeout: (request) => void checkLife(Math.min(request.timeoutMs, lifeSignMs)),
@@ -56,7 +58,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
     write(text) {
       if (ended !== undefined) throw endedError(options.server, ended);
       lastActivityMs = performance.now();
-      outbox.push(text, false);
+      outbox.push(text);
     },
     request: (request) =>
       link.table.open(request, (id) => {
@@ -98,6 +100,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
     await child.stop(0);
   }
 
+  const strays = createStrayFlow(child.stdout);
   const splitter = createLineSplitter(
     options.limits.messageBytes,
     (line) => {
@@ -108,7 +111,8 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
         return;
       }
       if (line.length >= largeBytes) options.memory.adopt(line);
-      link.table.receive(readInbound(line, options.limits.depth));
+      const message = readInbound(line, options.limits.depth);
+      if (message.kind !== "invalid" || message.id !== undefined || strays.mayTell()) link.table.receive(message);
     },
     () => {
       finish({
@@ -134,7 +138,11 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
     }
   }
 
-  child.stdout.on("data", (chunk: Buffer) => splitter(chunk));
+  child.stdout.on("data", (chunk: Buffer) => {
+    const waiting = link.table.size;
+    const lines = splitter(chunk);
+    strays.note(lines - (waiting - link.table.size));
+  });
   child.stdout.on("error", () => undefined);
   child.stdout.on("end", () => {
     // A server that closes stdout and lives on can never answer again: it counts as dead (FAULTS.md 83). One that is exiting

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer } from "../../harness/gateway.ts";
 import { execute } from "../../harness/rpc.ts";
@@ -15,6 +16,8 @@ import {
   type FaultyGateway,
   type FaultyServer,
 } from "./faulty-gateway.ts";
+
+const pingsWithoutReading = fileURLToPath(new URL("../../servers/pings-without-reading.mjs", import.meta.url));
 
 /** How a server dies in the middle of a call, and what the error says of it. */
 const deaths = [
@@ -180,6 +183,23 @@ describe("servers that die or go deaf", () => {
     await gateway.stillServes();
     // The rest ends with the server.
     void Promise.allSettled(pending);
+  });
+
+  test("FAULT 79: what a server asks and does not hear answered is not kept without end", async () => {
+    await using pinged = await startFaulty({
+      servers: { pinging: { command: process.execPath, args: [pingsWithoutReading] } },
+      settings: { limits: { stdinQueueBytes: 1024 * 1024 } },
+      args: ["--log-level", "debug"],
+    });
+    await until(() => pinged.logged('"operation":"answer-dropped"').length > 0);
+    await pinged.stillServes();
+    await pinged.endsClean();
+  });
+
+  test("FAULT 69: beside a server that writes nonsense as fast as it can, the others are served", async () => {
+    await using babbling = await startFaulty({ servers: { babbling: { command: "yes" } } });
+    for (let round = 0; round < 10; round += 1) await babbling.stillServes();
+    await babbling.endsClean();
   });
 
   test.each(["stopped", "stopped-modern"])(
