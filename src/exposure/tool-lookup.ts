@@ -1,10 +1,11 @@
 import type { Listing } from "../catalog/names.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
-import type { BareNameRules, View } from "../catalog/view.ts";
+import type { BareNameRules, View, ViewServer } from "../catalog/view.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { CallArguments } from "../shared/call-arguments.ts";
 import { nearestNames } from "./nearest.ts";
 import type { Intent } from "./intent.ts";
+import { UnseenServer } from "./unseen-server.ts";
 
 const nearestShown = 5;
 const toolsShown = 30;
@@ -51,11 +52,11 @@ export function resolveBare(
 
 function unknownTool(view: View, spelling: string): GatewayError {
   const paths = view.names.tools.map((tool) => tool.path);
-  const server = view.servers.find((candidate) => spelling.startsWith(`${candidate.slug}:`));
+  const server = ownerOf(view, spelling);
   const closest = nearestNames(spelling, paths, nearestShown);
   const name = JSON.stringify(spelling.slice(0, 200));
   if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
-  if (server.part === undefined) return notKnownYet(server.slug, server.status, server.reason);
+  if (server.part === undefined) return notKnownYet(server);
   const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
   return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, {
     data: {
@@ -66,8 +67,18 @@ function unknownTool(view: View, spelling: string): GatewayError {
   });
 }
 
+/** The server that a name in one of the spellings belongs to. What was never seen has no names to look up, so the longest slug decides. */
+function ownerOf(view: View, spelling: string): ViewServer | undefined {
+  return view.servers
+    .filter(({ slug }) => spelling.startsWith(slug) && separator.test(spelling.slice(slug.length)))
+    .toSorted((one, other) => other.slug.length - one.slug.length)[0];
+}
+
+/** Between server and tool (DESIGN.md section 6). */
+const separator = /^(?:[:.|/-]|__|_1mcp_)./;
+
 /** The server exists, but what it offers was never seen: which of the reasons it is decides what to do. */
-function notKnownYet(slug: string, status: string, reason: string): GatewayError {
+function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayError {
   switch (status) {
     case "disabled":
       return new GatewayError("SERVER_DISABLED", `${slug} is disabled: ${reason}`);
@@ -78,11 +89,11 @@ function notKnownYet(slug: string, status: string, reason: string): GatewayError
         hint: `Run \`toolyard login ${slug}\`.`,
       });
     case "offline":
-      return new GatewayError("SERVER_OFFLINE", `${slug} does not answer: ${reason}`);
+      return new UnseenServer(instance, "SERVER_OFFLINE", `${slug} does not answer: ${reason}`);
     case "error":
     case "permanently_failed":
-      return new GatewayError("SERVER_FAILED", `${slug} could not be started: ${reason}`);
+      return new UnseenServer(instance, "SERVER_FAILED", `${slug} could not be started: ${reason}`);
     default:
-      return new GatewayError("SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
+      return new UnseenServer(instance, "SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
   }
 }

@@ -207,6 +207,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   function startFailed(controller: AbortController, cause: GatewayError): void {
     if (attempt !== controller) return;
     attempt = undefined;
+    // It may have changed what it speaks: the next try asks.
+    eras = undefined;
     dropConnection();
     if (cause.code === "UPSTREAM_CLOSED" && isStdio) crashed(cause, 0);
     else if (cause.code === "SERVER_NEEDS_LOGIN") apply({ kind: "refused-login", cause });

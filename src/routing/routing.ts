@@ -6,6 +6,7 @@ import type { Instance } from "../instance/instance.ts";
 import { mayUse } from "../policy/policy.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import type { SealedStates } from "../protocol/sealed-state.ts";
+import { abortAfter } from "../shared/abort.ts";
 import type { CallArguments } from "../shared/call-arguments.ts";
 import type { CallContext } from "../shared/call-context.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -30,6 +31,11 @@ export interface Routing {
   forward(instance: InstanceId, method: string, params: readonly ParamMember[], context: CallContext): Promise<Outcome>;
   /** Hands a notification of a client to a server that is up; to one that is not, there is nothing to say. */
   notify(instance: InstanceId, method: string, params: JsonObject): void;
+  /**
+   * For a call of a server whose tools were never seen. One that is coming up is waited for, a little; one that is down is tried, as at any
+   * call. Throws what the try throws.
+   */
+  wake(instance: InstanceId, signal: AbortSignal): Promise<void>;
   /** Calls will come soon: gets ready what they need first. */
   expectCalls(): void;
   /** Calls that have not been answered yet. */
@@ -221,6 +227,14 @@ export function createRouting(deps: RoutingDeps): Routing {
       return inFlight;
     },
     callTool,
+    async wake(id, signal) {
+      deps.validators.warm();
+      const instance = instanceFor(id, id);
+      const { state } = instance;
+      const isFirstStart = state.kind === "new" || (state.kind === "starting" && state.down === undefined);
+      if (!isFirstStart) await instance.acquire(signal);
+      await instance.settled(isFirstStart ? abortAfter(firstCallWaitMs, signal) : signal);
+    },
     expectCalls: deps.validators.warm,
     readResource: async (instance, uri, context) =>
       await forwardPlain(
@@ -262,6 +276,9 @@ function isRepeatable(tool: ToolEntry): boolean {
   const annotations = tool.definition.annotations;
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
+
+/** As long as a first search waits (DESIGN.md section 7). */
+const firstCallWaitMs = 2_000;
 
 const noHeaders: readonly (readonly [string, string])[] = Object.freeze([]);
 

@@ -2,6 +2,7 @@ import { stringifyExact } from "../../shared/exact-json.ts";
 import type { View, ViewServer } from "../../catalog/view.ts";
 import { isForModel, renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
+import { UnseenServer } from "../../exposure/unseen-server.ts";
 import { renderResourceList } from "../../exposure/resource-list.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { supportedRevisions } from "../../protocol/revisions.ts";
@@ -12,6 +13,7 @@ import type { CallContext } from "../../shared/call-context.ts";
 import { failures } from "../../shared/failures.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
+import type { InstanceId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ParamMember } from "../../upstream/connection.ts";
 import { parseErrorObject } from "../../upstream/error-object.ts";
@@ -45,6 +47,8 @@ interface Work {
   readonly caller: Caller;
   readonly view: View;
   readonly context: CallContext;
+  /** A server that it is about was never seen, and has been waited for. */
+  readonly hasWoken?: true;
 }
 
 export type Dispatch = (request: ClientRequest, caller: Caller, context: CallContext) => Promise<ReplyBody>;
@@ -112,12 +116,24 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     if (bytes !== undefined && !isJsonObject(value))
       throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
     const given = bytes === undefined ? noArguments : { bytes, value };
-    const intent = resolve(work, { method: "tools/call", name: requireText(request, "name"), arguments: given });
+    const asked = { method: "tools/call", name: requireText(request, "name"), arguments: given } as const;
+    let intent: Intent;
+    try {
+      intent = resolve(work, asked);
+    } catch (error) {
+      if (error instanceof UnseenServer && work.hasWoken !== true) return callWoken(work, error.instance);
+      throw error;
+    }
     const { headers } = work.caller;
     // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.
     if (headers !== undefined && intent.kind === "call" && intent.arguments.value === given.value)
       checkParamHeaders(intent.tool, given.value, headers);
     return intent.kind === "call" ? callFound(work, intent) : execute(work, intent);
+  }
+
+  async function callWoken(work: Work, instance: InstanceId): Promise<Answered> {
+    await deps.routing.wake(instance, work.context.signal);
+    return await callTool({ ...work, view: deps.viewOf(work.caller.principal), hasWoken: true });
   }
 
   /** The hot path: no more promises than it needs. */

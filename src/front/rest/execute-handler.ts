@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { View } from "../../catalog/view.ts";
 import { renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
+import { UnseenServer } from "../../exposure/unseen-server.ts";
 import { renderShared } from "../../exposure/meta.ts";
 import type { CallContext } from "../../shared/call-context.ts";
 import { createAbortPool } from "../../shared/abort.ts";
@@ -73,12 +74,30 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
   }
 
   async function execute({ request, response, headers, principal, name }: Incoming, body: Buffer): Promise<void> {
-    const view = deps.viewOf(principal);
-    const intent = readExecution(view, name, appContext(request), body, deps.settings().limits.jsonDepth);
+    const { view, intent } = await resolve({ request, response, headers, principal, name }, body);
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
     const accepts = readAccept(request.headers.accept);
     const stream = accepts.stream ? openEventStream(response, headers) : undefined;
     await run({ principal, view, intent, response, headers, stream, acceptsJson: accepts.json });
+  }
+
+  async function resolve(
+    { request, response, principal, name }: Incoming,
+    body: Buffer,
+  ): Promise<Pick<Execution, "view" | "intent">> {
+    const read = (): Pick<Execution, "view" | "intent"> => {
+      const view = deps.viewOf(principal);
+      return { view, intent: readExecution(view, name, appContext(request), body, deps.settings().limits.jsonDepth) };
+    };
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UnseenServer)) throw error;
+      const gone = new AbortController();
+      response.once("close", () => gone.abort(new GatewayError("CALL_CANCELLED", "the client closed the request")));
+      await deps.routing.wake(error.instance, gone.signal);
+      return read();
+    }
   }
 
   async function run(execution: Execution): Promise<void> {

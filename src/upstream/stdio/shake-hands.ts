@@ -30,7 +30,7 @@ export async function shakeHands(
   signal: AbortSignal,
 ): Promise<Peer> {
   const known = options.knownEras;
-  if (known !== undefined && !known.includes("modern")) return await initialize(options, link, signal);
+  if (known !== undefined && !known.includes("modern")) return await reinitialize(options, link, signal);
   const probe = discover(link, signal);
   const first = await Promise.race([probe, patience(signal)]);
   if (first === "silent") {
@@ -44,6 +44,20 @@ export async function shakeHands(
     return await legacy;
   }
   return first === "legacy" ? await initialize(options, link, signal) : first;
+}
+
+/** It was legacy when it was seen last; the program behind the command may have become another one since. */
+async function reinitialize(options: ConnectOptions<StdioTransport>, link: Link, signal: AbortSignal): Promise<Peer> {
+  const { dialect } = link;
+  try {
+    return await initialize(options, link, signal);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "UPSTREAM_PROTOCOL") throw error;
+    link.dialect = dialect;
+    const peer = await discover(link, signal);
+    if (peer === "legacy") throw error;
+    return peer;
+  }
 }
 
 async function patience(signal: AbortSignal): Promise<"silent"> {

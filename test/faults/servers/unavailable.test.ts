@@ -1,5 +1,9 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer } from "../../harness/gateway.ts";
+import { post } from "../../harness/rest.ts";
 import { execute, rpc } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
 import {
@@ -106,11 +110,55 @@ describe("six different reasons why a tool cannot be offered, and six different 
       slow: "SERVER_STARTING",
       "locked-legacy": "SERVER_NEEDS_LOGIN",
       "locked-modern": "SERVER_NEEDS_LOGIN",
-      broken: "SERVER_FAILED",
+      // Called, it is tried again: that says more.
+      broken: "SPAWN_FAILED",
       off: "SERVER_DISABLED",
     });
     expect(failureOf(await execute(gateway.url, "nobody:weather")).code).toBe("TOOL_UNKNOWN");
     await gateway.stillServes();
+  });
+});
+
+describe("a command behind which something else is put", () => {
+  let gateway: FaultyGateway;
+  let directory: string;
+  const commandOf = (slug: string): string => join(directory, slug);
+
+  async function put(slug: string, ...flags: string[]): Promise<void> {
+    const { command, args } = badServer(...flags);
+    const words = [command, ...args].map((word) => `'${word}'`).join(" ");
+    await writeFile(commandOf(slug), `#!/bin/sh\nexec ${words}\n`, { mode: 0o755 });
+  }
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "toolyard-mended-"));
+    await put("upgraded", "--era", "legacy");
+    gateway = await startFaulty({
+      servers: Object.fromEntries(["late", "later", "upgraded"].map((slug) => [slug, { command: commandOf(slug) }])),
+      settings: { instances: { callRetryMs: 1, probeIntervalMs: 3_600_000 } },
+    });
+  });
+
+  afterAll(async () => {
+    await gateway.endsClean();
+    await rm(directory, { recursive: true });
+  });
+
+  test("FAULT 64: a server that never came up is tried again by a call", async () => {
+    for (const slug of ["late", "later"]) {
+      expect(failureOf(await execute(gateway.url, `${slug}:canary`)).code).toMatch(/^(SPAWN|SERVER)_FAILED$/);
+      await put(slug);
+    }
+    expect(await execute(gateway.url, "late:canary")).toMatchObject({ structuredContent: { tool: "canary" } });
+    const overRest = await post(`${gateway.url}/execute/later.canary`);
+    expect(overRest.json).toMatchObject({ success: true, tool_path: "later:canary" });
+  });
+
+  test("a legacy server that became a modern one is understood", async () => {
+    expect(await execute(gateway.url, "upgraded:canary")).toMatchObject({ structuredContent: { tool: "canary" } });
+    await put("upgraded", "--era", "modern");
+    expect((await post(`${gateway.url}/api/instances/upgraded/restart`)).status).toBeLessThan(300);
+    expect(await execute(gateway.url, "upgraded:canary")).toMatchObject({ structuredContent: { tool: "canary" } });
   });
 });
 
