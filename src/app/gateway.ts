@@ -146,7 +146,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const instanceTokens = createGatewayInstanceTokens({
     dataDir: deps.dataDir,
     inUrl: () => config.settings.auth.allowTokenInUrl,
-    principalOf: (id) => findPrincipal(authenticator, id),
+    authenticator: () => authenticator,
     clock,
     log,
   });

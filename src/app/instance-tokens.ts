@@ -18,7 +18,8 @@ export interface GatewayInstanceTokens extends InstanceTokens {
 export function createGatewayInstanceTokens(deps: {
   readonly dataDir: string;
   readonly inUrl: () => boolean;
-  readonly principalOf: (id: string) => Principal | undefined;
+  /** As it is now: another one after each change of the configuration. */
+  readonly authenticator: () => Authenticator;
   readonly clock: Clock;
   readonly log: Log;
 }): GatewayInstanceTokens {
@@ -28,11 +29,16 @@ export function createGatewayInstanceTokens(deps: {
       "instance tokens cannot be read: none is valid",
     ),
   );
-  const tokens = createInstanceTokens({ store, now: deps.clock.now, inUrl: deps.inUrl });
+  const tokens = createInstanceTokens({
+    store,
+    now: deps.clock.now,
+    inUrl: deps.inUrl,
+    hashesOf: (principal) => deps.authenticator().holders.get(principal)?.hashes ?? [],
+  });
   return {
     ...tokens,
     authenticate(request, instance) {
-      const principal = deps.principalOf(tokens.verify(request, instance));
+      const principal = findPrincipal(deps.authenticator(), tokens.verify(request, instance));
       if (principal === undefined)
         throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance");
       return principal;

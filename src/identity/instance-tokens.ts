@@ -12,6 +12,8 @@ export interface InstanceTokenRecord {
   /** Who made it: whoever holds the token acts as that principal, on that instance only. */
   readonly principal: PrincipalId;
   readonly createdAtMs: number;
+  /** Beginnings of the hashes of the tokens that the principal had then: it falls with any of them (FAULTS.md 98). */
+  readonly madeUnder: readonly string[];
 }
 
 export interface InstanceTokenStore {
@@ -38,6 +40,8 @@ const mostPerInstance = 20;
 export function createInstanceTokens(options: {
   readonly store: InstanceTokenStore;
   readonly now: () => number;
+  /** Hashes, in hexadecimal digits, of the tokens that the principal has now; none for a gateway that is open. */
+  readonly hashesOf: (principal: PrincipalId) => readonly string[];
   /** Whether `?token=` is taken (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
 }): InstanceTokens {
   let records: Map<string, InstanceTokenRecord> | undefined;
@@ -59,12 +63,22 @@ export function createInstanceTokens(options: {
     return [...known().values()].filter((record) => record.instance === instance && record.principal === principal);
   }
 
+  function credentialsOf(principal: PrincipalId): string[] {
+    return options.hashesOf(principal).map((hash) => hash.slice(0, 16));
+  }
+
+  function isStillGood({ principal, madeUnder }: InstanceTokenRecord): boolean {
+    const now = credentialsOf(principal);
+    // Made while the gateway was open, it was nobody's in particular.
+    return madeUnder.length === 0 ? now.length === 0 : madeUnder.every((credential) => now.includes(credential));
+  }
+
   return {
     async issue(instance, principal) {
       const token = `${prefix}${randomBytes(32).toString("hex")}`;
       const hash = sha256(token).toString("hex");
       for (const record of own(instance, principal).slice(0, 1 - mostPerInstance)) known().delete(record.hash);
-      known().set(hash, { hash, instance, principal, createdAtMs: options.now() });
+      known().set(hash, { hash, instance, principal, createdAtMs: options.now(), madeUnder: credentialsOf(principal) });
       await keep();
       return token;
     },
@@ -76,7 +90,8 @@ export function createInstanceTokens(options: {
         hash === undefined ||
         record === undefined ||
         !timingSafeEqual(hash, Buffer.from(record.hash, "hex")) ||
-        record.instance !== instance
+        record.instance !== instance ||
+        !isStillGood(record)
       ) {
         throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance", {
           hint: "Send Authorization: Bearer <instance token>; POST /api/instances/{id}/token makes one.",

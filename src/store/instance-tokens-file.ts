@@ -9,10 +9,11 @@ interface TokenRecord {
   readonly instance: InstanceId;
   readonly principal: PrincipalId;
   readonly createdAtMs: number;
+  readonly madeUnder: readonly string[];
 }
 
 /** Changes when the file's shape does. */
-const format = 1;
+const format = 2;
 
 /** Hashes of instance tokens in one JSON file of the data directory, mode 0600. An unreadable file means no token is valid. */
 export function createInstanceTokensFile(path: string, onFailure: (error: unknown) => void) {
@@ -35,14 +36,16 @@ export function createInstanceTokensFile(path: string, onFailure: (error: unknow
 
 function parseToken(token: unknown): TokenRecord | undefined {
   if (!isJsonObject(token)) return undefined;
-  const { hash, instance, principal, createdAtMs } = token;
+  const { hash, instance, principal, createdAtMs, madeUnder } = token;
   const isWhole =
     typeof hash === "string" &&
     /^[0-9a-f]{64}$/.test(hash) &&
     typeof instance === "string" &&
     typeof principal === "string" &&
-    typeof createdAtMs === "number";
+    typeof createdAtMs === "number" &&
+    Array.isArray(madeUnder) &&
+    madeUnder.every((credential) => typeof credential === "string");
   return isWhole
-    ? { hash, instance: instance as InstanceId, principal: principal as PrincipalId, createdAtMs }
+    ? { hash, instance: instance as InstanceId, principal: principal as PrincipalId, createdAtMs, madeUnder }
     : undefined;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createToken } from "../../src/identity/token.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { get, post } from "../harness/rest.ts";
 import { modernRpc, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { aliveIn, discover, standingOf, startsIn } from "./observing.ts";
@@ -327,6 +328,29 @@ describe("FAULT 98: what is taken away ends within a second", () => {
     expect(aliveIn(pids)).toContain(bobsPid);
     expect(await textOf(gateway, bob, "own:pid")).toContain(String(bobsPid));
   });
+});
+
+test("FAULT 98: an instance's token falls with the token that it was made with, also when the person comes back", async () => {
+  const configOf = (hash: string | undefined): object => ({
+    mcpServers: { own: { ...badServer("--behaviours=canary"), scope: "user" } },
+    toolyard: {
+      principals: { bob: { tokenHash: bob.hash }, ...(hash === undefined ? {} : { alice: { tokenHash: hash } }) },
+    },
+  });
+  await using gateway = await startGateway({ config: configOf(alice.hash) });
+  await textOf(gateway, alice, "own:canary");
+  const { instances } = (await get(`${gateway.url}/api/instances`, bearer(alice))).json;
+  const made = (await post(`${gateway.url}/api/instances/${instances[0].id}/token`, {}, bearer(alice))).json;
+  const status = async (): Promise<number> =>
+    (await rpc(gateway.url + made.endpoint, "tools/list", {}, { authorization: `Bearer ${made.token}` })).status;
+  expect(await status()).toBe(200);
+  const another = createToken();
+  for (const hash of [another.hash, undefined, another.hash]) {
+    await writeFile(gateway.configFile, JSON.stringify(configOf(hash)));
+    const expected = hash === undefined ? 401 : 200;
+    await until(async () => (await rpc(`${gateway.url}/mcp`, "tools/list", {}, bearer(another))).status === expected);
+    expect(await status()).toBe(401);
+  }
 });
 
 describe("FAULT 100: only the exact token of a person is one", () => {
