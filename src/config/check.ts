@@ -15,6 +15,7 @@ export function check<Schema extends v.GenericSchema>(
   value: unknown,
   origin: Origin,
 ): v.InferOutput<Schema> {
+  refuseArrays(schema, value, origin);
   const parsed = v.safeParse(schema, value, { abortPipeEarly: true });
   if (parsed.success) return parsed.output;
   const issue = parsed.issues[0];
@@ -35,6 +36,17 @@ export function pathText(path: Path): string {
     else text += `[${JSON.stringify(step)}]`;
   }
   return text;
+}
+
+/** To the library an array is an object without any of the members: what stands in it would be lost without a word. */
+function refuseArrays(schema: v.GenericSchema, value: unknown, origin: Origin): void {
+  const memberSchema = membersOf(schema);
+  if (!memberSchema || typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) refuse(origin, "expected an object, found an array");
+  for (const [key, member] of Object.entries(value)) {
+    const known = memberSchema(key);
+    if (known) refuseArrays(known, member, { document: origin.document, path: [...origin.path, key] });
+  }
 }
 
 /** The library's own sentences quote what they received, which may be a secret: these do not. */

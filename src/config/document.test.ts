@@ -97,6 +97,33 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       '{ "toolyard": { "search": { "embeddings": { "url": "http://e" } } } }',
       "toolyard.search.embeddings.model: missing; expected",
     ],
+    [
+      `${server}{ "command": "x", "env": ["TOKEN=abc"] } } }`,
+      "toolyard.json:1:49: mcpServers.a.env: expected an object, found an array",
+    ],
+    [
+      `${server}{ "url": "http://y", "headers": ["A: b"] } } }`,
+      "toolyard.json:1:56: mcpServers.a.headers: expected an object, found an array",
+    ],
+    [
+      `${server}{ "command": "x", "tools": ["send_mail"] } } }`,
+      "toolyard.json:1:51: mcpServers.a.tools: expected an object, found an array",
+    ],
+    ['{ "toolyard": [] }', "toolyard.json:1:15: toolyard: expected an object, found an array"],
+    ['{ "toolyard": null }', "toolyard.json:1:15: toolyard: expected an object, found null"],
+    ['{ "performance": [] }', "toolyard.json:1:18: performance: expected an object, found an array"],
+    [
+      '{ "toolyard": { "auth": ["sha256:"] } }',
+      "toolyard.json:1:25: toolyard.auth: expected an object, found an array",
+    ],
+    [
+      '{ "toolyard": { "principals": [{ "tokenHash": "sha256:" }] } }',
+      "toolyard.json:1:31: toolyard.principals: expected an object, found an array",
+    ],
+    [
+      '{ "toolyard": { "teams": { "t": { "servers": [] } } } }',
+      "toolyard.json:1:46: toolyard.teams.t.servers: expected an object, found an array",
+    ],
     ['{ "mcpServers": { "__proto__": { "command": "x" } } }', 'toolyard.json:1:19: the key "__proto__" is not allowed'],
   ])("%j", async (text, expected) => {
     expect(await refusal(text)).toContain(expected);

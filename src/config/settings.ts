@@ -39,7 +39,7 @@ export interface ReadSettings {
 /** Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws GatewayError CONFIG_INVALID with place and path. */
 export function readSettings(document: Document, variables: Variables): ReadSettings {
   const origin: Origin = { document, path: ["toolyard"] };
-  const filled = substitute(document.value(origin.path) ?? {}, variables);
+  const filled = substitute(writtenAt(origin), variables);
   for (const { path, name } of filled.missing) {
     if (!isOverride(path)) refuse({ document, path: [...origin.path, ...path] }, `the variable ${name} is not set`);
   }
@@ -75,10 +75,16 @@ function readBeside(
   variables: Variables,
 ): { readonly value: unknown; readonly origin: Origin } {
   const origin: Origin = { document, path: [name] };
-  const filled = substitute(document.value(origin.path) ?? {}, variables);
+  const filled = substitute(writtenAt(origin), variables);
   const first = filled.missing[0];
   if (first) refuse({ document, path: [name, ...first.path] }, `the variable ${first.name} is not set`);
   return { value: filled.value, origin };
+}
+
+/** Only what is not there may be left out: `null` is a wrong type as anywhere else. */
+function writtenAt({ document, path }: Origin): unknown {
+  const written = document.value(path);
+  return written === undefined ? {} : written;
 }
 
 /** `teams.X.servers.Y...` and `principals.X.servers.Y...`: one person's missing value is that person's problem. */
