@@ -7,6 +7,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import { readGatewayHolder, type GatewayHolder } from "../store/gateway-lock.ts";
 import { readStartTime } from "../upstream/process/process-table.ts";
 import type { CommandContext } from "./context.ts";
+import { givenOption, textOption } from "./options.ts";
 
 export interface BackgroundOptions {
   readonly context: CommandContext;
@@ -43,7 +44,7 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Ga
 function startGateway({ context, config, dataDir }: BackgroundOptions): { readonly failed: () => number | undefined } {
   const log = openSync(join(dataDir, logName), "w", 0o600);
   const [, main = ""] = process.argv;
-  const idle = String(context.env["TOOLYARD_IDLE_EXIT"] || idleExitS);
+  const logLevel = textOption(context, "log-level");
   const args = [
     main,
     "serve",
@@ -53,8 +54,9 @@ function startGateway({ context, config, dataDir }: BackgroundOptions): { readon
     "0",
     "--data-dir",
     dataDir,
-    "--idle-exit",
-    idle,
+    // What was given as a variable it inherits, and complains of it under that name.
+    ...(givenOption(context, "idle-exit") === undefined ? ["--idle-exit", String(idleExitS)] : []),
+    ...(logLevel === undefined ? [] : ["--log-level", logLevel]),
     ...(config.file === undefined ? [] : ["--config", config.file]),
   ];
   const child = spawn(process.execPath, args, {

@@ -7,6 +7,7 @@ import { secretsOf } from "../config/secrets.ts";
 import type { Log } from "../events/log.ts";
 import { createPinoLog } from "../events/pino-log.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
+import { textOption } from "./options.ts";
 
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -30,7 +31,7 @@ export const commonOptions = {
 
 export async function readConfig(context: CommandContext): Promise<Config> {
   return await loadConfig({
-    file: text(context.flags["config"]),
+    file: textOption(context, "config"),
     cwd: context.cwd,
     env: context.env,
     flags: toConfigFlags(context.flags),
@@ -52,10 +53,6 @@ function toConfigFlags(flags: GivenFlags): ConfigFlags {
     if (value !== undefined) given[key] = value;
   }
   return given as ConfigFlags;
-}
-
-function text(value: string | boolean | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 /** The log of a command: JSON lines on stderr, without secrets. They are asked for anew, because a reload or a refresh brings others. */

@@ -8,6 +8,7 @@ import {
 } from "../identity/oauth/credential.ts";
 import { createOutgoing } from "../identity/oauth/outgoing.ts";
 import { revokeTokens } from "../identity/oauth/renew.ts";
+import type { GivenText } from "../config/given.ts";
 import { wantedFor } from "../instance/wanted.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../shared/ids.ts";
@@ -15,6 +16,7 @@ import { localPrincipal } from "../shared/principal.ts";
 import { createTokenVault } from "../store/token-vault.ts";
 import { openBrowser } from "./browser.ts";
 import { openDataDirectory, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
+import { givenOption, isOn, textOption } from "./options.ts";
 
 const wrongUsage = 2;
 
@@ -31,8 +33,8 @@ export async function login(context: CommandContext): Promise<number> {
       headers: server.transport.headers,
       scope: wantedScope(context, before),
       client: givenClient(context),
-      clientMetadataUrl: text(context, "client-metadata-url"),
-      callbackPort: toPort(text(context, "callback-port")),
+      clientMetadataUrl: textOption(context, "client-metadata-url"),
+      callbackPort: toPort(givenOption(context, "callback-port")),
       open: (url) => show(context, server.slug, url),
       now: () => Date.now(),
     },
@@ -80,11 +82,11 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
     return complain(
       `there is no server ${JSON.stringify(slug)}; there are: ${config.servers.map((server) => server.slug).join(", ") || "none"}`,
     );
-  const person = personOf(config, template, text(context, "principal"));
+  const person = personOf(config, template, textOption(context, "principal"));
   if (typeof person === "string") return complain(person);
   const wanted = wantedFor({ id: undefined, owner: person.owner, server: template }, config);
   if (wanted === undefined)
-    return complain(`nobody is called ${JSON.stringify(text(context, "principal"))} in the configuration`);
+    return complain(`nobody is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
   const { transport } = wanted.server;
   if (transport.kind === "stdio") return complain(`${template.slug} is a command on this machine: it needs no login`);
   if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) {
@@ -121,20 +123,20 @@ async function readCredential(vault: CredentialStore, instance: string): Promise
 
 /** `--scope` widens a login: what was granted before is asked for again (MCP, step-up authorization flow). */
 function wantedScope(context: CommandContext, before: Credential | undefined): string | undefined {
-  const scope = text(context, "scope");
+  const scope = textOption(context, "scope");
   return scope === undefined ? undefined : [before?.scope ?? "", scope].join(" ").trim();
 }
 
 function givenClient(
   context: CommandContext,
 ): { readonly id: string; readonly secret: string | undefined } | undefined {
-  const id = text(context, "client-id");
+  const id = textOption(context, "client-id");
   return id === undefined ? undefined : { id, secret: context.env["TOOLYARD_CLIENT_SECRET"] || undefined };
 }
 
 function show(context: CommandContext, server: string, url: string): void {
   process.stderr.write(`To log in to ${server}, open this address in your browser:\n\n  ${url}\n\n`);
-  if (context.flags["no-browser"] !== true) openBrowser(url, process.platform);
+  if (!isOn(context, "no-browser")) openBrowser(url, process.platform);
 }
 
 async function revoke(credential: Credential): Promise<void> {
@@ -155,19 +157,14 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-function toPort(given: string | undefined): number {
+function toPort(given: GivenText | undefined): number {
   if (given === undefined) return 0;
-  const port = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
+  const port = /^\d{1,5}$/.test(given.text) ? Number(given.text) : Number.NaN;
   if (!(port <= 65_535))
-    throw new GatewayError("CONFIG_INVALID", "--callback-port: expected a whole number from 0 to 65535", {
+    throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a whole number from 0 to 65535`, {
       hint: "Give the port that the client was registered with, or leave it out.",
     });
   return port;
-}
-
-function text(context: CommandContext, flag: string): string | undefined {
-  const value = context.flags[flag];
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function complain(sentence: string): undefined {

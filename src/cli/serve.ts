@@ -11,6 +11,7 @@ import { claimGatewayLock, type GatewayHolder, type GatewayLock } from "../store
 import { readStartTime } from "../upstream/process/process-table.ts";
 import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { givenOption } from "./options.ts";
 import { clientHelp, reportServers } from "./serve-report.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 
@@ -128,10 +129,12 @@ function refuseOpenBind(config: Config, host: string): void {
 }
 
 function readIdleExit(context: CommandContext): number | undefined {
-  const given = context.flags["idle-exit"] ?? context.env["TOOLYARD_IDLE_EXIT"];
-  if (given === undefined || given === "") return undefined;
-  const seconds = Number(given);
+  const given = givenOption(context, "idle-exit");
+  if (given === undefined) return undefined;
+  const seconds = given.text.trim() === "" ? Number.NaN : Number(given.text);
   if (!Number.isFinite(seconds) || seconds <= 0)
-    throw new GatewayError("CONFIG_INVALID", "--idle-exit needs a number of seconds");
+    throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a number of seconds`, {
+      hint: `Correct ${given.name}, or leave it out.`,
+    });
   return seconds * 1_000;
 }

@@ -6,12 +6,13 @@ import { systemClock } from "../shared/clock.ts";
 import { findOrStartGateway } from "./background.ts";
 import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { isOn, textOption } from "./options.ts";
 import { openOwnerSocket } from "./owner-client.ts";
 
 /** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */
 export async function stdio(context: CommandContext): Promise<number> {
   const config = await readConfig(context);
-  return context.flags["in-process"] === true ? await serveInProcess(context, config) : await bridge(context, config);
+  return isOn(context, "in-process") ? await serveInProcess(context, config) : await bridge(context, config);
 }
 
 /**
@@ -21,10 +22,7 @@ export async function stdio(context: CommandContext): Promise<number> {
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
   const holder = await findOrStartGateway({ context, config, dataDir });
-  const exposure = String(context.flags["exposure"] ?? "");
-  // `server` is what /mcp is where the configuration names one.
-  const endpoint = ["meta", "flat", "namespaces"].includes(exposure) ? `/mcp/${exposure}` : "/mcp";
-  const { socket, configFile } = await openOwnerSocket(holder, "bridge", endpoint);
+  const { socket, configFile } = await openOwnerSocket(holder, "bridge", endpointOf(context, config));
   if (config.file !== undefined && configFile !== config.file) {
     process.stderr.write(
       `toolyard: the running gateway (process ${holder.pid}) uses ${configFile === "" ? "no configuration file" : configFile}, not ${config.file}; another --data-dir keeps them apart\n`,
@@ -51,6 +49,13 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
   });
 }
 
+/** Where this client asked for an exposure of its own it gets that one; otherwise what the running gateway shows by itself. */
+function endpointOf(context: CommandContext, { settings }: Config): string {
+  const exposure = textOption(context, "exposure");
+  if (exposure === undefined) return "/mcp";
+  return settings.transparent === undefined ? `/mcp/${exposure}` : `/mcp/server/${settings.transparent}`;
+}
+
 /** Everything in this process: its own servers, no lock. */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
   tuneGarbageCollector();
@@ -59,7 +64,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   let secrets: (() => ReadonlySet<string>) | undefined;
   const log = openLog(
     () => current,
-    typeof context.flags["log-level"] === "string" ? context.flags["log-level"] : "warn",
+    textOption(context, "log-level") ?? "warn",
     () => secrets?.(),
   );
   const gateway = createGateway(config, {

@@ -1,5 +1,6 @@
 import { createToken } from "../identity/token.ts";
 import type { CommandContext } from "./context.ts";
+import { textOption } from "./options.ts";
 
 /** `toolyard token new`: the token on stdout, where it goes on stderr. */
 export function token(context: CommandContext): Promise<number> {
@@ -8,9 +9,9 @@ export function token(context: CommandContext): Promise<number> {
     return Promise.resolve(2);
   }
   const made = createToken();
-  const principal = context.flags["principal"];
+  const principal = textOption(context, "principal");
   const place =
-    typeof principal === "string"
+    principal !== undefined
       ? `"toolyard": { "principals": { ${JSON.stringify(principal)}: { "tokenHash": "${made.hash}" } } }`
       : `"toolyard": { "auth": { "tokenHashes": ["${made.hash}"] } }`;
   process.stdout.write(`${made.token}\n${made.hash}\n`);

@@ -32,7 +32,7 @@ export interface Given {
 /** Throws GatewayError CONFIG_INVALID that names the flag or variable and what was expected, never the value. */
 export function readGiven(flags: ConfigFlags, env: Variables): Given {
   /** An empty variable counts as unset: that is how a shell and a compose file take one away. */
-  const pick = (flag: string, typed: string | undefined, variable: string): Source | undefined => {
+  const pick = (flag: string, typed: string | undefined, variable: string): GivenText | undefined => {
     if (typed !== undefined) return { name: flag, text: typed };
     const text = env[variable];
     return text === undefined || text === "" ? undefined : { name: variable, text };
@@ -60,18 +60,20 @@ export function readGiven(flags: ConfigFlags, env: Variables): Given {
   };
 }
 
-interface Source {
+/** The text of a flag or variable, and which one it was. */
+export interface GivenText {
   readonly name: string;
   readonly text: string;
 }
 
-function toFilled(source: Source | undefined): string | undefined {
+/** Throws GatewayError CONFIG_INVALID for a text of nothing but white space. */
+export function toFilled(source: GivenText | undefined): string | undefined {
   if (source?.text.trim() === "") fail(source, "a value that is not empty");
   return source?.text;
 }
 
 function toNumber(
-  source: Source | undefined,
+  source: GivenText | undefined,
   range: { readonly min: number; readonly max: number },
 ): number | undefined {
   if (!source) return undefined;
@@ -80,7 +82,8 @@ function toNumber(
   return value;
 }
 
-function toBoolean(source: Source | undefined): boolean | undefined {
+/** Throws GatewayError CONFIG_INVALID for a text that is neither. */
+export function toBoolean(source: GivenText | undefined): boolean | undefined {
   if (!source) return undefined;
   const text = source.text.toLowerCase();
   if (["true", "1", "yes", "on"].includes(text)) return true;
@@ -88,13 +91,16 @@ function toBoolean(source: Source | undefined): boolean | undefined {
   return fail(source, '"true" or "false"');
 }
 
-function toChoice<Choice extends string>(source: Source | undefined, choices: readonly Choice[]): Choice | undefined {
+function toChoice<Choice extends string>(
+  source: GivenText | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
   if (!source) return undefined;
   const found = choices.find((choice) => choice === source.text);
   return found ?? fail(source, `one of ${choices.join(", ")}`);
 }
 
-function fail(source: Source, expected: string): never {
+function fail(source: GivenText, expected: string): never {
   throw new GatewayError("CONFIG_INVALID", `${source.name}: expected ${expected}`, {
     hint: `Correct ${source.name}, or leave it out.`,
   });

@@ -1,0 +1,23 @@
+import { toBoolean, toFilled, type GivenText } from "../config/given.ts";
+import type { CommandContext } from "./context.ts";
+
+type Given = Pick<CommandContext, "flags" | "env">;
+
+/** An option as it was typed, or as its variable has it: `--data-dir` is TOOLYARD_DATA_DIR. An empty variable counts as unset. */
+export function givenOption({ flags, env }: Given, option: string): GivenText | undefined {
+  const typed = flags[option];
+  if (typeof typed === "string") return { name: `--${option}`, text: typed };
+  const name = `TOOLYARD_${option.toUpperCase().replaceAll("-", "_")}`;
+  const text = env[name];
+  return text === undefined || text === "" ? undefined : { name, text };
+}
+
+/** Throws CONFIG_INVALID for one that is given empty. */
+export function textOption(given: Given, option: string): string | undefined {
+  return toFilled(givenOption(given, option));
+}
+
+/** Whether an option without a value is given. Throws CONFIG_INVALID for a variable that is neither true nor false. */
+export function isOn(given: Given, option: string): boolean {
+  return given.flags[option] === true || (toBoolean(givenOption(given, option)) ?? false);
+}
