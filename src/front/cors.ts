@@ -8,10 +8,23 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
     "Access-Control-Allow-Origin": origin,
     Vary: "Origin",
     "Access-Control-Allow-Methods": "GET, POST, DELETE",
-    "Access-Control-Allow-Headers":
-      "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, If-None-Match, X-App-Context",
-    "Access-Control-Expose-Headers": "Mcp-Session-Id, ETag, Deprecation, Retry-After",
+    "Access-Control-Allow-Headers": [...allowedHeaders, ...parameterHeaders(request)].join(", "),
+    "Access-Control-Expose-Headers": "Mcp-Session-Id, ETag, Deprecation, Retry-After, WWW-Authenticate",
   };
+}
+
+const allowedHeaders = [
+  ...["Authorization", "Content-Type", "Accept", "Last-Event-ID", "Mcp-Session-Id", "Mcp-Protocol-Version"],
+  ...["Mcp-Method", "Mcp-Name", "If-None-Match", "X-App-Context"],
+];
+
+/** Arguments that a tool wants as headers have names of the tool's own (2026-07-28), and no pattern may stand in the answer. */
+function parameterHeaders(request: IncomingMessage): readonly string[] {
+  const asked = request.headers["access-control-request-headers"] ?? "";
+  return asked
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name));
 }
 
 const noHeaders: Record<string, string> = Object.freeze({});

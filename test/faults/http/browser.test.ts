@@ -110,6 +110,22 @@ test("FAULT 32: a preflight from a foreign origin gets no allow headers, one fro
   ]).toEqual([204, "https://app.example.com", undefined]);
 });
 
+test("a page may send the arguments that a tool wants as headers, and read why it has to authenticate", async () => {
+  const answer = await send(`${gateway().url}/mcp`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "https://app.example.com",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type,mcp-param-region, Mcp-Param-Zone,x-other,mcp-param-a b",
+    },
+  });
+  const allowed = String(answer.headers["access-control-allow-headers"]).split(", ");
+  expect(allowed).toEqual(expect.arrayContaining(["Content-Type", "mcp-param-region", "Mcp-Param-Zone"]));
+  expect(allowed).not.toContain("x-other");
+  expect(allowed.join()).not.toContain("a b");
+  expect(answer.headers["access-control-expose-headers"]).toContain("WWW-Authenticate");
+});
+
 test("FAULT 33: what a page may send without asking is refused, whatever it holds", async () => {
   for (const type of [
     "text/plain",
