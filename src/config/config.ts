@@ -73,7 +73,9 @@ export type ExposureName = "meta" | "flat" | "namespaces" | "server";
 export interface Settings {
   readonly host: string;
   readonly port: number;
+  /** As a Host header has them, without port; `*` is every host. */
   readonly allowedHosts: readonly string[];
+  /** As browsers send them; `*` is every site. */
   readonly allowedOrigins: readonly string[];
   readonly exposure: ExposureName;
   /** Slug of the one server that `/mcp` is transparently. */

@@ -11,6 +11,7 @@ import {
   type NumberRow,
 } from "./defaults.ts";
 import { overridesSchema } from "./server-entry.ts";
+import { hostName, webOrigin } from "./web-names.ts";
 
 export const exposureNames = ["meta", "flat", "namespaces", "server"] as const;
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -63,8 +64,8 @@ export const performanceSchema = v.object({
 export const settingsSchema = v.object({
   host: v.optional(filledText),
   port: v.optional(numberOf(settingNumbers.port)),
-  allowedHosts: texts,
-  allowedOrigins: texts,
+  allowedHosts: v.optional(v.array(hostName)),
+  allowedOrigins: v.optional(v.array(webOrigin)),
   exposure: v.optional(v.picklist(exposureNames)),
   transparent: v.optional(filledText),
   dataDir: v.optional(filledText),

@@ -78,6 +78,7 @@ describe("flags, variables, file, defaults", () => {
     [{ flags: { port: "http" } }, "--port: expected a whole number from 0 to 65535"],
     [{ env: { TOOLYARD_PORT: "-1" } }, "TOOLYARD_PORT: expected a whole number from 0 to 65535"],
     [{ flags: { exposure: "all" } }, "--exposure: expected one of meta, flat, namespaces, server"],
+    [{ flags: { host: " " } }, "--host: expected a value that is not empty"],
     [{ env: { TOOLYARD_INSECURE: "maybe" } }, 'TOOLYARD_INSECURE: expected "true" or "false"'],
     [
       { env: { TOOLYARD_LOG_LEVEL: "loud" } },
@@ -85,6 +86,66 @@ describe("flags, variables, file, defaults", () => {
     ],
   ])("%j is refused", async (options, message) => {
     await expect(loadValue({}, options)).rejects.toMatchObject({ code: "CONFIG_INVALID", message });
+  });
+
+  test("an address may have the brackets that it has in a URL", async () => {
+    expect((await loadValue({}, { flags: { host: "[::1]" } })).settings.host).toBe("::1");
+  });
+
+  test("allowed hosts and origins become what headers say, however they were copied", async () => {
+    const { settings } = await loadValue({
+      toolyard: {
+        allowedHosts: [
+          "myhost.local:3059",
+          "Tools.Example.com",
+          "[FD00::1]:80",
+          "fd00::2",
+          "b\u00fccher.de",
+          "a_b",
+          "*",
+        ],
+        allowedOrigins: [
+          "https://App.example.com:443/",
+          "http://b\u00fccher.de:80",
+          "chrome-extension://Abc/",
+          "null",
+          "*",
+        ],
+      },
+    });
+    expect(settings.allowedHosts).toEqual([
+      "myhost.local",
+      "tools.example.com",
+      "[fd00::1]",
+      "[fd00::2]",
+      "xn--bcher-kva.de",
+      "a_b",
+      "*",
+    ]);
+    expect(settings.allowedOrigins).toEqual([
+      "https://app.example.com",
+      "http://xn--bcher-kva.de",
+      "chrome-extension://abc",
+      "null",
+      "*",
+    ]);
+  });
+
+  test.each([
+    ["allowedHosts", "http://myhost.local:3059/"],
+    ["allowedHosts", "*.example.com"],
+    ["allowedHosts", "a b"],
+    ["allowedHosts", ""],
+    ["allowedOrigins", "app2.local"],
+    ["allowedOrigins", "app2.local:80"],
+    ["allowedOrigins", "https://app.example.com/path"],
+    ["allowedOrigins", "https://user@app.example.com"],
+    ["allowedOrigins", "http://a:99999"],
+  ])("%s: %j can match no request, and is refused with its place", async (name, written) => {
+    await expect(loadText(`{ "toolyard": {\n"${name}": ["*", "${written}"] } }`)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(new RegExp(`toolyard.json:2:\\d+: toolyard\\.${name}\\[1\\]: expected`)) as string,
+    });
   });
 
   test("namespaces: our own block before `namespaceSupport` and `performance`, variables before all", async () => {

@@ -26,6 +26,7 @@ import type { Given } from "./given.ts";
 import type { ServerDefaults } from "./servers.ts";
 import { namespaceSupportSchema, performanceSchema, settingsSchema, type WrittenSettings } from "./settings-schema.ts";
 import { substitute, type MissingVariable, type Variables } from "./substitution.ts";
+import { withoutBrackets } from "./web-names.ts";
 
 /** The settings of a file as they stand there, checked, variables filled in. */
 export interface ReadSettings {
@@ -119,7 +120,7 @@ export function buildSettings(source: SettingsSource): Settings {
   const { written } = source.read;
   const perPrincipal = Object.keys(written.principals ?? {}).length > 0 ? callLimits.shared : callLimits.alone;
   return {
-    host: given.host ?? written.host ?? defaults.host,
+    host: withoutBrackets(given.host ?? written.host ?? defaults.host),
     port: given.port ?? written.port ?? settingNumbers.port.value,
     allowedHosts: written.allowedHosts ?? [],
     allowedOrigins: written.allowedOrigins ?? [],
