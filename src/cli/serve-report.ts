@@ -4,13 +4,11 @@ import type { Fleet } from "../instance/fleet.ts";
 /** What a user pastes into a client. */
 export function clientHelp(url: string, config: Config): string {
   const needsToken = config.settings.auth.tokenHashes.length > 0 || config.people.principals.size > 0;
-  const entry = {
-    mcpServers: {
-      toolyard: {
-        type: "http",
-        url: `${url}/mcp`,
-        ...(needsToken ? { headers: { Authorization: "Bearer <token>" } } : {}),
-      },
+  const servers = {
+    toolyard: {
+      type: "http",
+      url: `${url}/mcp`,
+      ...(needsToken ? { headers: { Authorization: "Bearer <token>" } } : {}),
     },
   };
   const header = needsToken ? ' --header "Authorization: Bearer <token>"' : "";
@@ -19,8 +17,10 @@ export function clientHelp(url: string, config: Config): string {
   REST      ${url}/documentation
 
   For Claude Code:  claude mcp add --transport http toolyard ${url}/mcp${header}
-  For Cursor, VS Code and others, in their MCP settings:
-    ${JSON.stringify(entry)}
+  For Cursor and others, in their MCP settings:
+    ${JSON.stringify({ mcpServers: servers })}
+  For VS Code, in .vscode/mcp.json:
+    ${JSON.stringify({ servers })}
 
 `;
 }
