@@ -101,6 +101,7 @@ const groups = [
       BIND_REFUSED: "The address can be reached from other machines, and no authentication is configured.",
       LOGIN_FAILED: "The login was refused, abandoned, or could not be finished.",
       GATEWAY_UNREACHABLE: "A command needs the running gateway, and there is none, or it does not answer.",
+      ADDRESS_UNUSABLE: "The address to listen on is not one of this machine.",
     },
   },
 ];

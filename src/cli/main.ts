@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { homeDirectories } from "../config/directories.ts";
+import type { FailureCode } from "../shared/failures.ts";
 import { toGatewayError } from "../shared/gateway-error.ts";
 import { commandHelp, generalHelp } from "./help.ts";
 import { commonOptions, type CommandContext, type GivenFlags } from "./context.ts";
@@ -9,6 +10,7 @@ import { packageVersion } from "./version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration (DESIGN.md section 10). */
 const wrongUsage = 2;
+const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "ADDRESS_UNUSABLE"];
 
 interface Command {
   readonly options: NonNullable<ParseArgsConfig["options"]>;
@@ -102,6 +104,6 @@ main(process.argv.slice(2)).then(
     process.stderr.write(
       `toolyard: ${failure.message}\n${failure.code === "INTERNAL" ? `${String(failure.stack)}\n` : `  ${failure.hint}\n`}`,
     );
-    process.exitCode = failure.code === "CONFIG_INVALID" || failure.code === "BIND_REFUSED" ? wrongUsage : 1;
+    process.exitCode = wrongOnes.includes(failure.code) ? wrongUsage : 1;
   },
 );

@@ -36,7 +36,7 @@ export interface HttpServerDeps {
 }
 
 export interface HttpServer {
-  /** Resolves to the address once requests are answered. Throws PORT_TAKEN. */
+  /** Resolves to the address once requests are answered. Throws PORT_TAKEN and ADDRESS_UNUSABLE. */
   listen(host: string, port: number): Promise<AddressInfo>;
   /** Takes no new connections; those that are idle end, the others after their answer. */
   drain(): void;
@@ -167,16 +167,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   return {
     listen: async (host, port) =>
       await new Promise((resolve, reject) => {
-        server.once("error", (error: NodeJS.ErrnoException) => {
-          reject(
-            error.code === "EADDRINUSE" || error.code === "EACCES"
-              ? new GatewayError(
-                  "PORT_TAKEN",
-                  `cannot listen on ${host}:${port}: ${error.code === "EACCES" ? "not allowed" : "the port is taken"}`,
-                )
-              : error,
-          );
-        });
+        server.once("error", (error: NodeJS.ErrnoException) => reject(toListenFailure(error, `${host}:${port}`)));
         server.listen({ host, port, backlog: 4_096 }, () => resolve(server.address() as AddressInfo));
       }),
     drain() {
@@ -189,6 +180,26 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       for (const socket of sockets.keys()) socket.destroy();
     },
   };
+}
+
+function toListenFailure(error: NodeJS.ErrnoException, address: string): Error {
+  const fail = (code: "PORT_TAKEN" | "ADDRESS_UNUSABLE", why: string) =>
+    new GatewayError(code, `cannot listen on ${address}: ${why}`, { cause: error });
+  switch (error.code) {
+    case "EADDRINUSE":
+      return fail("PORT_TAKEN", "the port is taken");
+    case "EACCES":
+      return fail("PORT_TAKEN", "not allowed");
+    case "EADDRNOTAVAIL":
+    case "EAFNOSUPPORT":
+    case "EINVAL":
+      return fail("ADDRESS_UNUSABLE", "this machine does not have that address");
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return fail("ADDRESS_UNUSABLE", "no address is known for that name");
+    default:
+      return error;
+  }
 }
 
 /** Only the path decides; absolute-form targets are taken apart (FAULTS.md 23). */

@@ -283,6 +283,12 @@ export const failures = {
     hint: "Run `toolyard login <server>` again and finish in the browser.",
   },
   GATEWAY_UNREACHABLE: { http: 503, rpc: -31074, retry: true, hint: "Start the gateway with `toolyard serve`." },
+  ADDRESS_UNUSABLE: {
+    http: 500,
+    rpc: -31075,
+    retry: false,
+    hint: "Choose an address of this machine with --host: 127.0.0.1, or 0.0.0.0 for all that it has.",
+  },
 } as const satisfies Record<string, FailureRow>;
 
 interface FailureRow {
