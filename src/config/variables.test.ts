@@ -134,4 +134,32 @@ describe("variables", () => {
     }
     for (const plain of ["1", "/home/alice", "second", "model-name"]) expect(secrets).not.toContain(plain);
   });
+
+  test("secretsOf leaves out plain words and numbers of an environment, but not where the name speaks of a secret", async () => {
+    const env = {
+      ...{ PORT: "starting", REGION: "online", LIMIT: "300000", STAGE: "PRODUCTION", OTHER: "Restarting" },
+      ...{ DB_PASSWORD: "dragonfly", PIN: "20111978", APP: "abcdefghijklmnop", MIXED: "xKjQabZw", DATE: "2011-19" },
+      FILLED: "${WORD}",
+    };
+    const config = await loadValue(
+      {
+        mcpServers: { a: { command: "x", env }, b: { url: "http://b", headers: { "X-Team": "payments" } } },
+        toolyard: { teams: { t: { servers: { a: { env: { PORT: "stopped", TEAM_TOKEN: "butterfly" } } } } } },
+      },
+      { env: { WORD: "connecting" } },
+    );
+    expect(secretsOf(config)).toEqual(
+      new Set([
+        ...["connecting", "dragonfly", "20111978", "abcdefghijklmnop", "xKjQabZw", "2011-19"],
+        ...["payments", "butterfly"],
+      ]),
+    );
+  });
+
+  test("secretsOf knows each line of a value that has several, and no name that nobody filled in", async () => {
+    const pem = "-----BEGIN KEY-----\r\nMIIEvQIBADANBgkqh\r\n  kiG9w0BAQEFAASC\r\nQ==\r\n-----END KEY-----\r\n";
+    const env = { PEM: pem, TOKEN: "${input:tok}", OTHER: "${env:GONE_TOO}" };
+    const config = await loadValue({ mcpServers: { a: { command: "x", env } } });
+    expect(secretsOf(config)).toEqual(new Set([pem, "MIIEvQIBADANBgkqh", "kiG9w0BAQEFAASC"]));
+  });
 });

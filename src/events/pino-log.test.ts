@@ -43,3 +43,9 @@ test("the level decides what is written", () => {
 test("text without secrets is the same text", () => {
   expect(redact("nothing here", new Set(["other-secret"]))).toBe("nothing here");
 });
+
+test("FAULT J: nothing is left of a secret that begins as another does", () => {
+  const secrets = new Set(["CANARY", "CANARYtail", "line\nCANARYtail-too"]);
+  expect(redact("CANARYtail and CANARY", secrets)).toBe("[redacted] and [redacted]");
+  expect(redact(JSON.stringify("line\nCANARYtail-too"), secrets)).toBe('"[redacted]"');
+});

@@ -32,13 +32,15 @@ export function createPinoLog(options: PinoLogOptions): Log {
 
 /** Replaces every secret in a text, also in the form that JSON gives it. */
 export function redact(text: string, secrets: ReadonlySet<string>): string {
-  let clean = text;
+  const found: string[] = [];
   for (const secret of secrets) {
-    if (clean.includes(secret)) clean = clean.replaceAll(secret, "[redacted]");
+    if (text.includes(secret)) found.push(secret);
     const escaped = JSON.stringify(secret).slice(1, -1);
-    if (escaped !== secret && clean.includes(escaped)) clean = clean.replaceAll(escaped, "[redacted]");
+    if (escaped !== secret && text.includes(escaped)) found.push(escaped);
   }
-  return clean;
+  // The longest first: one may be the beginning of another, whose end would be left.
+  found.sort((one, other) => other.length - one.length);
+  return found.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
 }
 
 /** A full pipe must not end the gateway: what cannot be written is lost. */

@@ -1,10 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runCommand } from "../../harness/command.ts";
 import { badServer } from "../../harness/gateway.ts";
-import { execute, rpc } from "../../harness/rpc.ts";
+import { execute, rpc, send } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
-import { discover, faultyServer, startFaulty } from "../servers/faulty-gateway.ts";
+import { discover, faultyServer, startFaulty, untilOnline } from "../servers/faulty-gateway.ts";
 
 const secrets = {
   env: "canary-env-5e1f",
@@ -82,3 +83,67 @@ test("secrets of the configuration are in no output: not in stdout, stderr, answ
     await broken[Symbol.asyncDispose]();
   }
 }, 90_000);
+
+test("FAULT 88: what variables bring into a command or directory is in no reason why the server does not start", async () => {
+  const value = secrets.variable;
+  const gateway = await startFaulty({
+    servers: {
+      command: { command: "/nowhere/${SECRET_VARIABLE}/server" },
+      directory: { ...badServer(), cwd: "/nowhere/${SECRET_VARIABLE}" },
+      argument: { command: process.execPath, args: ["/nowhere/${SECRET_VARIABLE}.mjs"] },
+    },
+    env: { SECRET_VARIABLE: value },
+    args: ["--log-level", "debug"],
+  });
+  const slugs = ["command", "directory", "argument"];
+  const flags = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
+  try {
+    const shown: string[] = [];
+    await until(async () => {
+      const { servers } = await discover(gateway, { query: "" });
+      shown.push(JSON.stringify(servers));
+      return slugs.every((slug) =>
+        servers.some(
+          (row: { server: string; reason?: string }) => row.server === slug && row.reason?.includes("start"),
+        ),
+      );
+    });
+    for (const slug of slugs) {
+      shown.push(JSON.stringify(await execute(gateway.url, `${slug}:x`)));
+      const restarted = await runCommand(["restart", slug, ...flags]);
+      shown.push(restarted.stdout, restarted.stderr);
+    }
+    shown.push((await runCommand(["status", ...flags])).stdout);
+    shown.push((await send(`${gateway.url}/api/servers`, { method: "GET" })).text);
+    await until(() => slugs.every((slug) => gateway.stderr().includes(`\n  ${slug} `)));
+    shown.push(gateway.stderr());
+    expect(shown.filter((text) => text.includes(value))).toEqual([]);
+    expect(shown.join("\n")).toContain("[redacted]");
+  } finally {
+    await gateway.endsClean();
+    await gateway[Symbol.asyncDispose]();
+  }
+});
+
+test("a secret of several lines is not shown line by line; plain words of an environment stay in the log", async () => {
+  const lines = ["MIIEvQIBADANBgkqhkiG9w0", "BAQEFAASCBKcwggSjAgEAAo"];
+  const pem = `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`;
+  const gateway = await startFaulty({
+    servers: {
+      talks: { ...badServer(), env: { PEM: pem, STAGE: "connecting" } },
+      asks: { command: "x", env: { TOKEN: "${input:tok}" } },
+    },
+    args: ["--log-level", "debug"],
+  });
+  try {
+    await untilOnline(gateway, "talks");
+    await execute(gateway.url, "talks:stderr", { text: `${pem}end of key` });
+    await until(() => gateway.logged("end of key").length > 0);
+    for (const line of lines) expect(gateway.stderr()).not.toContain(line);
+    expect(gateway.logged("-> connecting").length).toBeGreaterThan(0);
+    expect(gateway.stderr()).toContain("it asks for ${input:tok}, which only VS Code can fill in");
+  } finally {
+    await gateway.endsClean();
+    await gateway[Symbol.asyncDispose]();
+  }
+});
