@@ -3,6 +3,7 @@ import type { ServerConfig, Settings } from "../config/config.ts";
 import type { OpenConnection } from "../instance/parts.ts";
 import type { Log } from "../events/log.ts";
 import type { Clock } from "../shared/clock.ts";
+import { GatewayError, rewriteFailure } from "../shared/gateway-error.ts";
 import type { LargeBuffers } from "../shared/large-buffers.ts";
 import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
 import type { GatewayIdentity } from "../upstream/encode.ts";
@@ -21,7 +22,7 @@ export interface ConnectionsDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
   readonly memory: LargeBuffers;
-  /** Takes secrets out of what a server writes to stderr: it ends in logs, errors and answers. */
+  /** Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and answers. */
   readonly redact: (text: string) => string;
   /** Login tokens of a server for the instance's owner, when there are any. */
   readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
@@ -65,30 +66,36 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     };
   }
 
+  const open: OpenConnection = async (server, instance, { knownEras, events }, signal) => {
+    const common = {
+      server: server.slug,
+      identity: deps.identity,
+      limits: connectionLimits(),
+      knownEras,
+      events,
+      memory: deps.memory,
+    };
+    if (server.transport.kind === "stdio") {
+      await swept();
+      const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };
+      return await connectStdio(options, spawn, signal);
+    }
+    const { connectHttp } = await import("../upstream/http/connect-http.ts");
+    return await connectHttp(
+      { ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) },
+      signal,
+    );
+  };
+
   // At once, because with kept catalogs the first spawn may be hours away.
   void swept();
 
   return {
-    async open(server, instance, { knownEras, events }, signal) {
-      const common = {
-        server: server.slug,
-        identity: deps.identity,
-        limits: connectionLimits(),
-        knownEras,
-        events,
-        memory: deps.memory,
-      };
-      if (server.transport.kind === "stdio") {
-        await swept();
-        const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };
-        return await connectStdio(options, spawn, signal);
-      }
-      const { connectHttp } = await import("../upstream/http/connect-http.ts");
-      return await connectHttp(
-        { ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) },
-        signal,
-      );
-    },
+    open: async (...wanted) =>
+      await open(...wanted).catch((error: unknown) => {
+        // It quotes the configuration, and becomes the reason that everybody is shown.
+        throw error instanceof GatewayError ? rewriteFailure(error, deps.redact) : error;
+      }),
     async [Symbol.asyncDispose]() {
       watchdog[Symbol.dispose]();
       await guardian[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { failures } from "./failures.ts";
-import { GatewayError, toGatewayError } from "./gateway-error.ts";
+import { GatewayError, rewriteFailure, toGatewayError } from "./gateway-error.ts";
 
 test("a failure knows its row, and the thrower may know a better hint", () => {
   const plain = new GatewayError("TOOL_UNKNOWN", "there is none");
@@ -14,4 +14,22 @@ test("whatever was thrown becomes one, with its cause kept for the log", () => {
   const cause = new TypeError("oops");
   expect(toGatewayError(cause)).toMatchObject({ code: "INTERNAL", message: "internal error: oops", cause });
   for (const thrown of [undefined, null, "text", 7, {}]) expect(toGatewayError(thrown).code).toBe("INTERNAL");
+});
+
+test("a rewritten failure is the same one with other texts; what is no text stays as it is", () => {
+  const cause = new Error("why");
+  const failure = new GatewayError("SPAWN_FAILED", "cannot start secret", {
+    hint: "Install secret.",
+    data: { command: "secret", pid: 5, deep: ["secret"] },
+    cause,
+  });
+  const rewritten = rewriteFailure(failure, (text) => text.replaceAll("secret", "x"));
+  expect(rewritten).toMatchObject({
+    code: "SPAWN_FAILED",
+    message: "cannot start x",
+    hint: "Install x.",
+    data: { command: "x", pid: 5, deep: ["x"] },
+    cause,
+  });
+  expect(rewriteFailure(failure, (text) => text)).toBe(failure);
 });

@@ -30,6 +30,24 @@ export class GatewayError extends Error {
   }
 }
 
+/** The failure with its texts rewritten, for what may quote a secret; the same object where that changes nothing. */
+export function rewriteFailure(failure: GatewayError, rewrite: (text: string) => string): GatewayError {
+  const { code, message, hint, data, cause } = failure;
+  let isChanged = false;
+  const rewritten = (text: string): string => {
+    const result = rewrite(text);
+    isChanged ||= result !== text;
+    return result;
+  };
+  const inData = (_key: string, value: unknown) => (typeof value === "string" ? rewritten(value) : value);
+  const copy = new GatewayError(code, rewritten(message), {
+    hint: rewritten(hint),
+    ...(data === undefined ? {} : { data: JSON.parse(JSON.stringify(data), inData) as Record<string, unknown> }),
+    cause,
+  });
+  return isChanged ? copy : failure;
+}
+
 /** What was thrown, as a failure: ours as it is, anything else as INTERNAL with the cause kept for the log. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
