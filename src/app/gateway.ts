@@ -11,6 +11,7 @@ import type { Log } from "../events/log.ts";
 import { createMetrics, type Metrics } from "../events/metrics.ts";
 import { createAuthenticator, type Authenticator } from "../identity/authenticator.ts";
 import { createFleet, type Fleet } from "../instance/fleet.ts";
+import type { Instance } from "../instance/instance.ts";
 import { createStartQueue } from "../instance/start-queue.ts";
 import { mayUse } from "../policy/policy.ts";
 import { createSealedStates } from "../protocol/sealed-state.ts";
@@ -60,6 +61,8 @@ export interface Gateway extends AsyncDisposable {
   readonly metrics: Metrics;
   readonly viewOf: (principal: Principal) => View;
   readonly authenticator: () => Authenticator;
+  /** How many tools of an instance its configuration lets anybody see. */
+  readonly toolCount: (instance: Instance) => number;
   /** Tokens of logins in use, which no log may show. */
   readonly secrets: () => ReadonlySet<string>;
   readonly config: () => Config;
@@ -227,6 +230,9 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     metrics,
     viewOf,
     authenticator: () => authenticator,
+    toolCount: ({ id, server: { tools: rules } }) =>
+      (current.get().instances.get(id)?.tools ?? []).filter((tool) => mayUse(owner, { rules, tool: tool.upstreamName }))
+        .length,
     secrets: logins.secrets,
     config: () => config,
     get waitingStarts() {

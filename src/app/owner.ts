@@ -116,7 +116,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       status,
       dormant,
       reason,
-      tools: gateway.fleet.toolCount(instance.id),
+      tools: gateway.toolCount(instance),
       pid: instance.pid ?? null,
     };
   }

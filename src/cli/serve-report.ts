@@ -1,5 +1,6 @@
+import { join } from "node:path";
+import type { Gateway } from "../app/gateway.ts";
 import type { Config } from "../config/config.ts";
-import type { Fleet } from "../instance/fleet.ts";
 
 /** What a user pastes into a client. */
 export function clientHelp(url: string, config: Config): string {
@@ -25,14 +26,35 @@ export function clientHelp(url: string, config: Config): string {
 `;
 }
 
-/** One line per server as it comes up, or does not. */
-export async function reportServers(fleet: Fleet, print: (line: string) => void): Promise<void> {
+/** What to do where there are no servers; nothing where there are some. */
+export function missingServersHelp({ file, servers }: Config, cwd: string): string {
+  if (servers.length > 0) return "";
+  const entry = '{ "mcpServers": { "<name>": { "command": "<program>", "args": [] } } }';
+  return file === undefined
+    ? `  There are no servers, because no configuration file was found. Write ${join(cwd, "toolyard.json")}
+  and start again, or name another file with --config:
+    ${entry}
+
+`
+    : `  There are no servers in ${file}. Add them; no restart is needed:
+    ${entry}
+
+`;
+}
+
+/** One line per server as it comes up, or does not; no more when the gateway stops. */
+export async function reportServers(
+  gateway: Pick<Gateway, "fleet" | "toolCount">,
+  print: (line: string) => void,
+  stopping: AbortSignal,
+): Promise<void> {
   const waiting = AbortSignal.timeout(120_000);
   await Promise.all(
-    fleet.all().map(async (instance) => {
+    gateway.fleet.all().map(async (instance) => {
       await instance.settled(waiting);
+      if (stopping.aborted) return;
       const { status, reason, dormant } = instance.standing();
-      const tools = fleet.toolCount(instance.id);
+      const tools = gateway.toolCount(instance);
       const state =
         status === "online"
           ? `${tools} tools${dormant ? " (starts when needed)" : ""}`

@@ -12,7 +12,7 @@ import { readStartTime } from "../upstream/process/process-table.ts";
 import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { givenOption } from "./options.ts";
-import { clientHelp, reportServers } from "./serve-report.ts";
+import { clientHelp, missingServersHelp, reportServers } from "./serve-report.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 
 /** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
@@ -97,8 +97,8 @@ async function run({ context, config, gateway, owner, lock, url, log, stopping, 
       () => stopping.ask("nobody uses it"),
     );
   if (process.stderr.isTTY || config.settings.logLevel !== "error") {
-    process.stderr.write(clientHelp(url, config));
-    void reportServers(gateway.fleet, (line) => process.stderr.write(line));
+    process.stderr.write(clientHelp(url, config) + missingServersHelp(config, context.cwd));
+    void reportServers(gateway, (line) => process.stderr.write(line), stopping.asked);
   }
   const reason = await stopping.reason;
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });

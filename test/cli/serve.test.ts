@@ -1,10 +1,12 @@
+import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runCommand, type CommandResult } from "../harness/command.ts";
-import { startGateway } from "../harness/gateway.ts";
+import { badServer, mainFile, startGateway } from "../harness/gateway.ts";
 import { send } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -41,9 +43,47 @@ describe("the address to listen on", () => {
 test("each client is shown the settings that it reads", async () => {
   await using gateway = await startGateway({ config: { mcpServers: {} } });
   const entry = { toolyard: { type: "http", url: `${gateway.url}/mcp` } };
+  await until(() => gateway.stderr().includes("VS Code"));
   const help = gateway.stderr().split("\n");
   expect(help[help.findIndex((line) => line.includes("VS Code")) + 1]?.trim()).toBe(JSON.stringify({ servers: entry }));
   expect(help[help.findIndex((line) => line.includes("Cursor")) + 1]?.trim()).toBe(
     JSON.stringify({ mcpServers: entry }),
   );
+});
+
+test("the startup report says that there are no servers, and what to do", async () => {
+  await using empty = await startGateway({ config: "{}" });
+  await until(() => empty.stderr().includes(`There are no servers in ${empty.configFile}.`));
+  expect(empty.stderr()).toContain('"mcpServers": { "<name>"');
+  // Nowhere is a file: neither in the working directory nor in the user's own.
+  const child = spawn(process.execPath, [mainFile, "--port", "0", "--data-dir", join(directory, "data")], {
+    cwd: directory,
+    env: { ...process.env, HOME: directory, XDG_CONFIG_HOME: directory },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await until(() => said.includes(`no configuration file was found. Write ${join(directory, "toolyard.json")}`));
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+});
+
+test("tools that the configuration hides are not counted", async () => {
+  const bad = { ...badServer(), tools: { allow: ["pid"] } };
+  await using gateway = await startGateway({ config: { mcpServers: { bad } } });
+  await until(() => /^ {2}bad +1 tools$/m.test(gateway.stderr()));
+  const { stdout } = await runCommand([
+    "status",
+    ...["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")],
+  ]);
+  expect(stdout).toMatch(/ {2}bad +online +1 tools, process \d+$/m);
+});
+
+test("a server that is still starting when the gateway stops is not reported as switched off", async () => {
+  const slow = { command: process.execPath, args: ["-e", "process.stdin.resume()"] };
+  await using gateway = await startGateway({ config: { mcpServers: { slow } } });
+  await until(() => gateway.stderr().includes("For VS Code"));
+  expect(await gateway.stop()).toBe(0);
+  expect(gateway.stderr()).not.toMatch(/^ {2}slow /m);
 });
