@@ -1,8 +1,10 @@
+import { resolve } from "node:path";
 import type { InstanceLine } from "../app/owner.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { readGatewayHolder, type GatewayHolder } from "../store/gateway-lock.ts";
 import { readStartTime } from "../upstream/process/process-table.ts";
 import { dataDirectoryOf, readConfig, type CommandContext } from "./context.ts";
+import { textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 
 /** `toolyard status`: one line per instance of the gateway that holds the data directory. */
@@ -37,7 +39,10 @@ export async function stop(context: CommandContext): Promise<number> {
 }
 
 async function findHolder(context: CommandContext): Promise<GatewayHolder> {
-  const dataDir = dataDirectoryOf(await readConfig(context), context);
+  // A broken configuration must not keep anybody from the gateway that runs with the one before.
+  const given = textOption(context, "data-dir");
+  const dataDir =
+    given === undefined ? dataDirectoryOf(await readConfig(context), context) : resolve(context.cwd, given);
   const holder = await readGatewayHolder({ dataDir, startTimeOf: readStartTime });
   if (holder === undefined)
     throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);

@@ -220,6 +220,19 @@ test("the owner's door opens for the secret only, and no browser can knock", asy
   );
 });
 
+test("with a data directory the commands need no configuration, so that a broken one keeps nobody from them", async () => {
+  await using gateway = await startGateway({ config: readFileSync(configFile, "utf8"), directory });
+  await writeFile(configFile, "{");
+  expect(await runCommand(["status", ...flags()])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(gateway.url) as string,
+  });
+  expect(await runCommand(["restart", "bad"], { TOOLYARD_DATA_DIR: dataDir() })).toMatchObject({ code: 0 });
+  expect(await runCommand(["stop", ...flags()])).toMatchObject({ code: 0 });
+  await until(() => gateway.process.exitCode === 0);
+  expect(await runCommand(["status", "--config", configFile])).toMatchObject({ code: 2 });
+});
+
 test("toolyard status lists what runs", async () => {
   await using gateway = await startGateway({ config: readFileSync(configFile, "utf8"), directory });
   const shown = await until(async () => {
