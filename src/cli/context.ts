@@ -1,4 +1,5 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { ConfigFlags } from "../config/given.ts";
 import type { HomeDirectories } from "../config/directories.ts";
@@ -76,7 +77,7 @@ export function dataDirectoryOf(config: Config, context: CommandContext): string
 export function openDataDirectory(config: Config, context: CommandContext): string {
   const directory = dataDirectoryOf(config, context);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
   } catch (error) {
     throw new GatewayError(
       "CONFIG_INVALID",
@@ -85,4 +86,17 @@ export function openDataDirectory(config: Config, context: CommandContext): stri
     );
   }
   return directory;
+}
+
+/** With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is there (/proc). */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) makeDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was faster.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }
