@@ -79,6 +79,10 @@ Every option is also a variable: --data-dir is TOOLYARD_DATA_DIR, and so on.
 `;
 }
 
+export function usageOf(name: string): string {
+  return `Usage: ${texts[name]?.usage ?? "toolyard --help"}`;
+}
+
 export function commandHelp(name: string): string {
   const text = texts[name];
   return text === undefined ? generalHelp() : `${text.usage}\n\n${text.about}\n\nOptions\n${text.options}\n`;

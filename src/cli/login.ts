@@ -74,8 +74,8 @@ interface Target {
 
 /** The instance that the command line means; undefined, with the reason on stderr, when it means none. */
 async function findTarget(context: CommandContext, command: string): Promise<Target | undefined> {
-  const [slug, ...rest] = context.positionals;
-  if (slug === undefined || rest.length > 0) return complain(`say which server: \`toolyard ${command} <server>\``);
+  const [slug] = context.positionals;
+  if (slug === undefined) return complain(`say which server: \`toolyard ${command} <server>\``);
   const config = await readConfig(context);
   const template = config.servers.find((server) => server.slug === slug || server.key === slug);
   if (template === undefined)

@@ -4,7 +4,7 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import { homeDirectories } from "../config/directories.ts";
 import type { FailureCode } from "../shared/failures.ts";
 import { toGatewayError } from "../shared/gateway-error.ts";
-import { commandHelp, generalHelp } from "./help.ts";
+import { commandHelp, generalHelp, usageOf } from "./help.ts";
 import { commonOptions, type CommandContext, type GivenFlags } from "./context.ts";
 import { packageVersion } from "./version.ts";
 
@@ -13,6 +13,8 @@ const wrongUsage = 2;
 const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "ADDRESS_UNUSABLE"];
 
 interface Command {
+  /** How many words it takes beside its options. */
+  readonly words: 0 | 1;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
   readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
 }
@@ -42,17 +44,18 @@ const loginOptions = {
 
 /** Every command, loaded when it is the one that was asked for. */
 const commands: Readonly<Record<string, Command>> = {
-  serve: { options: serveOptions, load: async () => (await import("./serve.ts")).serve },
+  serve: { words: 0, options: serveOptions, load: async () => (await import("./serve.ts")).serve },
   stdio: {
+    words: 0,
     options: { ...commonOptions, "in-process": { type: "boolean" } },
     load: async () => (await import("./stdio.ts")).stdio,
   },
-  login: { options: loginOptions, load: async () => (await import("./login.ts")).login },
-  logout: { options: { ...accountOptions }, load: async () => (await import("./login.ts")).logout },
-  status: { options: commonOptions, load: async () => (await import("./control.ts")).status },
-  restart: { options: commonOptions, load: async () => (await import("./control.ts")).restart },
-  stop: { options: commonOptions, load: async () => (await import("./control.ts")).stop },
-  token: { options: { principal: { type: "string" } }, load: async () => (await import("./token.ts")).token },
+  login: { words: 1, options: loginOptions, load: async () => (await import("./login.ts")).login },
+  logout: { words: 1, options: { ...accountOptions }, load: async () => (await import("./login.ts")).logout },
+  status: { words: 0, options: commonOptions, load: async () => (await import("./control.ts")).status },
+  restart: { words: 1, options: commonOptions, load: async () => (await import("./control.ts")).restart },
+  stop: { words: 0, options: commonOptions, load: async () => (await import("./control.ts")).stop },
+  token: { words: 1, options: { principal: { type: "string" } }, load: async () => (await import("./token.ts")).token },
 };
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -69,7 +72,7 @@ async function main(argv: readonly string[]): Promise<number> {
     parsed = parseArgs({
       args: argv.slice(named === undefined ? 0 : 1),
       options: { ...command.options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } },
-      allowPositionals: name !== "serve" && name !== "stdio",
+      allowPositionals: true,
       strict: true,
     }) as never;
   } catch (error) {
@@ -83,6 +86,11 @@ async function main(argv: readonly string[]): Promise<number> {
   if (parsed.values["help"] === true) {
     process.stdout.write(named === undefined ? generalHelp() : commandHelp(name));
     return 0;
+  }
+  const tooMuch = parsed.positionals[command.words];
+  if (tooMuch !== undefined) {
+    process.stderr.write(`toolyard: what is ${JSON.stringify(tooMuch)}? ${usageOf(name)}\n`);
+    return wrongUsage;
   }
   const run = await command.load();
   return await run({

@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,6 +70,28 @@ describe("an option is also a variable", () => {
         code: 2,
         stderr: expect.stringContaining(`${variable}: expected`) as string,
       });
+  });
+});
+
+describe("wrong usage", () => {
+  test.each([
+    [["token", "new", "extra"], 'what is "extra"? Usage: toolyard token new'],
+    [["token", "new", "--principal", ""], "--principal: expected a value that is not empty"],
+    [["restart", "bad", "worse"], 'what is "worse"? Usage: toolyard restart'],
+    [["status", "bad"], 'what is "bad"? Usage: toolyard status'],
+    [["login", "bad", "worse"], 'what is "worse"? Usage: toolyard login'],
+    [["serve", "now"], 'what is "now"? Usage: toolyard [serve]'],
+    [["serve", "--data-dir", "/proc/x"], "the data directory /proc/x cannot be made"],
+  ])("%j ends with code 2", async (args, said) => {
+    const { code, stderr, stdout } = await runCommand(args);
+    expect(stderr).toContain(said);
+    expect([code, stdout]).toEqual([2, ""]);
+  });
+
+  test("a data directory is made with its parents, for its owner only", async () => {
+    const data = join(directory, "some", "where");
+    await runCommand(["stdio", "--in-process", ...flags.slice(0, 2), "--data-dir", data]);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
   });
 });
 
