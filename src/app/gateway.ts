@@ -31,6 +31,7 @@ import { createConnections } from "./connections.ts";
 import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-tokens.ts";
 import { createNamespaces, type Namespaces } from "./namespaces.ts";
 import { loadDiscovery } from "./search.ts";
+import { warnOfToolNames } from "./tool-names.ts";
 
 /** What a gateway is built from beside its configuration. */
 export interface GatewayDeps {
@@ -193,6 +194,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     cursorKey: randomBytes(32),
   });
   logins.watch(() => fleet.tick());
+  warnOfToolNames({ fleet, catalogOf: (id) => current.get().instances.get(id), events, log });
   const tick = (): void => {
     fleet.tick();
     mcp.tick();

@@ -14,12 +14,12 @@ export interface PolicySubject {
  */
 export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
   const { rules, tool } = subject;
-  if (rules.deny.some((pattern) => matches(pattern, tool))) return false;
-  return rules.allow === undefined || rules.allow.some((pattern) => matches(pattern, tool));
+  if (rules.deny.some((pattern) => matchesPattern(pattern, tool))) return false;
+  return rules.allow === undefined || rules.allow.some((pattern) => matchesPattern(pattern, tool));
 }
 
 /** `*` stands for any run of characters. Linear: no expression is built from configuration. */
-function matches(pattern: string, name: string): boolean {
+export function matchesPattern(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === name;
   if (!name.startsWith(first)) return false;

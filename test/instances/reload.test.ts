@@ -41,6 +41,27 @@ test("only what changed is touched: added, changed, removed, and what does not r
   expect(startsIn(pidFile("a"))).toHaveLength(1);
 });
 
+test("a name under tools that no tool has is warned of, at the start and after a change", async () => {
+  const rules = {
+    allow: ["tool-*", "mail-*"],
+    deny: ["nobody"],
+    rename: { "tool-*": "x" },
+    describe: { "tool-1": "y" },
+  };
+  await using gateway = await startGateway({ config: config({ a: { ...server("a"), tools: rules } }), directory });
+  await until(async () => (await serversOf(gateway)) === "a:2");
+  const warned = (): string[] =>
+    gateway
+      .stderr()
+      .split("\n")
+      .flatMap((line) => /"msg":"a: (tools\.\w+: .*) is the name of none/.exec(line)?.[1]?.replaceAll("\\", "") ?? []);
+  await until(() => warned().length >= 3);
+  expect(warned()).toEqual(['tools.allow: "mail-*"', 'tools.deny: "nobody"', 'tools.rename: "tool-*"']);
+  await writeFile(gateway.configFile, config({ a: { ...server("a"), tools: { deny: ["tol-1"] } } }));
+  await until(() => warned().at(-1) === 'tools.deny: "tol-1"');
+  expect(warned()).toHaveLength(4);
+});
+
 test("a changed exposure is served at once", async () => {
   await using gateway = await startGateway({ config: config({ a: server("a") }), directory });
   await until(async () => (await serversOf(gateway)) === "a:2");
