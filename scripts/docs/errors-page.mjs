@@ -101,6 +101,8 @@ const groups = [
       BIND_REFUSED: "The address can be reached from other machines, and no authentication is configured.",
       LOGIN_FAILED: "The login was refused, abandoned, or could not be finished.",
       GATEWAY_UNREACHABLE: "A command needs the running gateway, and there is none, or it does not answer.",
+      DATA_DIR_UNWRITABLE:
+        "Something has to be kept on disk, and cannot be: the disk is full, or may not be written to.",
       ADDRESS_UNUSABLE: "The address to listen on is not one of this machine.",
     },
   },

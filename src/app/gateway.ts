@@ -189,6 +189,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     subscriptions,
     logLevels,
     namespaces,
+    adopting: fleet.adopting,
     settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     cursorKey: randomBytes(32),

@@ -37,6 +37,12 @@ export function createGatewayInstanceTokens(deps: {
   });
   return {
     ...tokens,
+    issue: async (instance, principal) =>
+      await tokens.issue(instance, principal).catch((error: unknown) => {
+        throw new GatewayError("DATA_DIR_UNWRITABLE", "the token cannot be kept, and so is not given out", {
+          cause: error,
+        });
+      }),
     authenticate(request, instance) {
       const principal = findPrincipal(deps.authenticator(), tokens.verify(request, instance));
       if (principal === undefined)

@@ -44,6 +44,7 @@ export interface McpFrontDeps {
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly namespaces: Pick<Namespaces, "list" | "noteBareName">;
+  readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;

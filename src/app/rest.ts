@@ -30,6 +30,7 @@ export async function loadRest(gateway: Gateway, log: Log): Promise<RestHandler>
       parts.running.add(running);
       return () => parts.running.delete(running);
     },
+    adopting: gateway.fleet.adopting,
     viewOf: gateway.viewOf,
     routing: gateway.routing,
     discovery: gateway.discovery,

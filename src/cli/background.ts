@@ -17,7 +17,8 @@ export interface BackgroundOptions {
 
 /** A gateway that nobody uses any more ends itself (issue "Instances", one gateway per data directory). */
 const idleExitS = 600;
-const startTimeoutMs = 30_000;
+/** One that is stopping takes up to 29 s, and the next one is to start. */
+const startTimeoutMs = 60_000;
 const lookMs = 50;
 const logName = "background.log";
 

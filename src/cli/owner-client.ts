@@ -24,7 +24,7 @@ export async function openOwnerSocket(
     const fail = (why: string) =>
       reject(new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ${why}`));
     if (holder.url === null) {
-      fail("does not answer yet");
+      fail("is starting or stopping");
       return;
     }
     const { hostname, port } = new URL(holder.url);

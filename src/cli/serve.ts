@@ -101,11 +101,23 @@ async function run({ context, config, gateway, owner, lock, url, log, stopping, 
     void reportServers(gateway, (line) => process.stderr.write(line), stopping.asked);
   }
   const reason = await stopping.reason;
+  // Whoever looks for a gateway now is to wait for the next one. On a full disk he will be told that this one cannot be reached.
+  await lock.announce(null).catch(() => undefined);
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
 }
 
 async function claim(dataDir: string, config: Config, version: string): Promise<GatewayLock> {
-  const claimed = await claimGatewayLock({ dataDir, configFile: config.file, version, startTimeOf: readStartTime });
+  const claimed = await claimGatewayLock({
+    dataDir,
+    configFile: config.file,
+    version,
+    startTimeOf: readStartTime,
+  }).catch((error: unknown) => {
+    throw new GatewayError(
+      "DATA_DIR_UNWRITABLE",
+      `nothing can be written to the data directory ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
   if (claimed.kind === "held") return claimed.lock;
   throw new GatewayError("PORT_TAKEN", `another gateway holds the data directory ${dataDir}: ${describe(claimed.by)}`, {
     hint: "Use that one, end it with `toolyard stop`, or give this one a --data-dir of its own.",
@@ -113,7 +125,7 @@ async function claim(dataDir: string, config: Config, version: string): Promise<
 }
 
 function describe({ pid, url, configFile }: GatewayHolder): string {
-  return `process ${pid}${url === null ? "" : ` at ${url}`}${configFile === null ? "" : `, configured by ${configFile}`}`;
+  return `process ${pid}${url === null ? ", which is starting or stopping" : ` at ${url}`}${configFile === null ? "" : `, configured by ${configFile}`}`;
 }
 
 /** Nobody listens beyond this machine by accident (DESIGN.md, "Safe by default"). */

@@ -2,12 +2,14 @@ import { createGateway } from "../app/gateway.ts";
 import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
+import { sleep } from "../shared/abort.ts";
 import { systemClock } from "../shared/clock.ts";
-import { findOrStartGateway } from "./background.ts";
+import type { GatewayHolder } from "../store/gateway-lock.ts";
+import { findOrStartGateway, type BackgroundOptions } from "./background.ts";
 import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { isOn, textOption } from "./options.ts";
-import { openOwnerSocket } from "./owner-client.ts";
+import { openOwnerSocket, type OwnerSocket } from "./owner-client.ts";
 
 /** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */
 export async function stdio(context: CommandContext): Promise<number> {
@@ -21,8 +23,7 @@ export async function stdio(context: CommandContext): Promise<number> {
  */
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
-  const holder = await findOrStartGateway({ context, config, dataDir });
-  const { socket, configFile } = await openOwnerSocket(holder, "bridge", endpointOf(context, config));
+  const { holder, socket, configFile } = await reachGateway({ context, config, dataDir });
   if (config.file !== undefined && configFile !== config.file) {
     process.stderr.write(
       `toolyard: the running gateway (process ${holder.pid}) uses ${configFile === "" ? "no configuration file" : configFile}, not ${config.file}; another --data-dir keeps them apart\n`,
@@ -34,7 +35,7 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
       clientLeft = true;
       socket.end();
     };
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, leave);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, leave);
     process.stdin.on("end", leave);
     process.stdin.on("error", leave);
     process.stdout.on("error", leave);
@@ -48,6 +49,23 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
     });
   });
 }
+
+/** One that has just begun to stop is no longer there when it is knocked at: then there will be another. */
+async function reachGateway(options: BackgroundOptions): Promise<OwnerSocket & { readonly holder: GatewayHolder }> {
+  const { context, config } = options;
+  for (let tries = 1; ; tries += 1) {
+    const holder = await findOrStartGateway(options);
+    try {
+      return { holder, ...(await openOwnerSocket(holder, "bridge", endpointOf(context, config))) };
+    } catch (error) {
+      if (tries === mostTries) throw error;
+      await sleep(retryMs, new AbortController().signal);
+    }
+  }
+}
+
+const mostTries = 5;
+const retryMs = 100;
 
 /** Where this client asked for an exposure of its own it gets that one; otherwise what the running gateway shows by itself. */
 function endpointOf(context: CommandContext, { settings }: Config): string {
@@ -79,7 +97,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   const endpoint = gateway.mcp.endpointOf("/mcp");
   if (endpoint === undefined) return 1;
   const ended = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.stdin.destroy());
   try {
     await gateway.apply(config);
     gateway.letServersStart();

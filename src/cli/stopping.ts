@@ -23,7 +23,7 @@ const wholeStopMs = 29_000;
 const hurriedStopMs = 4_000;
 const lingerMs = 500;
 
-/** Listens to SIGINT and SIGTERM from now on. */
+/** Listens to SIGINT, SIGTERM and SIGHUP (the terminal was closed; Node knows of no nohup) from now on. */
 export function createStopping(log: Log): Stopping {
   const asked = new AbortController();
   const hurried = new AbortController();
@@ -44,7 +44,7 @@ export function createStopping(log: Log): Stopping {
     settle(why);
   }
 
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => ask(name));
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => ask(name));
   return {
     reason,
     asked: asked.signal,

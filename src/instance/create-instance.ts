@@ -43,6 +43,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   let connection: (Connection & { readonly pid?: number }) | undefined;
   let listening: Listening | undefined;
   let attempt: AbortController | undefined;
+  /** Settles when what the attempt started is up, or gone again. */
+  let attemptEnd: Promise<void> = Promise.resolve();
   let stopping: Promise<void> = options.after ?? Promise.resolve();
   let eras: readonly Era[] | undefined = undefined;
   let lastTryMs: number | undefined;
@@ -56,6 +58,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       server: server.slug,
       refresher,
       acquire: (signal) => connection ?? acquire(signal),
+      isUp: () => connection !== undefined,
       isHeard,
       lifetime: lifetime.signal,
     },
@@ -139,7 +142,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     const controller = new AbortController();
     attempt = controller;
     const wakes = before.kind === "dormant" && everOnline;
-    void runStart(controller, wakes).catch((error: unknown) => startFailed(controller, toGatewayError(error)));
+    attemptEnd = runStart(controller, wakes).catch((error: unknown) => startFailed(controller, toGatewayError(error)));
   }
 
   async function runStart(controller: AbortController, wakes: boolean): Promise<void> {
@@ -273,6 +276,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     const starting = attempt;
     attempt = undefined;
     starting?.abort(reason);
+    if (starting !== undefined) stopping = joined(stopping, attemptEnd);
     dropConnection();
   }
 

@@ -16,8 +16,9 @@ export interface Fleet extends ViewSource, AsyncDisposable {
   /** The principal's own instance of a server, made at its first request when the server's scope is `user`. */
   find(principal: Principal, slug: string): Instance | undefined;
   of(principal: Principal): readonly Instance[];
+  /** At a principal's first request: settles when what is kept on disk of his own instances is known. Undefined when there is nothing to wait for. */
+  adopting(principal: Principal): Promise<void> | undefined;
   all(): readonly Instance[];
-  toolCount(id: InstanceId): number;
   /** Waits until the principal's servers that were never seen before have settled, or the signal aborts. */
   settled(principal: Principal, signal: AbortSignal): Promise<void>;
   /** Idle stops, probes and refreshes that are due. Called every `idleCheckMs`. */
@@ -38,6 +39,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   const perPrincipal = new Map<string, readonly Instance[]>();
   /** What has been removed and may still be stopping: its successor waits for it. */
   const leaving = new Map<InstanceId, Promise<void>>();
+  const adoptions = new Map<string, Promise<void>>();
   let config: Config | undefined;
   let statusVersion = 0;
   const onChange = (): void => {
@@ -100,8 +102,15 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     const wanted = wantedFor({ owner: principal.id, server: template, id: undefined }, current);
     // Somebody who was removed while a request of theirs was on its way.
     if (wanted === undefined) return [];
-    if (!instances.has(wanted.id)) void add(wanted);
+    if (!instances.has(wanted.id)) noteAdoption(principal, add(wanted));
     return [instances.get(wanted.id) as Instance];
+  }
+
+  function noteAdoption({ id }: Principal, adding: Promise<void>): void {
+    const all = Promise.all([adoptions.get(id), adding]).then(() => {
+      if (adoptions.get(id) === all) adoptions.delete(id);
+    });
+    adoptions.set(id, all);
   }
 
   /** Whoever has waited once for a server that hangs has waited enough: it must not make every search slow. */
@@ -118,8 +127,11 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     get: (id) => instances.get(id),
     find: (principal, slug) => of(principal).find((instance) => instance.server.slug === slug),
     of,
+    adopting(principal) {
+      of(principal);
+      return adoptions.size === 0 ? undefined : adoptions.get(principal.id);
+    },
     all: () => [...instances.values()],
-    toolCount: (id) => deps.catalog.get(id)?.tools.length ?? 0,
     async settled(principal, signal) {
       const unseen = of(principal).filter(
         (instance) => deps.catalog.get(instance.id) === undefined && !isLongSinceStarting(instance),

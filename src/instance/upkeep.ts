@@ -25,6 +25,7 @@ export interface UpkeepOptions {
   readonly server: ServerSlug;
   readonly refresher: Refresher;
   readonly acquire: (signal: AbortSignal) => Connection | Promise<Connection>;
+  readonly isUp: () => boolean;
   /** Whether announcements of the server would reach us now. */
   readonly isHeard: () => boolean;
   /** Aborts when the instance is removed: nothing of it may come back after that. */
@@ -50,14 +51,16 @@ export function createUpkeep(options: UpkeepOptions, deps: InstanceDeps): Upkeep
   }
 
   async function fetchLists(): Promise<readonly ListKind[]> {
+    announced.clear();
     return await refresher.refresh(await options.acquire(lifetime), lifetime);
   }
 
   async function followAnnouncement(): Promise<void> {
     // What is being fetched already may be from before the change.
     await refreshing?.catch(() => undefined);
+    // Said on its way out: it is asked when it is needed again, and not woken for it.
+    if (!options.isUp()) return;
     const kinds = [...announced];
-    announced.clear();
     const changed = await refresh(lifetime);
     const same = kinds.filter((kind) => !changed.includes(kind));
     if (same.length > 0) {
@@ -76,7 +79,7 @@ export function createUpkeep(options: UpkeepOptions, deps: InstanceDeps): Upkeep
 
   return {
     isDue() {
-      if (refresher.refreshedAtMs === undefined) return true;
+      if (refresher.refreshedAtMs === undefined || announced.size > 0) return true;
       const { idleCheckMs, refreshIntervalMs } = deps.settings();
       const part = deps.catalog.get(instance);
       const ageMs = deps.clock.monotonic() - refresher.refreshedAtMs;

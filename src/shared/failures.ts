@@ -283,6 +283,12 @@ export const failures = {
     hint: "Run `toolyard login <server>` again and finish in the browser.",
   },
   GATEWAY_UNREACHABLE: { http: 503, rpc: -31074, retry: true, hint: "Start the gateway with `toolyard serve`." },
+  DATA_DIR_UNWRITABLE: {
+    http: 500,
+    rpc: -31076,
+    retry: true,
+    hint: "Make room in the data directory and let it be written to, or choose another with --data-dir.",
+  },
   ADDRESS_UNUSABLE: {
     http: 500,
     rpc: -31075,

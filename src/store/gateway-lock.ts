@@ -11,7 +11,7 @@ export interface GatewayHolder {
   readonly startTime: string | null;
   /** Whoever can read this file is the owner of the directory: it opens the owner's door of the gateway. */
   readonly secret: string;
-  /** `http://host:port`; null until it listens. */
+  /** `http://host:port`; null until it listens, and again when it stops. */
   readonly url: string | null;
   /** Absolute path of its configuration file. */
   readonly configFile: string | null;
@@ -21,8 +21,8 @@ export interface GatewayHolder {
 /** One gateway per data directory: held from before it listens until it has stopped everything. */
 export interface GatewayLock extends AsyncDisposable {
   readonly secret: string;
-  /** Tells others where it answers. */
-  announce(url: string): Promise<void>;
+  /** Tells others where it answers; null when it takes nothing new any more. */
+  announce(url: string | null): Promise<void>;
 }
 
 export type Claim =
@@ -88,8 +88,8 @@ function toLock(path: string, holder: GatewayHolder): GatewayLock {
 /** Creates the file with all of its content at once, readable by its owner only; false when there is one. */
 async function createWhole(path: string, text: string): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}.tmp`;
-  await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
   try {
+    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
     await link(temporary, path);
     return true;
   } catch (error) {
@@ -97,7 +97,7 @@ async function createWhole(path: string, text: string): Promise<boolean> {
     if (!withoutLinks.has(codeOf(error))) throw error;
     return await createInPlace(path, text);
   } finally {
-    await unlink(temporary);
+    await unlink(temporary).catch(() => undefined);
   }
 }
 

@@ -7,11 +7,13 @@ import type { Endpoint } from "./endpoint.ts";
 
 export interface FirstSightDeps {
   readonly viewOf: (principal: Principal) => View;
+  /** What is kept on disk of the principal's own servers is read at his first request; undefined once it is. */
+  readonly adopting: (principal: Principal) => Promise<void> | undefined;
   /** Waits until the instance has come up, or has failed to, or the signal aborts. */
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
 }
 
-/** A wait that a request needs before anything can be said of the one server behind its endpoint; undefined when there is none. */
+/** A wait that a request needs before anything can be said of the servers behind its endpoint; undefined when there is none. */
 export type FirstSight = (endpoint: Endpoint, principal: Principal) => Promise<void> | undefined;
 
 /** As long as a first search waits (DESIGN.md section 7). */
@@ -21,14 +23,21 @@ const waitMs = 2_000;
  * A transparent endpoint declares its server's capabilities, and legacy clients are told of them once: a server never seen before is
  * waited for. What is known, also from disk, is never waited for.
  */
-export function createFirstSight({ viewOf, settledOne }: FirstSightDeps): FirstSight {
-  return ({ exposure }, principal) => {
+export function createFirstSight({ viewOf, adopting, settledOne }: FirstSightDeps): FirstSight {
+  return (endpoint, principal) => {
+    const adopted = adopting(principal);
+    return adopted === undefined
+      ? settledAt(endpoint, principal)
+      : adopted.then(async () => await settledAt(endpoint, principal));
+  };
+
+  function settledAt({ exposure }: Endpoint, principal: Principal): Promise<void> | undefined {
     if (!exposure.isTransparent) return undefined;
     const server = serverAt(exposure, viewOf(principal));
     return server === undefined || server.part !== undefined
       ? undefined
       : settledOne(server.instance, abortAfter(waitMs));
-  };
+  }
 }
 
 function serverAt(exposure: Exposure, view: View): ViewServer | undefined {

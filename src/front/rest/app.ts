@@ -66,11 +66,15 @@ export function createRestApp(deps: RestDeps): RestApp {
     reply.headers(corsHeaders(request.raw));
     reply.header("X-Content-Type-Options", "nosniff");
     requireJson(request);
-    if (request.routeOptions.config.isPublic !== true && request.method !== "OPTIONS") {
-      request.principal = deps.authenticate(request.raw);
-      reply.raw.once("close", deps.admit(request.principal));
+    if (request.routeOptions.config.isPublic === true || request.method === "OPTIONS") {
+      done();
+      return;
     }
-    done();
+    request.principal = deps.authenticate(request.raw);
+    reply.raw.once("close", deps.admit(request.principal));
+    const adopting = deps.adopting(request.principal);
+    if (adopting === undefined) done();
+    else void adopting.then(() => done());
   });
   app.addHook("preValidation", (request, _reply, done) => {
     if (Buffer.isBuffer(request.body))

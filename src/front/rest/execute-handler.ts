@@ -74,6 +74,8 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
   }
 
   async function execute({ request, response, headers, principal, name }: Incoming, body: Buffer): Promise<void> {
+    const adopting = deps.adopting(principal);
+    if (adopting !== undefined) await adopting;
     const { view, intent } = await resolve({ request, response, headers, principal, name }, body);
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
     const accepts = readAccept(request.headers.accept);
