@@ -1,3 +1,4 @@
+import { UriTemplate } from "@modelcontextprotocol/sdk/shared/uriTemplate.js";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ServerSlug } from "../shared/ids.ts";
@@ -30,11 +31,33 @@ test("native URIs are valid ones, and those of UIs keep their scheme", () => {
   expect(toNativeUri("a" as ServerSlug, "x://\uD800")).toBe("toolyard://a/x%3A%2F%2F%EF%BF%BD");
 });
 
-test("a template keeps its expressions to be filled in", () => {
-  expect(toNativeTemplate("db" as ServerSlug, "db://{table}/{id}?q={q}")).toBe(
-    "toolyard://db/db%3A%2F%2F{table}%2F{id}%3Fq%3D{q}",
-  );
+test("a template stands as it is, to be filled in, behind the server that it leads to", () => {
+  expect(toNativeTemplate("db" as ServerSlug, "db://{table}/{id}{?q}")).toBe("toolyard://db/raw/db://{table}/{id}{?q}");
+  expect(toNativeTemplate("db" as ServerSlug, "ui://{view}/main")).toBe("ui://db/{view}/main");
+  expect(parseResourceUri("toolyard://db/raw/db://users/R%26D")).toEqual({ server: "db", uri: "db://users/R%26D" });
   expect(parseResourceUri("toolyard://db/db%3A%2F%2Fusers%2F7")).toEqual({ server: "db", uri: "db://users/7" });
+});
+
+test("a template that a client filled in leads to what the server's own template would have become", () => {
+  const literal = fc.oneof(
+    fc.constantFrom("ui://", "note:///", "toolyard://db/raw/", "raw/", "%2F", "100%", "|", "/", "?x=1", "#"),
+    fc.string({ unit: "grapheme", maxLength: 8 }).map((text) => text.replace(/[{}]/g, "")),
+  );
+  const expression = fc
+    .tuple(fc.constantFrom("", "+", "#", "/", ".", "?", "&"), fc.subarray(["a", "b", "c"], { minLength: 1 }))
+    .map(([operator, names]) => `{${operator}${names.join(",")}}`);
+  const template = fc.array(fc.oneof(literal, expression), { maxLength: 6 }).map((parts) => parts.join(""));
+  const value = fc.oneof(
+    fc.constantFrom("docs/readme", "100%", "R&D", "1&2", "%2F", "a b", "ü"),
+    fc.string({ unit: "grapheme" }),
+  );
+  fc.assert(
+    fc.property(slug, template, fc.record({ a: value, b: value, c: value }), (server, own, values) => {
+      const filledIn = new UriTemplate(toNativeTemplate(server, own)).expand(values);
+      expect(parseResourceUri(filledIn)).toEqual({ server, uri: new UriTemplate(own).expand(values) });
+    }),
+    { numRuns: 1_000 },
+  );
 });
 
 test("what was never given out is nobody's", () => {

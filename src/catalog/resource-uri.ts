@@ -4,12 +4,17 @@ import { isServerSlug, type ServerSlug } from "../shared/ids.ts";
  * How resources of many servers keep apart (DESIGN.md section 4). The four tools write `server|originalUri`; native lists, `flat` and
  * links inside results need valid URIs: `ui://{server}/{what followed ui://}`, otherwise `toolyard://{server}/{percent-encoded}`.
  * A slug holds neither `|` nor `/`, so what follows it is exactly the original.
+ *
+ * A template stands as it is behind `toolyard://{server}/raw/`: clients percent-encode the values that they fill in, so nothing there
+ * may be decoded. The two cannot be mistaken for each other: what is percent-encoded holds no `/`.
  */
 export interface ResourceAddress {
   readonly server: ServerSlug;
   /** The server's own URI. */
   readonly uri: string;
 }
+
+const raw = "raw/";
 
 export function toPipeUri(server: ServerSlug, uri: string): string {
   return `${server}|${uri}`;
@@ -21,14 +26,9 @@ export function toNativeUri(server: ServerSlug, uri: string): string {
     : `toolyard://${server}/${encode(uri)}`;
 }
 
-/** Templates keep their `{expressions}` in view, so that a client can fill them in: only what stands between is encoded. */
+/** Filled in, it is what the server's own template would have become, behind the same prefix. */
 export function toNativeTemplate(server: ServerSlug, template: string): string {
-  if (template.startsWith("ui://")) return `ui://${server}/${template.slice("ui://".length)}`;
-  const encoded = template
-    .split(/(\{[^{}]*\})/)
-    .map((part) => (part.startsWith("{") ? part : encode(part)))
-    .join("");
-  return `toolyard://${server}/${encoded}`;
+  return template.startsWith("ui://") ? toNativeUri(server, template) : `toolyard://${server}/${raw}${template}`;
 }
 
 /** Reads every form that is given out anywhere; undefined for anything else. Whether the server exists is for the caller to look up. */
@@ -44,7 +44,7 @@ export function parseResourceUri(text: string): ResourceAddress | undefined {
     const server = slash === -1 ? "" : text.slice(scheme.length, slash);
     if (!isServerSlug(server)) return undefined;
     const rest = text.slice(slash + 1);
-    const uri = scheme === "ui://" ? `ui://${rest}` : decode(rest);
+    const uri = scheme === "ui://" ? `ui://${rest}` : rest.startsWith(raw) ? rest.slice(raw.length) : decode(rest);
     return uri === undefined ? undefined : { server, uri };
   }
   return undefined;

@@ -51,7 +51,7 @@ describe("lists of several servers", () => {
       "toolyard://two/db%3A%2F%2F0",
     ]);
     expect(parsed(metaExposure.list(view, "resourceTemplates").items)[0]).toMatchObject({
-      uriTemplate: "toolyard://one/db%3A%2F%2F{id}",
+      uriTemplate: "toolyard://one/raw/db://{id}",
     });
     expect(parsed(metaExposure.list(view, "prompts").items).map((item) => item["name"])).toEqual([
       "one-ask",
@@ -63,14 +63,14 @@ describe("lists of several servers", () => {
       server: { slug: "one" },
       ref: { name: "ask" },
     });
-    expect(resolveCompletion(view, { type: "ref/resource", uri: "toolyard://two/db%3A%2F%2F{id}" })).toMatchObject({
+    expect(resolveCompletion(view, { type: "ref/resource", uri: "toolyard://two/raw/db://{id}" })).toMatchObject({
       server: { slug: "two" },
       ref: { uri: "db://{id}" },
     });
   });
 
   test("a resource is read by any URI that was given out; one of several servers is refused with all of them", () => {
-    for (const uri of ["one|db://1", "toolyard://one/db%3A%2F%2F1", "db://1"])
+    for (const uri of ["one|db://1", "toolyard://one/db%3A%2F%2F1", "toolyard://one/raw/db://1", "db://1"])
       expect(resolveRead(view, uri, "native")).toMatchObject({ kind: "read", server: { slug: "one" }, uri: "db://1" });
     expect(() => resolveRead(view, "db://0", "native")).toThrow(
       expect.objectContaining({ code: "RESOURCE_UNKNOWN", data: { uris: ["one|db://0", "two|db://0"] } }),
@@ -82,6 +82,33 @@ describe("lists of several servers", () => {
     expect(() => resolvePrompt(view, "ask", undefined)).toThrow(expect.objectContaining({ code: "PROMPT_UNKNOWN" }));
     for (const ref of [{}, { type: "ref/prompt", name: "nobody" }, { type: "ref/resource" }])
       expect(() => resolveCompletion(view, ref)).toThrow(GatewayError);
+  });
+
+  test("a server's own URI whose host is its slug is read as it is listed, unless it was given out for another", () => {
+    const owner = sampleInstance("maps", []);
+    const offering = (...uris: string[]) =>
+      sampleView([
+        {
+          ...owner,
+          resources: uris.map((uri) => ({
+            instance: owner.instance,
+            server: owner.server,
+            definition: { uri, name: "app" },
+          })),
+        },
+        withOffers("one", 1),
+      ]);
+    const uriRead = (of: typeof view, uri: string) => {
+      const intent = resolveRead(of, uri, "native");
+      return intent.kind === "read" && intent.server.slug === "maps" ? intent.uri : undefined;
+    };
+    const own = offering("ui://maps/app");
+    expect(uriRead(own, "ui://maps/app")).toBe("ui://maps/app");
+    expect(uriRead(own, "ui://maps/maps/app")).toBe("ui://maps/app");
+    expect(uriRead(own, "ui://maps/unlisted")).toBe("ui://unlisted");
+    const both = offering("ui://maps/app", "ui://app");
+    expect(uriRead(both, "ui://maps/app")).toBe("ui://app");
+    expect(uriRead(both, "ui://maps/maps/app")).toBe("ui://maps/app");
   });
 
   test("the smallest ttl counts, and one private part or one personal server makes the list private", () => {

@@ -56,10 +56,12 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
 export function resolveRead(view: View, uri: string, as: "tool" | "native"): Intent {
   const address = parseResourceUri(uri);
   const named = address === undefined ? undefined : view.server(address.server);
-  if (address !== undefined && named !== undefined) return { kind: "read", server: named, uri: address.uri, as };
-  const owners = view.servers.filter(
-    (server) => server.part?.resources.some((resource) => resource.definition.uri === uri) === true,
-  );
+  if (address !== undefined && named !== undefined) {
+    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server takes over what is addressed to it.
+    const isOwn = !lists(named, address.uri) && lists(named, uri);
+    return { kind: "read", server: named, uri: isOwn ? uri : address.uri, as };
+  }
+  const owners = view.servers.filter((server) => lists(server, uri));
   const [owner] = owners;
   if (owner !== undefined && owners.length === 1) return { kind: "read", server: owner, uri, as };
   if (owners.length > 1) {
@@ -70,6 +72,10 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
   throw new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}`, {
     data: { uri: uri.slice(0, 200) },
   });
+}
+
+function lists(server: ViewServer, uri: string): boolean {
+  return server.part?.resources.some((resource) => resource.definition.uri === uri) === true;
 }
 
 export function resolvePrompt(view: View, name: string, given: JsonBytes | undefined): Intent {
