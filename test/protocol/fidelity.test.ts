@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { UriTemplate } from "@modelcontextprotocol/sdk/shared/uriTemplate.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { modernRpc, rpc, type RawAnswer } from "../harness/rpc.ts";
@@ -95,6 +96,21 @@ describe.each(matrix)("a $era client in front of $server", ({ era, server }) => 
     expect((await execute(era, server, "embedded")).json.result.content[0].resource.uri).toBe(native);
     const read = await (era === "modern" ? modernRpc : rpc)(url("/mcp"), "resources/read", { uri: native });
     expect(read.json.result.contents[0]).toMatchObject({ uri: native, text: "bad://text of bad-server" });
+  });
+
+  test("a template filled in by the client reads what the server's own would have read", async () => {
+    const ask = era === "modern" ? modernRpc : rpc;
+    for (const path of ["/mcp", "/mcp/flat", "/mcp/namespaces", `/mcp/server/${server}`]) {
+      const listed = (await ask(url(path), "resources/templates/list")).json.result.resourceTemplates;
+      const templates: string[] = listed.map((item: { uriTemplate: string }) => item.uriTemplate);
+      // Each of the four servers lists the same one.
+      const [own = ""] = templates.filter((text) => templates.length === 1 || text.includes(`//${server}/`));
+      for (const id of ["docs/readme", "100%", "R&D"]) {
+        const uri = new UriTemplate(own).expand({ id });
+        const read = await ask(url(path), "resources/read", { uri });
+        expect(read.json.result.contents[0].text).toBe(`bad://item/${encodeURIComponent(id)} of bad-server`);
+      }
+    }
   });
 
   test("MUST: vendor keys and trace context reach the server; the protocol's own keys are the gateway's [basic/index]", async () => {
