@@ -6,7 +6,7 @@ import type { ExposureRequest, Intent } from "./intent.ts";
 import { describeServers } from "./instructions.ts";
 import { renderShared } from "./meta.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead, toListedTool, toListing } from "./native.ts";
-import { resolveTool } from "./tool-lookup.ts";
+import { resolveOffered } from "./offered-tool.ts";
 
 /** Every tool as `server-tool` (DESIGN.md section 5). */
 export const flatExposure: Exposure = Object.freeze({
@@ -34,7 +34,11 @@ export const flatExposure: Exposure = Object.freeze({
 function resolveFlat(view: View, request: ExposureRequest): Intent {
   switch (request.method) {
     case "tools/call":
-      return resolveTool(view, request.name, request.arguments, "flat");
+      return resolveOffered(view, request.name, request.arguments, {
+        listing: "flat",
+        nameOf: (tool) => view.names.flatName(tool),
+        hint: "List the tools to see what exists.",
+      });
     case "resources/read":
       return resolveRead(view, request.uri, "native");
     case "prompts/get":

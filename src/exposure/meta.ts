@@ -12,12 +12,17 @@ import { rewriteContents, rewriteLinks } from "./links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { isMetaTool, metaTools, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
-import { resolveTool } from "./tool-lookup.ts";
+import { resolveOffered, type Offer } from "./offered-tool.ts";
 
 const toolItems: readonly string[] = Object.freeze(metaTools.map((tool) => asciiJson(tool)));
 /** The four tools never change. */
 const toolsTtlMs = 3_600_000;
 const argumentDepth = 100;
+
+const byPath: Offer = {
+  nameOf: (tool) => tool.path,
+  hint: "Call discover_mcp_tools to see what exists.",
+};
 
 /** The default: four tools instead of hundreds of definitions (DESIGN.md section 4). */
 export const metaExposure: Exposure = Object.freeze({
@@ -43,7 +48,7 @@ function resolveMeta(view: View, request: ExposureRequest): Intent {
       // First, so that no server's tool can shadow one of the four (FAULTS.md 57).
       return isMetaTool(request.name)
         ? resolveMetaTool(view, request.name, request.arguments)
-        : resolveTool(view, request.name, request.arguments);
+        : resolveOffered(view, request.name, request.arguments, byPath);
     case "resources/read":
       return resolveRead(view, request.uri, "native");
     case "prompts/get":
@@ -73,8 +78,9 @@ function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObj
   if (typeof toolPath !== "string" || toolPath === "")
     throw invalid("tool_path", "is required and must be a string such as server:tool");
   const inner = bytes === undefined ? undefined : scanFor(bytes, 0, bytes.length, argumentDepth, "arguments");
-  if (bytes === undefined || inner === undefined) return resolveTool(view, toolPath, noArguments);
-  return resolveTool(view, toolPath, innerArguments(bytes.subarray(inner.start, inner.end), value["arguments"]));
+  if (bytes === undefined || inner === undefined) return resolveOffered(view, toolPath, noArguments, byPath);
+  const given = innerArguments(bytes.subarray(inner.start, inner.end), value["arguments"]);
+  return resolveOffered(view, toolPath, given, byPath);
 }
 
 const openBrace = 0x7b;

@@ -12,7 +12,7 @@ import { renderHelp } from "./namespace-help.ts";
 import { buildNamespaceTable, type Control, type NamespaceTable } from "./namespace-table.ts";
 import { helpDefinition, listDefinition } from "./namespace-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead, toListedTool, toListing } from "./native.ts";
-import { resolveTool } from "./tool-lookup.ts";
+import { resolveOffered } from "./offered-tool.ts";
 
 /**
  * For clients that browse (DESIGN.md section 5): a help tool, `{namespace}__list_tools` for each namespace, and the tools of the namespaces
@@ -64,7 +64,11 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
         const displaced = table.displaced(request.name);
         if (displaced !== undefined)
           return { kind: "call", tool: displaced, arguments: request.arguments, warning: undefined };
-        return resolveTool(view, request.name, request.arguments, "namespaced");
+        return resolveOffered(view, request.name, request.arguments, {
+          listing: "namespaced",
+          nameOf: (tool) => table.toolName(tool),
+          hint: `Call ${options.helpTool()} to see what exists.`,
+        });
       }
       case "resources/read":
         return resolveRead(view, request.uri, "native");

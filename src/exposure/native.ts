@@ -67,10 +67,12 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
   if (owners.length > 1) {
     throw new GatewayError("RESOURCE_UNKNOWN", `${uri.slice(0, 200)} is listed by several servers`, {
       data: { uris: owners.map((server) => `${server.slug}|${uri}`) },
+      hint: "Read one of the listed URIs.",
     });
   }
   throw new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}`, {
     data: { uri: uri.slice(0, 200) },
+    ...(as === "tool" ? { hint: "Call list_mcp_resources to see what exists." } : {}),
   });
 }
 

@@ -118,16 +118,16 @@ export const failures = {
   SESSION_LIMIT: { http: 429, rpc: -31117, retry: true, hint: "End sessions with DELETE, or raise limits.sessions." },
   DRAINING: { http: 503, rpc: -31118, retry: true, hint: "The gateway is stopping: connect again in a moment." },
   // Finding
-  TOOL_UNKNOWN: { http: 404, rpc: -31001, retry: false, hint: "Call discover_mcp_tools to see what exists." },
+  TOOL_UNKNOWN: { http: 404, rpc: -31001, retry: false, hint: "List the tools to see what exists." },
   TOOL_AMBIGUOUS: { http: 409, rpc: -31002, retry: false, hint: "Call one of the listed paths." },
   SERVER_UNKNOWN: {
     http: 404,
     rpc: -31003,
     retry: false,
-    hint: "Call discover_mcp_tools with an empty query to list the servers.",
+    hint: "List the servers: discover_mcp_tools at /mcp/meta does with an empty query, and GET /api/servers.",
   },
-  RESOURCE_UNKNOWN: { http: 404, rpc: -31004, retry: false, hint: "Call list_mcp_resources to see what exists." },
-  PROMPT_UNKNOWN: { http: 404, rpc: -31005, retry: false, hint: "Call prompts/list to see what exists." },
+  RESOURCE_UNKNOWN: { http: 404, rpc: -31004, retry: false, hint: "List the resources to see what exists." },
+  PROMPT_UNKNOWN: { http: 404, rpc: -31005, retry: false, hint: "List the prompts to see what exists." },
   CURSOR_INVALID: { http: 400, rpc: -31006, retry: false, hint: "List again from the start, without a cursor." },
   QUERY_INVALID: {
     http: 400,

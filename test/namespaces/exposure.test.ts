@@ -193,7 +193,7 @@ describe("the namespaces exposure", () => {
     expect(await call(gateway, "nowhere__list_tools")).toMatchObject({
       isError: true,
       code: "TOOL_UNKNOWN",
-      hint: expect.any(String),
+      hint: "Call toolyard_help to see what exists.",
     });
     expect(await call(gateway, "work-mail:nothing")).toMatchObject({
       isError: true,
