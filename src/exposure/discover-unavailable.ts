@@ -47,7 +47,7 @@ function rowOf(status: ServerCondition): ConditionRow {
     case "search_failed":
       return {
         reason: "Its tools could not be searched.",
-        action: "Search again with fewer words, or list its tools: empty query and this server.",
+        action: "Search again with fewer words, or in one server only, with `server`.",
       };
     case "not_found":
       return { reason: "There is no server of this name.", action: "An empty query lists the servers." };

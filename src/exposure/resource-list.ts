@@ -27,7 +27,7 @@ export function renderResourceList(view: View, request: ListRequest): JsonObject
   const start = readCursor(request.cursor);
   const page = takePage(items, start);
   const next = start + page.length;
-  const unavailable = servers.filter((server) => !server.shown && server.status !== "disabled").map(toUnavailable);
+  const unavailable = servers.filter((server) => isMissed(server, request.server)).map(toUnavailable);
   return {
     resources: page.filter((item) => item.kind === "resource").map((item) => item.definition),
     resource_templates: page.filter((item) => item.kind === "template").map((item) => item.definition),
@@ -47,6 +47,11 @@ export function chooseServers(view: View, slug: string | undefined): readonly Vi
   throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`, {
     data: { closest: nearestNames(slug, known, 5) },
   });
+}
+
+/** Not offered now; one that is switched off only when it was asked for. */
+function isMissed(server: ViewServer, named: string | undefined): boolean {
+  return !server.shown && (named !== undefined || server.status !== "disabled");
 }
 
 function itemsOf(server: ViewServer): Item[] {

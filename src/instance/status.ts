@@ -60,7 +60,8 @@ export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.f
     shown: false,
     execute: "refuses",
     reason: "It is switched off.",
-    action: "Ask the user to enable {server} in the configuration.",
+    action:
+      "Ask the user to enable {server} in the configuration, to set the variable that it lacks, or to run `toolyard restart {server}` if it was stopped.",
   },
 });
 

@@ -139,7 +139,7 @@ export const failures = {
     http: 503,
     rpc: -31008,
     retry: true,
-    hint: "Search again with fewer words, or list one server's tools with an empty query and `server`.",
+    hint: "Search again with fewer words, or in one server only, with `server`.",
   },
   // Calling
   ARGUMENTS_INVALID: {
@@ -204,7 +204,12 @@ export const failures = {
     retry: false,
     hint: "Mend the server (its last stderr lines tell more), then restart it.",
   },
-  SERVER_DISABLED: { http: 503, rpc: -31043, retry: false, hint: "Enable the server in the configuration." },
+  SERVER_DISABLED: {
+    http: 503,
+    rpc: -31043,
+    retry: false,
+    hint: "Enable the server in the configuration, or set the variable that it lacks.",
+  },
   SERVER_NEEDS_LOGIN: { http: 503, rpc: -31044, retry: false, hint: "Run `toolyard login <server>`." },
   SERVER_NEEDS_CONFIG: {
     http: 503,

@@ -73,7 +73,8 @@ function renderOutcome(
   maxTokens: number,
 ): string {
   const bySlug = new Map(view.servers.map((server) => [server.slug as string, server]));
-  const unavailable = servers.flatMap((server) => unavailableOf(server) ?? []);
+  const isNamed = request.server !== undefined;
+  const unavailable = servers.flatMap((server) => unavailableOf(server, isNamed) ?? []);
   if (outcome.failed !== undefined)
     unavailable.unshift(unavailableLine({ server: "*", status: "search_failed", reason: outcome.failed }));
   return renderDiscover({
@@ -108,7 +109,7 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
   const startedMs = performance.now();
   return renderServers({
     servers: servers.map((server) => {
-      const unavailable = unavailableOf(server) ?? (server.status === "disabled" ? toUnavailable(server) : undefined);
+      const unavailable = unavailableOf(server, true);
       const about = server.part?.instructions ?? server.category;
       return {
         server: server.slug,
@@ -124,9 +125,10 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
   });
 }
 
-/** A server whose tools a search cannot offer now, unless somebody switched it off on purpose. */
-function unavailableOf(server: ViewServer): Unavailable | undefined {
-  if (server.status === "disabled") return server.reason === "stopped by hand" ? toUnavailable(server) : undefined;
+/** A server whose tools a search cannot offer now. One that is switched off on purpose is told only to those who named it. */
+function unavailableOf(server: ViewServer, isNamed: boolean): Unavailable | undefined {
+  if (server.status === "disabled")
+    return isNamed || server.reason === "stopped by hand" ? toUnavailable(server) : undefined;
   return !server.shown || isUnseen(server) ? toUnavailable(server) : undefined;
 }
 

@@ -33,6 +33,7 @@ describe("six different reasons why a tool cannot be offered, and six different 
         sleeping: { ...badServer("--tool-name", "weather"), idleTimeoutMs: 100 },
         broken: { command: "no-such-command-anywhere" },
         off: { ...badServer("--tool-name", "weather"), disabled: true },
+        unset: { ...badServer("--tool-name", "weather"), env: { TOKEN: "${NOBODY_HAS_THIS}" } },
       },
       settings: { instances: { idleGraceMs: 0, idleCheckMs: 100 } },
     });
@@ -70,6 +71,7 @@ describe("six different reasons why a tool cannot be offered, and six different 
     });
     // Switched off on purpose, or found as usual.
     expect(status).not.toHaveProperty("off");
+    expect(status).not.toHaveProperty("unset");
     expect(status).not.toHaveProperty("sleeping");
     for (const line of lines) expect(line.reason.length * line.action.length, line.server).toBeGreaterThan(0);
     expect(lines.find((line) => line.server === "locked-legacy")?.action).toContain("toolyard login locked-legacy");
@@ -78,6 +80,23 @@ describe("six different reasons why a tool cannot be offered, and six different 
         .size,
     ).toBe(3);
     await gateway.stillServes();
+  });
+
+  test("a server that is switched off, or lacks a variable, says so to who names it", async () => {
+    const resources = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "list_mcp_resources",
+      arguments: { server: "off" },
+    });
+    const off = { server: "off", status: "disabled", reason: "disabled in the configuration" };
+    expect(JSON.parse(resources.json.result.content[0].text).unavailable).toMatchObject([off]);
+    expect((await discover(gateway, { query: "weather", server: "off" })).unavailable).toMatchObject([off]);
+    expect((await discover(gateway, { query: "weather", server: "unset" })).unavailable).toMatchObject([
+      {
+        status: "disabled",
+        reason: "the variable NOBODY_HAS_THIS is not set",
+        action: expect.stringContaining("set the variable"),
+      },
+    ]);
   });
 
   test("a dormant server's tools are found as usual, and a call wakes it", async () => {
