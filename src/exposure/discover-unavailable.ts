@@ -16,11 +16,11 @@ export type ServerCondition = InstanceStatus | "dormant" | "search_failed" | "no
 export interface UnavailableFacts {
   readonly server: string;
   readonly status: ServerCondition;
-  /** What is known of the cause, e.g. the failure's message. Untrusted: shown without hidden characters, cut at 40 tokens. */
+  /** What is known of the cause, e.g. the failure's message. Untrusted: shown without hidden characters, cut at 60 tokens. */
   readonly reason?: string;
 }
 
-const reasonTokens = 40;
+const reasonTokens = 60;
 
 /** What a model is told of a server that it cannot use, and what to do about it (DESIGN.md section 4). */
 export function unavailableLine({ server, status, reason }: UnavailableFacts): Unavailable {

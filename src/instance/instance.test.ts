@@ -205,7 +205,7 @@ describe("crashes", () => {
     expect(instance.standing()).toMatchObject({
       status: "permanently_failed",
       shown: false,
-      reason: "x exited with code 1",
+      reason: "x exited with code 1; its last words: boom",
     });
     expect(() => instance.acquire(never)).toThrow(
       expect.objectContaining({

@@ -33,8 +33,8 @@ export type InstanceState =
   /** Gone for good: removed from the configuration, or the gateway ends. */
   | { readonly kind: "removed" };
 
-/** What a call, or a probe, tries to change. */
-export type DownState = Extract<InstanceState, { kind: "offline" | "error" | "needs-login" | "failed" }>;
+/** What a call, a probe, or a restart after a crash, tries to change. */
+export type DownState = Extract<InstanceState, { kind: "backoff" | "offline" | "error" | "needs-login" | "failed" }>;
 
 /** How an instance begins: as its configuration and its person allow. */
 export function firstState(disabledReason: string | undefined, missing: readonly string[]): InstanceState {
@@ -100,7 +100,7 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
 }
 
 function isDown(state: InstanceState): state is DownState {
-  return state.kind === "offline" || state.kind === "error" || state.kind === "needs-login" || state.kind === "failed";
+  return "cause" in state;
 }
 
 /** What a call for an instance in this state does. */

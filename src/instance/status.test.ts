@@ -7,6 +7,7 @@ import { dormantRow, statusTable, toReason, toRefusal, toStatus } from "./status
 
 const cause = new GatewayError("SPAWN_FAILED", "cannot start x", { data: { stderr: ["boom"] } });
 const starting = { kind: "starting", sinceMs: 0, why: "first" } as const;
+const startAgain = { kind: "start", why: "recovery" } as const;
 const states: readonly InstanceState[] = [
   { kind: "disabled", reason: "switched off" },
   { kind: "unconfigured", missing: ["env.TOKEN"] },
@@ -62,6 +63,26 @@ test("a server that is tried again is shown as it was until it answers", () => {
   expect(toStatus(transition(down, { kind: "start", why: "restart" }, 1))).toBe("command_received");
 });
 
+test("a server that crashed is restarting until it answers, and says what it wrote last", () => {
+  const crash = (stderr: readonly string[]): InstanceState => ({
+    kind: "backoff",
+    retryAtMs: 0,
+    cause: new GatewayError("UPSTREAM_CLOSED", "x exited with code 1", { data: { stderr } }),
+  });
+  const again = transition(
+    crash(["one", "Error: no such module", "  at emitError (x)", "", "two", "three"]),
+    startAgain,
+    1,
+  );
+  expect([toStatus(again), toReason(again)]).toEqual([
+    "restarting",
+    "x exited with code 1; its last words: Error: no such module | at emitError (x) | two",
+  ]);
+  expect(toReason(crash(["one", "two", "three", "four"]))).toMatch(/: two \| three \| four$/);
+  expect(toReason(crash([]))).toBe("x exited with code 1");
+  expect(toReason(crash(["y".repeat(4_000)])).length).toBeLessThan(300);
+});
+
 test("tools are hidden exactly where a call would not be answered by them", () => {
   const hidden = instanceStatuses.filter((status) => !statusTable[status].shown);
   expect(hidden).toEqual([
@@ -92,6 +113,7 @@ test.each(states)("a refused call is told which server and why: $kind $phase", (
   if (state.kind === "error") expect(refusal).toMatchObject({ code: "SPAWN_FAILED", data: { stderr: ["boom"] } });
   else expect(refusal.message).toContain("github");
   if (state.kind === "failed") expect(refusal.data).toEqual({ stderr: ["boom"] });
-  if ("cause" in state) expect(toReason(state)).toBe("cannot start x");
+  const lastWords = state.kind === "failed" || state.kind === "backoff" ? "; its last words: boom" : "";
+  if ("cause" in state) expect(toReason(state)).toBe(`cannot start x${lastWords}`);
   expect(refusal).not.toBe(cause);
 });

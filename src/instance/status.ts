@@ -31,7 +31,7 @@ export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.f
   discovering_tools: { ...starting, execute: "calls" },
   syncing_tools: { shown: true, execute: "calls", reason: "Its tools are being read.", action: searchAgain },
   online: { shown: true, execute: "calls", reason: "It is online.", action: "Call it with execute_mcp_tool." },
-  restarting: { ...starting, execute: "waits" },
+  restarting: { shown: true, execute: "waits", reason: "It ended and is being started again.", action: searchAgain },
   offline: {
     shown: false,
     execute: "tries",
@@ -125,7 +125,7 @@ export function toReason(state: InstanceState): string {
     case "new":
       return "not started yet";
     case "starting":
-      if (state.down !== undefined) return state.down.cause.message;
+      if (state.down !== undefined) return toReason(state.down);
       return state.why === "restart" ? "restarting on request" : "starting";
     case "online":
       return "";
@@ -136,13 +136,28 @@ export function toReason(state: InstanceState): string {
     case "removed":
       return "removed from the configuration";
     case "backoff":
+    case "failed":
+      return withLastWords(state.cause);
     case "offline":
     case "error":
     case "needs-login":
-    case "failed":
       return state.cause.message;
   }
 }
+
+/** An exit code says little: what a crashed server wrote last says more, from the error on where it names one. */
+function withLastWords({ message, data }: GatewayError): string {
+  const written = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];
+  const lines = written.filter((line) => line.trim() !== "");
+  const named = lines.findLastIndex((line) => /error|exception|fatal|panic/i.test(line) && !/^\s*at /.test(line));
+  const from = named === -1 ? Math.max(0, lines.length - lastLines) : named;
+  const words = lines.slice(from, from + lastLines).map((line) => line.trim().slice(0, lastLineCharacters));
+  return words.length === 0 ? message : `${message}; its last words: ${words.join(" | ")}`;
+}
+
+/** All that is kept is in a refused call's `stderr`. */
+const lastLines = 3;
+const lastLineCharacters = 200;
 
 /** The error that a call gets which is not admitted. */
 export function toRefusal(server: string, state: InstanceState): GatewayError {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { runCommand } from "../harness/command.ts";
 import { execute } from "../harness/rpc.ts";
+import { discover } from "../faults/servers/faulty-gateway.ts";
 import { until } from "../harness/until.ts";
 import { aliveIn, standingOf, startsIn } from "./observing.ts";
 
@@ -65,6 +66,26 @@ test("FAULT 76: a crash loop ends in permanently_failed, which says why; a resta
   ]);
   expect(restarted).toMatchObject({ code: 0, stdout: expect.stringContaining("online") as string });
   expect((await execute(gateway.url, "bad:echo", { a: 1 })).structuredContent).toEqual({ a: 1 });
+});
+
+test("FAULT 76: a server that never came up says why: while it is started again, and when it is given up", async () => {
+  const script = "console.error('Error: Cannot find module foo-bar'); process.exit(1)";
+  const mcpServers = { bad: { command: process.execPath, args: ["-e", script] } };
+  for (const [restartDelaysMs, status] of [
+    [[60_000], "restarting"],
+    [quick.restartDelaysMs, "permanently_failed"],
+  ] as const) {
+    await using gateway = await startGateway({ config: { mcpServers, toolyard: { instances: { restartDelaysMs } } } });
+    await until(async () => (await statusOf(gateway)) === status);
+    const found = await discover(gateway, { query: "send mail" });
+    expect(found.unavailable).toMatchObject([
+      { server: "bad", status, reason: "bad exited with code 1; its last words: Error: Cannot find module foo-bar" },
+    ]);
+    expect(gateway.stderr()).toContain("Cannot find module foo-bar");
+    if (status !== "permanently_failed") continue;
+    const refused = JSON.parse((await execute(gateway.url, "bad:echo")).content[0].text);
+    expect(refused).toMatchObject({ code: "SERVER_FAILED", message: expect.stringContaining("foo-bar") as string });
+  }
 });
 
 test("FAULT 76: a call tries again, once per failedRetryMs, and it recovers by itself when it is mended", async () => {

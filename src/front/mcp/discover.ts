@@ -136,7 +136,8 @@ function toUnavailable(server: ViewServer): Unavailable {
   return unavailableLine({
     server: server.slug,
     status: server.status,
-    ...(isUnseen(server) ? {} : { reason: server.reason }),
+    // "starting" is no reason; why it is started again is one.
+    ...(isUnseen(server) && server.status !== "restarting" ? {} : { reason: server.reason }),
   });
 }
 
