@@ -46,9 +46,11 @@ const groups = [
       TOOL_UNKNOWN: "No tool has this name in any spelling; `closest` lists those most like it.",
       TOOL_AMBIGUOUS: "Several tools have this name; `tool_paths` lists them.",
       SERVER_UNKNOWN: "No server has this name, or it was removed from the configuration.",
-      RESOURCE_UNKNOWN: "No server has this resource, or several do; `uris` lists those.",
-      PROMPT_UNKNOWN: "No server has this prompt.",
-      CURSOR_INVALID: "The cursor was not given out for this list, or not to this principal.",
+      RESOURCE_UNKNOWN:
+        "No server has this resource, or several do; `uris` lists those. `resources/read` answers -32602, to legacy clients -32002.",
+      PROMPT_UNKNOWN: "No server has this prompt. `prompts/get` answers -32602.",
+      CURSOR_INVALID:
+        "The cursor was not given out for this list, or not to this principal. The lists of the protocol answer -32602.",
       QUERY_INVALID: "The query is longer than 10 KB.",
       SEARCH_FAILED: "The search engine took too long or failed.",
     },
@@ -58,13 +60,15 @@ const groups = [
     codes: {
       ARGUMENTS_INVALID:
         "The arguments do not fit the tool's schema; `field` says where, `signature` what fits. The server was not called.",
-      POLICY_DENIED: "`tools.allow` or `tools.deny` of the server excludes the tool.",
+      POLICY_DENIED:
+        "`tools.allow` or `tools.deny` of the server came to exclude the tool while it was called. Later it is in no list, and `TOOL_UNKNOWN`.",
       CALL_CANCELLED: "The client cancelled, or closed the connection.",
       RESULT_TOO_LARGE:
         "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",
       CLIENT_CANNOT_ANSWER:
         "The server asks the user or the model something that this client did not declare that it can answer.",
-      HANDLE_INVALID: "`requestState` was changed, has expired, or belongs to another request or principal.",
+      HANDLE_INVALID:
+        "`requestState` was changed, has expired, or belongs to another request or principal. The answer is -32602.",
       QUESTION_AMBIGUOUS:
         "Told to a server that asks something while several calls are in flight, and does not say which one it belongs to.",
       QUESTION_TIMEOUT: "Nobody answered a server's question in time.",
@@ -135,7 +139,7 @@ const opening = `# Errors
 
 Every failure of the gateway's own is one row of these tables. The code is API. What a model can act on is the result of a tool with
 \`isError: true\` and the text \`{ "code", "message", "hint", ... }\`; malformed protocol is a JSON-RPC error with the number below and the
-code in \`data.code\`; REST answers with problem details (RFC 9457). Errors that a server itself returns are passed on unchanged.
+code in \`data.code\`, unless the protocol has a number of its own for what happened: then that one, as the row says. REST answers with problem details (RFC 9457). Errors that a server itself returns are passed on unchanged.
 
 *HTTP* is the status where the failure leaves as one. *Retry* says whether the same request may succeed later unchanged.
 `;
