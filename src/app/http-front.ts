@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { Log } from "../events/log.ts";
 import { createHttpServer, type HttpServer } from "../front/http-server.ts";
 import { createOriginRules } from "../front/origin.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Owner } from "./owner.ts";
 
@@ -36,6 +37,7 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
     listen: server.listen,
     async drain(signal) {
       server.drain();
+      gateway.mcp.endParked(() => new GatewayError("DRAINING", "the gateway is stopping"));
       while (!signal.aborted && gateway.routing.inFlight + gateway.mcp.parts.running.size > 0)
         await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
     },

@@ -58,6 +58,8 @@ export interface McpFront {
   readonly parts: McpHttpDeps;
   /** What has to be looked at now and then. */
   tick(): void;
+  /** Ends the calls that wait for a client to come back with answers. */
+  endParked(why: () => GatewayError): void;
   /** Ends the requests, sessions and streams of the principals for which the predicate holds. */
   endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
 }
@@ -121,6 +123,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     endpointOf: createLiveEndpoints(deps.currentSettings),
     parts,
     tick: sessions.expire,
+    endParked: conversations.end,
     endWhere(gone, why) {
       const reason = why().message;
       running.endWhere(gone, why);

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { execute, rpc } from "../harness/rpc.ts";
+import { execute, modernRpc, rpc } from "../harness/rpc.ts";
+import { everything } from "../protocol/clients.ts";
 import { until } from "../harness/until.ts";
 import { aliveIn, discover } from "./observing.ts";
 
@@ -66,6 +67,21 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
     for (const answer of await Promise.all(calls))
       expect(answer.json.error).toMatchObject({ message: "the gateway is stopping", data: { code: "DRAINING" } });
     expect(await stopped).toBe(0);
+    expect(aliveIn(pids)).toEqual([]);
+  });
+
+  test("a question that its client was to come back to with an answer holds nothing up", async () => {
+    await using gateway = await gatewayWith(25_000);
+    const asked = await modernRpc(
+      `${gateway.url}/mcp`,
+      "tools/call",
+      { name: "execute_mcp_tool", arguments: { tool_path: "bad:elicit", arguments: {} } },
+      everything,
+    );
+    expect(asked.json.result.resultType).toBe("input_required");
+    const startedMs = performance.now();
+    expect(await gateway.stop("SIGTERM")).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(aliveIn(pids)).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Answer, CallContext } from "../../shared/call-context.ts";
+import { GatewayError } from "../../shared/gateway-error.ts";
 import { createConversations, type Conversation, type Conversations } from "./conversation.ts";
 
 type Ask = NonNullable<CallContext["ask"]>;
@@ -118,4 +119,15 @@ test("a question that its server took back is not asked", async () => {
     return { body: (await asked) === "taken back" ? "taken back" : "answered", status: 200 };
   });
   expect(await conversation.next()).toEqual({ kind: "answer", reply: { body: "taken back", status: 200 } });
+});
+
+test("once ended, what is parked is cancelled and whoever asks is told, so that nothing waits for a gateway that stops", async () => {
+  const { conversations } = create();
+  const parked = beginAsking(conversations, "a");
+  const { handle } = await questions(parked);
+  conversations.end(() => new GatewayError("DRAINING", "stopping"));
+  expect(conversations.parked).toBe(0);
+  expect(() => conversations.resume(handle, binding, undefined)).toThrow(invalid);
+  for (const conversation of [parked, beginAsking(conversations, "b")])
+    expect(await conversation.next()).toEqual({ kind: "answer", reply: { body: '["DRAINING"]', status: 200 } });
 });

@@ -36,6 +36,8 @@ export interface Conversations {
   isHandle(requestState: unknown): requestState is string;
   /** The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was answered before. */
   resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
+  /** Ends those that wait for answers, and lets none wait from now on: nobody can come back to a gateway that stops. */
+  end(why: () => GatewayError): void;
   readonly parked: number;
 }
 
@@ -69,6 +71,7 @@ export function createConversations(options: {
   readonly clock: Clock;
 }): Conversations {
   const parkedCalls = new Map<string, Parked>();
+  let ended: (() => GatewayError) | undefined;
 
   function begin(binding: Binding, ways: Ways, run: RunConversation): Conversation {
     const controller = new AbortController();
@@ -119,8 +122,9 @@ export function createConversations(options: {
     conversation: Conversation,
     controller: AbortController,
   ): Turn | undefined {
-    if (parkedCalls.size >= options.mostParked) {
-      const error = new GatewayError("CLIENT_CANNOT_ANSWER", `${parkedCalls.size} calls wait for answers already`);
+    if (ended !== undefined || parkedCalls.size >= options.mostParked) {
+      const error =
+        ended?.() ?? new GatewayError("CLIENT_CANNOT_ANSWER", `${parkedCalls.size} calls wait for answers already`);
       for (const { reject } of questions.values()) reject(error);
       return undefined;
     }
@@ -162,6 +166,14 @@ export function createConversations(options: {
         else waiting.resolve({ kind: "result", result: answer });
       }
       return parked.conversation;
+    },
+    end(why) {
+      ended = why;
+      for (const { cancelTimer, conversation } of parkedCalls.values()) {
+        cancelTimer();
+        conversation.cancel(why());
+      }
+      parkedCalls.clear();
     },
     get parked() {
       return parkedCalls.size;
