@@ -146,6 +146,17 @@ describe("renderDiscover", () => {
     expect(answerOf()).not.toHaveProperty("more");
   });
 
+  test("a schema that is too large even alone: says so, and does not ask to ask again", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`field_${at}`, { type: "string", description: "what it is for" }]),
+    );
+    const large = hit({ inputSchema: { type: "object", properties } });
+    const alone = answerOf({ detail: "schema", needs: [{ query: "x", hits: [large] }] });
+    expect(alone.tools[0]).toHaveProperty("cut", true);
+    expect(alone["more"]).toMatch(/too large for an answer/);
+    expect(answerOf({ detail: "schema", needs: [{ query: "x", hits: [large, ...many(1)] }] })["more"]).toMatch(/alone/);
+  });
+
   test("tells the status of servers that are neither online nor dormant", () => {
     const statusOf = (status: NonNullable<DiscoverHit["status"]>): unknown =>
       first({ needs: [{ query: "x", hits: [hit({}, { status })] }] })["status"];

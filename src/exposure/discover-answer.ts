@@ -62,7 +62,7 @@ export function renderDiscover(outcome: DiscoverOutcome): string {
   const cut = results.some((result) => result.text.cut);
   const closing: JsonObject = {
     ...(results.length < hits.length ? { left_out: hits.length - results.length } : {}),
-    ...moreHint(outcome.detail, cut, results.length < hits.length),
+    ...moreHint(outcome.detail, cut, results.length, hits.length),
     ...emptyHint(outcome, hits.length),
   };
   const shown = new Set(results.map((result) => result.path));
@@ -73,11 +73,16 @@ export function renderDiscover(outcome: DiscoverOutcome): string {
 /** What `left_out`, `more` and `hint` cost at most. */
 const closingTokens = 60;
 
-function moreHint(detail: Detail, cut: boolean, leftOut: boolean): JsonObject {
+function moreHint(detail: Detail, cut: boolean, shown: number, found: number): JsonObject {
   const hints: string[] = [];
   if (cut && detail === "signature") hints.push('detail: "schema" has what "cut" and "…" left out.');
-  if (cut && detail === "schema") hints.push('What "cut" left out: ask for that tool alone, with server and limit 1.');
-  if (leftOut) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
+  if (cut && detail === "schema")
+    hints.push(
+      found > 1
+        ? 'What "cut" left out: ask for that tool alone, with server and limit 1.'
+        : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, and why.',
+    );
+  if (shown < found) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
   return hints.length === 0 ? {} : { more: hints.join(" ") };
 }
 

@@ -28,6 +28,9 @@ describe("arguments of discover_mcp_tools", () => {
       readOnly: false,
     });
     expect(readDiscoverArguments({ query: "a" })).toMatchObject({ queries: ["a"], grouped: false });
+    for (const given of [{ queries: ["", " "] }, { query: " " }, { query: "", queries: [] }])
+      expect(readDiscoverArguments(given)).toMatchObject({ queries: [""], grouped: false });
+    expect(readDiscoverArguments({ query: "", queries: ["a", ""] })).toMatchObject({ queries: ["a"], grouped: true });
     expect(readDiscoverArguments({ queries: ["a", "b"] })).toMatchObject({ queries: ["a", "b"], grouped: true });
   });
 

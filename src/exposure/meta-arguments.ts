@@ -25,9 +25,11 @@ export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
     if (Buffer.byteLength(text) > queryByteLimit)
       throw new GatewayError("QUERY_INVALID", `a query has more than ${queryByteLimit} bytes`);
   }
+  // A blank one asks for nothing; blanks alone list the servers.
+  const needs = wanted.filter((text) => text.trim() !== "");
   return {
-    queries: wanted.length === 0 ? [""] : wanted,
-    grouped: grouped && wanted.length > 0,
+    queries: needs.length === 0 ? [""] : needs,
+    grouped: grouped && needs.length > 0,
     limit: clampLimit(given["limit"]),
     server: optionalText(given, "server"),
     readOnly: given["readOnly"] === true || given["readOnly"] === "true",

@@ -70,7 +70,7 @@ export const failures = {
     retry: false,
     hint: "MCP is served at /mcp; GET /openapi.json lists the REST routes.",
   },
-  NOT_ACCEPTABLE: { http: 406, rpc: -31107, retry: false, hint: "Accept application/json or text/event-stream." },
+  NOT_ACCEPTABLE: { http: 406, rpc: -31107, retry: false, hint: "Send Accept: text/event-stream, or POST a message." },
   HEADERS_TOO_LARGE: {
     http: 431,
     rpc: -31108,

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute, modernRpc, rpc } from "../harness/rpc.ts";
@@ -207,6 +208,18 @@ test("MUST: the acknowledgment comes first, names only what is honoured; others'
   // The four tools never change.
   expect(first.params.notifications).toEqual({ promptsListChanged: true });
   stream.close();
+});
+
+test("a server that has no subscriptions is not accused of breaking the protocol", async () => {
+  const filesystem = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"));
+  const plain = { command: process.execPath, args: [filesystem, "."] };
+  await using other = await startGateway({ config: { mcpServers: { plain } } });
+  const session = await openSession(`${other.url}/mcp`);
+  const { error } = await (
+    await session.call(1, "resources/subscribe", { uri: "plain|bad://text" })
+  ).next(({ id }) => id === 1);
+  expect(error.data.hint).toContain("Read the resource again");
+  await session.end();
 });
 
 test("SHOULD: a gateway that stops ends its subscriptions with a result [basic/patterns/subscriptions]", async () => {
