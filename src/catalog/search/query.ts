@@ -11,6 +11,8 @@ export interface Group {
   readonly weight: number;
   /** What a full match of the word itself would count. */
   readonly full: number;
+  /** The same where the catalog lacks the word: more than all that only hints at it. */
+  readonly wanted: number;
   /** Companions last. */
   readonly members: readonly Member[];
 }
@@ -64,8 +66,29 @@ function toGroup(index: SearchIndex, stem: string, learned: LearnedField | undef
   const members = membersOf(index, stem, learned);
   const weight = wordWeight(stem, index.language);
   const strongest = members.reduce((most, member) => Math.max(most, member.weight * member.rarity), 0);
-  return { stem, weight, members, full: weight * (members[0]?.weight === 1 ? members[0].rarity : strongest) };
+  // Itself, or a word that means the same.
+  if (members[0]?.weight === 1) {
+    const full = weight * members[0].rarity;
+    return { stem, weight, members, full, wanted: full };
+  }
+  return {
+    stem,
+    weight,
+    members,
+    full: weight * strongest,
+    wanted: weight * Math.max(strongest, usualRarity(index, stem)),
+  };
 }
+
+/** Of a word that the catalog lacks; 0 for one that says nothing of tools anywhere, such as a person's name. */
+function usualRarity(index: SearchIndex, stem: string): number {
+  const { language } = index;
+  const commonness = language.commonness(stem) || (language.thesaurus().has(stem) ? leastCommonness : 0);
+  return commonness === 0 ? 0 : rarityOf(0, index.toolCount, commonness, language.weights);
+}
+
+/** What words are at most that are not counted in `common-words.ts`. */
+const leastCommonness = 0.01;
 
 function wordWeight(stem: string, language: Language): number {
   if (/^\p{N}+$/u.test(stem)) return language.weights.number;

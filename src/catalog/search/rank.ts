@@ -51,9 +51,10 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   const sorted = fitServers(index, refine(index, query, plan, candidates)).sort(byScore);
   const best = sorted[0];
   if (best === undefined) return { tools: [], total: 0 };
-  const closest = closeness(plan, matched[best.tool] as number);
-  const isClear = closest >= clearAt && options.keepAll !== true;
+  const has = matched[best.tool] as number;
+  const isClear = shareOf(plan, "full", has) >= clearAt && options.keepAll !== true;
   const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * best.score) : sorted;
+  const closest = shareOf(plan, "wanted", has);
   const tools = kept
     .slice(0, options.limit)
     .map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closest * score) / best.score }));
@@ -105,8 +106,8 @@ function bestOf(scores: Float64Array, limit: number, isWanted: (tool: number) =>
   return found.sort(byScore).slice(0, limit);
 }
 
-/** Share of the query's words that the best tool has: all of them is a perfect match. */
-function closeness(plan: QueryPlan, matched: number): number {
-  const full = plan.groups.reduce((sum, group) => sum + group.full, 0);
-  return full === 0 ? 0 : Math.min(1, matched / full);
+/** Share that the best tool has of what this catalog can give, or of what was wanted: all of that is a perfect match. */
+function shareOf(plan: QueryPlan, measure: "full" | "wanted", matched: number): number {
+  const all = plan.groups.reduce((sum, group) => sum + group[measure], 0);
+  return all === 0 ? 0 : Math.min(1, matched / all);
 }
