@@ -48,7 +48,7 @@ const groups = [
       SERVER_UNKNOWN: "No server has this name, or it was removed from the configuration.",
       RESOURCE_UNKNOWN:
         "No server has this resource, or several do; `uris` lists those. `resources/read` answers -32602, to legacy clients -32002.",
-      PROMPT_UNKNOWN: "No server has this prompt. `prompts/get` answers -32602.",
+      PROMPT_UNKNOWN: "No server has this prompt. Over MCP the number is -32602.",
       CURSOR_INVALID:
         "The cursor was not given out for this list, or not to this principal. The lists of the protocol answer -32602.",
       QUERY_INVALID: "The query is longer than 10 KB.",
@@ -139,7 +139,8 @@ const opening = `# Errors
 
 Every failure of the gateway's own is one row of these tables. The code is API. What a model can act on is the result of a tool with
 \`isError: true\` and the text \`{ "code", "message", "hint", ... }\`; malformed protocol is a JSON-RPC error with the number below and the
-code in \`data.code\`, unless the protocol has a number of its own for what happened: then that one, as the row says. REST answers with problem details (RFC 9457). Errors that a server itself returns are passed on unchanged.
+code in \`data.code\`. Where the protocol has a number of its own for what happened, it is that one, and the row says so. REST answers with
+problem details (RFC 9457). Errors that a server itself returns are passed on unchanged.
 
 *HTTP* is the status where the failure leaves as one. *Retry* says whether the same request may succeed later unchanged.
 `;

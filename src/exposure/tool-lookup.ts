@@ -93,6 +93,8 @@ function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayErr
     case "error":
     case "permanently_failed":
       return new UnseenServer(instance, "SERVER_FAILED", `${slug} could not be started: ${reason}`);
+    case "restarting":
+      return new UnseenServer(instance, "SERVER_STARTING", `${slug} is being started again: ${reason}`);
     default:
       return new UnseenServer(instance, "SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
   }

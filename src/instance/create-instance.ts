@@ -85,10 +85,10 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     const to = toStatus(state);
     if (from !== to) {
       const reason = toReason(state) || event.kind;
-      deps.log.info(
-        { component: "instance", server: server.slug, instance: id, operation: event.kind },
-        `${id}: ${from} -> ${to}${reason === "" ? "" : `: ${reason}`}`,
-      );
+      const fields = { component: "instance", server: server.slug, instance: id, operation: event.kind };
+      const line = `${id}: ${from} -> ${to}${reason === "" ? "" : `: ${reason}`}`;
+      if (state.kind === "failed") deps.log.warn({ ...fields, stderr: hearing.stderr }, line);
+      else deps.log.info(fields, line);
       deps.events.emit({ type: "mcp.server.status_changed", ...about(), from, to, reason });
     }
     if (state.kind !== "starting") settling.resolveAll(undefined);
@@ -253,7 +253,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     });
     apply({ kind: "crashed", cause, verdict });
     if (state.kind === "failed") {
-      deps.events.emit({ type: "mcp.server.permanently_failed", ...about(), reason: cause.message });
+      deps.events.emit({ type: "mcp.server.permanently_failed", ...about(), reason: toReason(state) });
       waiters.rejectAll(() => toRefusal(server.slug, state));
     } else if (state.kind === "backoff" && verdict.kind === "restart") {
       if (verdict.afterMs === 0) start("recovery");

@@ -369,3 +369,44 @@ describe("refresh", () => {
     expect(world.connections).toHaveLength(1);
   });
 });
+
+describe("what comes late", () => {
+  test("a change that is announced on the way to sleep does not wake it; the next call brings the new list", async () => {
+    const world = createFakeWorld();
+    const instance = await onlineIn(world);
+    await world.clock.advance(3_600_000);
+    instance.tick();
+    expect(instance.state.kind).toBe("dormant");
+    world.tools = ["one", "two"];
+    world.connections[0]?.options.events.onNotification("notifications/tools/list_changed", {});
+    await world.clock.advance(10_000);
+    expect(world.connections).toHaveLength(1);
+    await instance.acquire(never);
+    await settle();
+    expect(toolsOf(world)).toEqual(["one", "two"]);
+  });
+
+  test("FAULT 86: a start that is given up is over before the next one begins", async () => {
+    const world = createFakeWorld();
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const opened: string[] = [];
+    const open: typeof world.deps.open = async (...wanted) => {
+      opened.push("open");
+      if (opened.length > 1) return await world.deps.open(...wanted);
+      // As a process is ended in the middle of its handshake: it takes a while.
+      await new Promise((resolve) => wanted[3].addEventListener("abort", resolve));
+      await ended;
+      throw wanted[3].reason;
+    };
+    const instance = createInstance({ id, server: fakeServer(), owner: null, missing: [] }, { ...world.deps, open });
+    instance.adopt(undefined);
+    await settle();
+    const restarted = instance.restart(never);
+    await settle();
+    expect(opened).toHaveLength(1);
+    end();
+    await restarted;
+    expect(opened).toHaveLength(2);
+  });
+});

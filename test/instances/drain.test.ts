@@ -33,24 +33,27 @@ const inFlight = async (gateway: RunningGateway): Promise<number> =>
   Number((await execute(gateway.url, "bad:in-flight")).content[0].text.replace(/\D/g, ""));
 
 describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
-  test("all that end in time are answered, nothing new is taken, the children are gone, exit code 0", async () => {
-    await using gateway = await gatewayWith(25_000);
-    for (const kind of ["fork", "setsid"]) await execute(gateway.url, `bad:${kind}`);
-    const calls = Array.from({ length: 200 }, async () => await execute(gateway.url, "bad:slow", { ms: 2_000 }));
-    await until(async () => (await inFlight(gateway)) >= 200);
-    const stopped = gateway.stop("SIGTERM");
-    await until(
-      async () =>
-        await rpc(`${gateway.url}/mcp`, "tools/list").then(
-          (answer) => answer.status === 503,
-          () => true,
-        ),
-    );
-    const results = await Promise.all(calls);
-    expect(results.filter((result) => result.isError === true || result.content === undefined)).toEqual([]);
-    expect(await stopped).toBe(0);
-    expect(aliveIn(pids)).toEqual([]);
-  });
+  test.each(["SIGTERM", "SIGHUP"] as const)(
+    "all that end in time are answered, nothing new is taken, the children are gone, exit code 0 (%s)",
+    async (signal) => {
+      await using gateway = await gatewayWith(25_000);
+      for (const kind of ["fork", "setsid"]) await execute(gateway.url, `bad:${kind}`);
+      const calls = Array.from({ length: 200 }, async () => await execute(gateway.url, "bad:slow", { ms: 2_000 }));
+      await until(async () => (await inFlight(gateway)) >= 200);
+      const stopped = gateway.stop(signal);
+      await until(
+        async () =>
+          await rpc(`${gateway.url}/mcp`, "tools/list").then(
+            (answer) => answer.status === 503,
+            () => true,
+          ),
+      );
+      const results = await Promise.all(calls);
+      expect(results.filter((result) => result.isError === true || result.content === undefined)).toEqual([]);
+      expect(await stopped).toBe(0);
+      expect(aliveIn(pids)).toEqual([]);
+    },
+  );
 
   test("those that do not end are told that the gateway stops", async () => {
     await using gateway = await gatewayWith(300);

@@ -149,6 +149,26 @@ describe("toolyard stdio", () => {
     await until(() => aliveIn(pids).length <= 1);
   });
 
+  test("a client that comes while the gateway stops waits for the next one", async () => {
+    await writeFile(
+      configFile,
+      JSON.stringify({
+        mcpServers: { bad: badServer("--write-pid", pids, "--ignore-sigterm", "--ignore-eof") },
+        toolyard: { instances: { stopTimeoutMs: 2_000 } },
+      }),
+    );
+    const first = await connect();
+    await serverPid(first);
+    const { pid } = holder();
+    await first.close();
+    expect((await runCommand(["stop", ...flags()])).code).toBe(0);
+    expect(isAlive(pid)).toBe(true);
+    const second = await connect();
+    expect(isAlive(pid)).toBe(false);
+    expect((await second.listTools()).tools).toHaveLength(4);
+    await second.close();
+  });
+
   test("a lock that makes no sense, or names a process that is another one now, is taken over", async () => {
     for (const text of [
       "",
@@ -187,6 +207,23 @@ describe("toolyard stdio", () => {
     });
     await writeFile(configFile, "{}");
   });
+});
+
+test("a data directory that cannot be written to is told as such", async () => {
+  await mkdir(join(dataDir(), "gateway.lock"), { recursive: true });
+  const refused = await runCommand(["serve", "--port", "0", ...flags()]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain("nothing can be written to the data directory");
+  expect(refused.stderr).not.toContain(" at ");
+  await rm(dataDir(), { recursive: true });
+});
+
+test("servers are started also where it cannot be recorded that they run", async () => {
+  await mkdir(dataDir(), { recursive: true });
+  await writeFile(join(dataDir(), "run"), "in the way");
+  const client = await connect();
+  expect(await serverPid(client)).toMatch(/\d/);
+  await client.close();
 });
 
 test("a second gateway on the same data directory is an error that names the first", async () => {

@@ -330,6 +330,27 @@ describe("FAULT 98: what is taken away ends within a second", () => {
   });
 });
 
+test("a person's own tools are there at the first request after a restart, from disk", async () => {
+  const config = {
+    mcpServers: { own: { ...badServer("--behaviours=canary"), scope: "user" } },
+    toolyard: { principals: { alice: { tokenHash: alice.hash } } },
+  };
+  const directory = await mkdtemp(join(tmpdir(), "toolyard-first-"));
+  try {
+    await using first = await startGateway({ config, directory });
+    await textOf(first, alice, "own:canary");
+    await first.stop();
+    await using second = await startGateway({ config, directory });
+    const { tools } = (await rpc(`${second.url}/mcp/flat`, "tools/list", {}, bearer(alice))).json.result;
+    expect(tools).toHaveLength(1);
+    await second.stop();
+    await using third = await startGateway({ config, directory });
+    expect((await get(`${third.url}/api/tools`, bearer(alice))).text).toContain("own:canary");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
 test("FAULT 98: an instance's token falls with the token that it was made with, also when the person comes back", async () => {
   const configOf = (hash: string | undefined): object => ({
     mcpServers: { own: { ...badServer("--behaviours=canary"), scope: "user" } },
