@@ -29,12 +29,13 @@ function checkTable(parts: readonly NamedPart[]): void {
       seen.add(name);
       expect(names.find(name, listing)).toMatchObject({ kind: "one", tool });
     }
-    // Any other spelling means this tool, or says that it could mean several: never another one alone.
-    for (const spelling of [
+    // Any other spelling means this tool, or says that it could mean several: never another one alone. What no client takes as a name is
+    // a spelling only with dots.
+    const joined = [
       `${tool.server}-${tool.definition.name}`,
       `${toNamespace(tool.server)}__${tool.definition.name}`,
-      `${toNamespace(tool.server)}.${tool.definition.name}`,
-    ]) {
+    ].filter((name) => clientName.test(name));
+    for (const spelling of [...joined, `${toNamespace(tool.server)}.${tool.definition.name}`]) {
       const found = names.find(spelling);
       if (found.kind === "several") expect(found.tools.length).toBeGreaterThan(1);
       else if (found.kind === "one" && found.tool !== tool)
@@ -62,6 +63,10 @@ describe("a table of names", () => {
     const parts = slugs.map((slug) => part(slug, ...tools));
     expect(buildNames(parts).tools).toHaveLength(625);
     checkTable(parts);
+  });
+
+  test("a spelling with a dot is no other tool's for looking like a name that cannot be", () => {
+    checkTable([part("a.", "-a", "a", " ")]);
   });
 
   test("holds for any names", () => {
