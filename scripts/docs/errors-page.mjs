@@ -94,6 +94,7 @@ const groups = [
       UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",
       UPSTREAM_BUSY: "The server does not read its input, and its queue is full.",
       UPSTREAM_HTTP: "The server answered with an HTTP status that is no answer.",
+      SERVER_IS_GATEWAY: "A server turned out to be this gateway, or another one that has it as a server.",
       START_QUEUE_FULL: "`instances.startQueue` servers wait to be started.",
     },
   },

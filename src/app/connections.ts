@@ -4,6 +4,7 @@ import type { OpenConnection } from "../instance/parts.ts";
 import type { Log } from "../events/log.ts";
 import type { Clock } from "../shared/clock.ts";
 import { GatewayError, rewriteFailure } from "../shared/gateway-error.ts";
+import type { Lineage } from "./lineage.ts";
 import type { LargeBuffers } from "../shared/large-buffers.ts";
 import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
 import type { GatewayIdentity } from "../upstream/encode.ts";
@@ -24,6 +25,7 @@ export interface ConnectionsDeps {
   readonly memory: LargeBuffers;
   /** Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and answers. */
   readonly redact: (text: string) => string;
+  readonly lineage: Lineage;
   /** Login tokens of a server for the instance's owner, when there are any. */
   readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
 }
@@ -87,12 +89,23 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     );
   };
 
+  const checked: OpenConnection = async (...wanted) => {
+    const connection = await open(...wanted);
+    try {
+      deps.lineage.note(wanted[0].slug, connection.peer.gateways ?? []);
+      return connection;
+    } catch (error) {
+      await connection[Symbol.asyncDispose]();
+      throw error;
+    }
+  };
+
   // At once, because with kept catalogs the first spawn may be hours away.
   void swept();
 
   return {
     open: async (...wanted) =>
-      await open(...wanted).catch((error: unknown) => {
+      await checked(...wanted).catch((error: unknown) => {
         // It quotes the configuration, and becomes the reason that everybody is shown.
         throw error instanceof GatewayError ? rewriteFailure(error, deps.redact) : error;
       }),

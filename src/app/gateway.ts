@@ -29,6 +29,7 @@ import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createGatewayLogins } from "./logins.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-tokens.ts";
+import { createLineage } from "./lineage.ts";
 import { createNamespaces, type Namespaces } from "./namespaces.ts";
 import { loadDiscovery } from "./search.ts";
 import { warnOfToolNames } from "./tool-names.ts";
@@ -97,11 +98,13 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   };
   const logins = createGatewayLogins({ dataDir: deps.dataDir, vaultKey: deps.vaultKey, clock, log });
   const memory = createLargeBuffers();
+  const lineage = createLineage();
   const connections = createConnections({
     ...deps,
     memory,
     settings: () => config.settings,
     identity,
+    lineage,
     redact: redactAll,
     authorizeFor: logins.authorizeFor,
   });
@@ -180,6 +183,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     settings,
     currentSettings: () => config.settings,
     identity,
+    gateways: lineage.ids,
     clock,
     log,
     events,

@@ -34,6 +34,8 @@ export interface McpFrontDeps {
   readonly settings: Settings;
   readonly currentSettings: () => Settings;
   readonly identity: { readonly name: string; readonly version: string };
+  /** Ids of this gateway and of those behind it. */
+  readonly gateways: () => readonly string[];
   readonly clock: Clock;
   readonly memory: LargeBuffers;
   readonly log: Log;
@@ -79,6 +81,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     routing: deps.routing,
     pages: createPageBook(deps.cursorKey),
     serverInfo,
+    gateways: deps.gateways,
     listNamespace: deps.namespaces.list,
     onBareName: deps.namespaces.noteBareName,
   });
@@ -97,6 +100,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     logLevels: deps.logLevels,
     routing: deps.routing,
     serverInfo,
+    gateways: deps.gateways,
   });
   const listen = createListenRequests({
     viewOf,

@@ -8,6 +8,7 @@ import { secretsOf } from "../config/secrets.ts";
 import type { Log } from "../events/log.ts";
 import { createPinoLog } from "../events/pino-log.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
+import { depthOf, markerVariable } from "../upstream/process/marker.ts";
 import { textOption } from "./options.ts";
 
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
@@ -87,6 +88,17 @@ export function openDataDirectory(config: Config, context: CommandContext): stri
   }
   return directory;
 }
+
+/** Each gateway starts the servers of its configuration; one that starts itself would do so without end. */
+export function refuseEndlessNesting(context: CommandContext): void {
+  if (depthOf(context.env[markerVariable]) >= mostNested)
+    throw new GatewayError(
+      "SERVER_IS_GATEWAY",
+      `this gateway is the server of a gateway that is the server of a gateway, ${mostNested} times over`,
+    );
+}
+
+const mostNested = 4;
 
 /** With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is there (/proc). */
 function makeDirectory(path: string): void {

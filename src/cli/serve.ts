@@ -9,7 +9,14 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import { systemClock } from "../shared/clock.ts";
 import { claimGatewayLock, type GatewayHolder, type GatewayLock } from "../store/gateway-lock.ts";
 import { readStartTime } from "../upstream/process/process-table.ts";
-import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
+import {
+  openDataDirectory,
+  openLog,
+  readConfig,
+  refuseEndlessNesting,
+  vaultKeyOf,
+  type CommandContext,
+} from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { givenOption } from "./options.ts";
 import { clientHelp, missingServersHelp, reportServers } from "./serve-report.ts";
@@ -17,6 +24,7 @@ import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 
 /** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
 export async function serve(context: CommandContext): Promise<number> {
+  refuseEndlessNesting(context);
   tuneGarbageCollector();
   const config = await readConfig(context);
   refuseOpenBind(config, config.settings.host);

@@ -6,7 +6,14 @@ import { sleep } from "../shared/abort.ts";
 import { systemClock } from "../shared/clock.ts";
 import type { GatewayHolder } from "../store/gateway-lock.ts";
 import { findOrStartGateway, type BackgroundOptions } from "./background.ts";
-import { openDataDirectory, openLog, readConfig, vaultKeyOf, type CommandContext } from "./context.ts";
+import {
+  openDataDirectory,
+  openLog,
+  readConfig,
+  refuseEndlessNesting,
+  vaultKeyOf,
+  type CommandContext,
+} from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { isOn, textOption } from "./options.ts";
 import { openOwnerSocket, type OwnerSocket } from "./owner-client.ts";
@@ -76,6 +83,7 @@ function endpointOf(context: CommandContext, { settings }: Config): string {
 
 /** Everything in this process: its own servers, no lock. */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
+  refuseEndlessNesting(context);
   tuneGarbageCollector();
   const dataDir = openDataDirectory(config, context);
   let current = config;

@@ -63,4 +63,5 @@ const titles: Readonly<Record<number, string>> = Object.freeze({
   502: "The server behind failed",
   503: "Unavailable",
   504: "Timeout",
+  508: "Loop detected",
 });

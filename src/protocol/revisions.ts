@@ -19,6 +19,8 @@ export const metaKeys = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
   progressToken: "progressToken",
+  /** Ours: ids of the gateways that an answer to `initialize` or `server/discover` came through, so that none becomes its own server. */
+  gateways: "toolyard/gateways",
 } as const;
 
 const hopKeys: ReadonlySet<string> = new Set(Object.values(metaKeys));

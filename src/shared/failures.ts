@@ -261,6 +261,12 @@ export const failures = {
     hint: "The server does not take requests as fast as they come: call again later.",
   },
   UPSTREAM_HTTP: { http: 502, rpc: -31054, retry: false, hint: "Look at the server's own log for what it refused." },
+  SERVER_IS_GATEWAY: {
+    http: 508,
+    rpc: -31059,
+    retry: false,
+    hint: "Take its entry out of this configuration: a gateway cannot be a server of its own.",
+  },
   START_QUEUE_FULL: {
     http: 503,
     rpc: -31055,

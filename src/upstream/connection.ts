@@ -10,6 +10,8 @@ export interface Peer {
   readonly instructions: string | undefined;
   /** Every era that the server was seen to speak. The verdict is kept per server and credential. */
   readonly eras: readonly Era[];
+  /** Ids of the gateways that it is, or has behind it, where it says so. */
+  readonly gateways?: readonly string[];
 }
 
 /**

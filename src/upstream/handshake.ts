@@ -60,6 +60,7 @@ export function peerFromInitialize(server: string, result: JsonBytes): Peer {
     capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
     instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
     eras: ["legacy"],
+    gateways: gatewaysIn(parsed["_meta"]),
   };
 }
 
@@ -80,7 +81,13 @@ export function peerFromDiscover(result: JsonBytes): Peer | undefined {
     capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
     instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
     eras,
+    gateways: gatewaysIn(meta),
   };
+}
+
+function gatewaysIn(meta: unknown): readonly string[] {
+  const ids = isJsonObject(meta) ? meta[metaKeys.gateways] : undefined;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
 }
 
 function parseResult(server: string, method: string, result: JsonBytes): JsonObject {

@@ -5,7 +5,7 @@ import type { Intent } from "../../exposure/intent.ts";
 import { UnseenServer } from "../../exposure/unseen-server.ts";
 import { renderResourceList } from "../../exposure/resource-list.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
-import { supportedRevisions } from "../../protocol/revisions.ts";
+import { metaKeys, supportedRevisions } from "../../protocol/revisions.ts";
 import type { Outcome } from "../../routing/exchange.ts";
 import type { Routing } from "../../routing/routing.ts";
 import { noArguments } from "../../shared/call-arguments.ts";
@@ -38,6 +38,7 @@ export interface DispatchDeps extends DiscoverDeps {
   ) => Promise<JsonObject>;
   readonly onBareName: (principal: Principal, intent: Extract<Intent, { kind: "call" }>) => void;
   readonly pages: PageBook;
+  readonly gateways: () => readonly string[];
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title: string };
 }
 
@@ -204,12 +205,15 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function discoverServer(work: Work): string {
     const { exposure } = work.caller.endpoint;
     const instructions = exposure.instructions(work.view);
-    return own(work, {
+    const result = {
       supportedVersions: supportedRevisions,
       capabilities: capabilitiesOf(exposure, work.view),
       ...(instructions === "" ? {} : { instructions }),
       ttlMs: discoverTtlMs,
       cacheScope: "private",
+    };
+    return ownResultText(result, work.caller.client.era, serverInfoText, {
+      [metaKeys.gateways]: deps.gateways(),
     });
   }
 

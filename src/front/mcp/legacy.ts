@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { View } from "../../catalog/view.ts";
 import { isLogLevel, isWanted } from "../../protocol/log-level.ts";
-import { negotiateLegacy } from "../../protocol/revisions.ts";
+import { metaKeys, negotiateLegacy } from "../../protocol/revisions.ts";
 import type { LogLevels } from "../../routing/log-levels.ts";
 import type { Routing } from "../../routing/routing.ts";
 import type { Subscriptions } from "../../routing/subscriptions.ts";
@@ -28,6 +28,7 @@ export interface LegacyDeps {
   readonly logLevels: LogLevels;
   readonly routing: Routing;
   readonly serverInfo: object;
+  readonly gateways: () => readonly string[];
 }
 
 /** What only legacy clients have: initialize, sessions and their streams, levels, subscriptions, cancellation by message. */
@@ -77,6 +78,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
         capabilities: capabilitiesOf(exposure, view),
         serverInfo: deps.serverInfo,
         ...(instructions === "" ? {} : { instructions }),
+        _meta: { [metaKeys.gateways]: deps.gateways() },
       };
       return { reply: { body: `"result":${asciiJson(result)}`, status: 200 }, session };
     } catch (error) {

@@ -93,10 +93,11 @@ function joinedPieces(result: JsonBytes, cut: Cut, serverInfoText: string, hints
 }
 
 /** A result of our own. */
-export function ownResultText(result: object, era: Era, serverInfoText: string): string {
+export function ownResultText(result: object, era: Era, serverInfoText: string, meta?: JsonObject): string {
   const text = asciiJson(result);
   if (era === "legacy") return text;
-  return `{"resultType":"complete","_meta":{"${metaKeys.serverInfo}":${serverInfoText}}${text === "{}" ? "" : ","}${text.slice(1)}`;
+  const more = meta === undefined ? "" : `,${asciiJson(meta).slice(1, -1)}`;
+  return `{"resultType":"complete","_meta":{"${metaKeys.serverInfo}":${serverInfoText}${more}}${text === "{}" ? "" : ","}${text.slice(1)}`;
 }
 
 const openBrace = 0x7b;

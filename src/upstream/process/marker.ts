@@ -31,6 +31,11 @@ export function toMarkerValue(mark: TreeMark, outer: string | undefined): string
   return [...outerMarks.slice(-maxOuterMarks), mark].join("/");
 }
 
+/** How many gateways stand above a process with this value. */
+export function depthOf(value: string | undefined): number {
+  return (value ?? "").split("/").filter(isTreeMark).length;
+}
+
 /** The marks in a process's environment as Linux shows it: `NAME=value`, each ended by a zero byte. */
 export function readMarks(environment: string): readonly string[] {
   const start = environment.startsWith(`${markerVariable}=`) ? 0 : environment.indexOf(`\0${markerVariable}=`) + 1;
