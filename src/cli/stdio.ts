@@ -42,7 +42,11 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
       clientLeft = true;
       socket.end();
     };
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, leave);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.once(signal, () => {
+        leave();
+        socket.destroy();
+      });
     process.stdin.on("end", leave);
     process.stdin.on("error", leave);
     process.stdout.on("error", leave);

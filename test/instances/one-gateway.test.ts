@@ -1,6 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { request } from "node:http";
 import { createInterface } from "node:readline";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -133,6 +134,16 @@ describe("toolyard stdio", () => {
     await until(() => bridge.lines.some((line) => line.includes("-32700")));
     bridge.process.stdin?.end();
     expect(await new Promise((resolve) => bridge.process.once("exit", resolve))).toBe(0);
+  });
+
+  test("a script that closes its end behind a call gets the answer, also of a server that has to start", async () => {
+    const bridge = rawBridge();
+    const exited = once(bridge.process, "exit");
+    const call = { name: "execute_mcp_tool", arguments: { tool_path: "bad:slow", arguments: { ms: 500 } } };
+    bridge.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${JSON.stringify(call)}}`);
+    bridge.process.stdin?.end();
+    expect(await bridge.answerTo(1)).toContain("waitedMs");
+    expect(await exited).toEqual([0, null]);
   });
 
   test("a gateway that was killed leaves a stale lock, which the next client takes over", async () => {

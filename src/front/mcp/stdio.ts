@@ -23,12 +23,18 @@ export interface StdioFrontOptions {
   readonly limits: Limits;
 }
 
-/** MCP on a pair of streams, both eras (2026-07-28 and 2025-11-25, transports, stdio). Resolves when the client has closed its end. */
+/**
+ * MCP on a pair of streams, both eras (2026-07-28 and 2025-11-25, transports, stdio). Resolves when the client has closed its end and
+ * its requests are answered (`printf … | toolyard stdio`), or a few seconds later, or when nobody reads any more.
+ */
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
   let session: Session | undefined;
   /** Requests in flight without a session, by their id: for notifications/cancelled. */
   const running = new Map<string | number, AbortController>();
+  /** Requests that will be answered; subscriptions are not. */
+  let working = 0;
+  let onQuiet = (): void => undefined;
 
   function send(message: string): void {
     // A client that does not read must not fill our memory: it is left.
@@ -50,7 +56,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     } catch (error) {
       const failure = toGatewayError(error);
       send(
-        `{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`,
+        `{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message, data: { code: failure.code, hint: failure.hint, ...failure.data } })}}`,
       );
     }
   }
@@ -107,6 +113,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
         return;
       }
       const leave = parts.admission.admit(principal);
+      working += 1;
       try {
         const special = isModern ? undefined : parts.legacy.answer(message, caller, channel, controller.signal);
         const reply = await (special ?? parts.runner.run(message, caller, channel, controller.signal));
@@ -114,6 +121,8 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
         if (!controller.signal.aborted) channel.finish(reply.body);
       } finally {
         leave();
+        working -= 1;
+        if (working === 0) onQuiet();
       }
     } catch (error) {
       channel.finish(toWireError(toGatewayError(error), isModern ? "modern" : "legacy", message.method).body);
@@ -130,11 +139,17 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     };
     const splitter = createLineSplitter(options.limits.requestBodyBytes, receive, tooLong);
     options.input.on("data", (chunk: Buffer) => splitter(chunk));
-    options.input.on("end", resolve);
+    let hasEnded = false;
+    options.input.on("end", () => {
+      hasEnded = true;
+      if (working === 0) resolve();
+      onQuiet = resolve;
+      setTimeout(resolve, lingerMs).unref();
+    });
     options.input.on("error", () => resolve());
     // Destroyed by ourselves (a signal): then there is neither end nor error.
-    options.input.on("close", () => resolve());
-    options.output.on("error", () => resolve());
+    options.input.on("close", () => hasEnded || resolve());
+    for (const event of ["error", "close"] as const) options.output.on(event, () => resolve());
   });
   // Stopped by ourselves, perhaps: a client that still reads is told.
   parts.listen.endWhere((who) => who.id === principal.id);
@@ -178,6 +193,9 @@ function createLineChannel(idText: string, send: (message: string) => void): Ans
     },
   };
 }
+
+/** A client that has closed its end may want what it asked for; most have gone, and end us with a signal after two seconds. */
+const lingerMs = 5_000;
 
 /** Two of the largest results. */
 const mostWaitingBytes = 64 * 1024 * 1024;

@@ -245,6 +245,15 @@ describe("the end of stdin", () => {
     expect((await front.answer(1)).result).toBeDefined();
   });
 
+  test("right behind a call that takes a while still answers it", async () => {
+    const front = await start();
+    await ready(front);
+    const slow = { name: "execute_mcp_tool", arguments: { tool_path: "bad:slow", arguments: { ms: 700 } } };
+    front.process.stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: "slow", method: "tools/call", params: slow })}\n`);
+    expect((await front.answer("slow")).result).toMatchObject({ content: [{ text: '{"waitedMs":700}' }] });
+    expect(await front.exitCode()).toBe(0);
+  });
+
   test("a client that closes only its reading end does no harm", async () => {
     const front = await start();
     await front.request(0, "initialize", initialize);
