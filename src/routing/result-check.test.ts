@@ -27,6 +27,7 @@ describe.each([
     '"content":["x"]',
     '"content":[],"isError":"no"',
     '"content":[],"isError":null',
+    '"content":[],"structuredContent":null',
   ])("FAULT 41: with %s is refused", (members) => {
     expect(() => check(write(members))).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
@@ -41,6 +42,27 @@ describe.each([
     for (const members of ['"resultType":"input_required","inputRequests":{}', '"task":{"taskId":"1"}'])
       expect(() => check(write(members))).not.toThrow();
   });
+
+  test("FAULTS 48, 49: that concerns the gateway itself is parsed, whatever its size", () => {
+    for (const members of [
+      '"resultType":"input_required","inputRequests":{}',
+      '"result\\u0054ype":"input\\u005frequired"',
+      '"task":{"taskId":"1"}',
+    ]) {
+      expect(check(write(members)).parsed).toBeDefined();
+      expect(checkResult("s:p", Buffer.from(write(members)), limits).parsed).toBeDefined();
+    }
+    expect(check(write('"resultType":"complete","content":[]')).parsed === undefined).toBe(size === "large");
+  });
+
+  test.each(["NaN", '"a\tb"', '"\\x"', "01.e", "[1,2}", "1,,2", ":1", "1 2", '"unended'])(
+    "FAULT 41: with %j in it is no JSON, and refused as the server's fault",
+    (value) => {
+      const text = write(`"content":[],"structuredContent":${value}`);
+      for (const act of [() => check(text), () => checkResult("s:p", Buffer.from(text), limits)])
+        expect(act).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+    },
+  );
 });
 
 describe("a result", () => {

@@ -1,4 +1,5 @@
-import { findMember, scanElements, scanMembers } from "../protocol/json-scan.ts";
+import { findMember, scanElements, scanMembers, type Member } from "../protocol/json-scan.ts";
+import { checkJson } from "../protocol/json-validity.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 
@@ -35,8 +36,9 @@ export function checkToolResult(
       `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
     );
   }
-  if (result.length > parsedUpToBytes && !mustParse) {
-    lookOver(path, result, limits);
+  const large = result.length > parsedUpToBytes && !mustParse ? scanLarge(path, result, limits) : undefined;
+  if (large !== undefined && isOrdinary(result, large)) {
+    lookOver(path, result, large, limits);
     return { result, parsed: undefined };
   }
   const parsed = parseObject(path, result);
@@ -52,7 +54,29 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
       `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
     );
   }
-  return { result, parsed: result.length > parsedUpToBytes ? undefined : parseObject(what, result) };
+  const large = result.length > parsedUpToBytes ? scanLarge(what, result, limits) : undefined;
+  const isLookedOver = large !== undefined && isOrdinary(result, large);
+  return { result, parsed: isLookedOver ? undefined : parseObject(what, result) };
+}
+
+/** The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody parses it later. */
+function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): readonly Member[] {
+  try {
+    checkJson(result, limits.depth);
+    return scanMembers(result, 0, result.length, limits.depth);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw faulty(what, error.code === "BODY_TOO_DEEP" ? "nests too deeply" : "is no JSON object");
+  }
+}
+
+/** Questions and tasks concern the gateway itself, so they are parsed whatever their size (FAULTS.md 48, 49). */
+function isOrdinary(result: JsonBytes, members: readonly Member[]): boolean {
+  const type = findMember(members, "resultType");
+  return (
+    findMember(members, "task") === undefined &&
+    (type === undefined || result.toString("latin1", type.start, type.end) === '"complete"')
+  );
 }
 
 function parseObject(path: string, result: JsonBytes): JsonObject {
@@ -104,17 +128,15 @@ const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
   resource_link: "uri",
 });
 
-function lookOver(path: string, result: JsonBytes, limits: ResultLimits): void {
-  const members = scanMembers(result, 0, result.length, limits.depth);
+function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): void {
   const isError = findMember(members, "isError");
   if (isError !== undefined && result[isError.start] !== 0x74 && result[isError.start] !== 0x66)
     throw faulty(path, "has an isError that is no boolean");
+  const structured = findMember(members, "structuredContent");
+  if (structured !== undefined && result[structured.start] === 0x6e)
+    throw faulty(path, "has a structuredContent that is null");
   const content = findMember(members, "content");
-  if (content === undefined) {
-    if (findMember(members, "task") === undefined && findMember(members, "resultType") === undefined)
-      throw faulty(path, "has no content");
-    return;
-  }
+  if (content === undefined) throw faulty(path, "has no content");
   if (result[content.start] !== 0x5b) throw faulty(path, "has a content that is no array");
   const blocks = scanElements(result, content.start, content.end, limits.depth, limits.contentBlocks);
   if (blocks.length > limits.contentBlocks) throw tooManyBlocks(path, limits);

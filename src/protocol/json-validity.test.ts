@@ -1,0 +1,134 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { checkJson } from "./json-validity.ts";
+
+const plenty = 1_000;
+
+function takes(bytes: Buffer): boolean {
+  try {
+    checkJson(bytes, plenty);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** At every place within a word of four bytes. */
+function expectAsParsed(text: string): void {
+  for (let shift = 0; shift < 4; shift += 1) {
+    const bytes = Buffer.from(" ".repeat(shift) + text, "utf8").subarray(shift);
+    expect({ text, taken: takes(bytes) }).toEqual({ text, taken: parses(text) });
+  }
+}
+
+const spaces = fc.constantFrom(undefined, 1, "\t");
+const long = "x".repeat(200);
+
+describe("against JSON.parse", () => {
+  test("whatever JSON.stringify writes is taken", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: "binary" }), spaces, (value, space) =>
+        expectAsParsed(JSON.stringify(value, undefined, space)),
+      ),
+    );
+  });
+
+  test("what was broken at one place is taken only where it is still JSON", () => {
+    const pieces = fc.constantFrom(
+      ...'{}[],:"\\/-+.eE0123ntfu \n\t\u0001ä'.split(""),
+      "",
+      "\\x",
+      "\\u12",
+      "NaN",
+      `"${long}\t"`,
+      `"${long}\\"`,
+    );
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 4 }),
+        spaces,
+        fc.nat(),
+        fc.nat(2),
+        pieces,
+        (value, space, seed, cut, piece) => {
+          const text = JSON.stringify({ long, value }, undefined, space);
+          const at = seed % (text.length + 1);
+          expectAsParsed(text.slice(0, at) + piece + text.slice(at + cut));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ...[
+      "",
+      " ",
+      "nul",
+      "nulls",
+      "tru",
+      "NaN",
+      "Infinity",
+      "01",
+      "01.e",
+      "1.",
+      ".5",
+      "-",
+      "-0",
+      "1e",
+      "1e+",
+      "1e+5",
+      "+1",
+      "0x1",
+    ],
+    ...['"', '"\\"', '"\\x"', '"\\u00g0"', '"\\u0041"', '"a\tb"', '"a\u007fb"', "'a'"],
+    ...[
+      "[",
+      "[1,2}",
+      "[1,]",
+      "[,1]",
+      "[1 2]",
+      '{"a":1]',
+      '{"a" 1}',
+      "{a:1}",
+      '{"a":1,}',
+      '{,"a":1}',
+      '{"a":,1}',
+      "{} {}",
+      "[]]",
+    ],
+    ...[
+      `"${long}\\n${long}"`,
+      `"${long}\\n${long}\n"`,
+      `"${long}`,
+      `"${long}\\"`,
+      `["${long}","\\${long}"]`,
+      ` "${long}"\n`,
+    ],
+    ...["\t", "\u0000", "\u001f", " "].flatMap((unit) =>
+      [1, 2, 3, 4, 5].map((tail) => `"${long}${unit}${"y".repeat(tail)}"`),
+    ),
+  ])("%j", expectAsParsed);
+});
+
+test("nesting is refused beyond the limit, and costs no stack", () => {
+  checkJson(Buffer.from("[[[]]]"), 2);
+  expect(() => checkJson(Buffer.from("[[[1]]]"), 2)).toThrow(expect.objectContaining({ code: "BODY_TOO_DEEP" }));
+  const deep = 200_000;
+  checkJson(Buffer.from("[".repeat(deep) + "]".repeat(deep)), deep);
+});
+
+test("strings full of escapes take linear time", () => {
+  const startedMs = performance.now();
+  checkJson(Buffer.from(`["${`${long}\\n`.repeat(10_000)}"]`), plenty);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
