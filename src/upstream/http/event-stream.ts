@@ -1,3 +1,5 @@
+import { GatheredBytes } from "./gathered-bytes.ts";
+
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const colon = 0x3a;
@@ -25,10 +27,9 @@ export interface EventStreamSink {
  * standard says. `limitBytes` bounds one event (all its lines together).
  */
 export function createEventStreamReader(limitBytes: number, sink: EventStreamSink): EventStreamReader {
-  let parts: Buffer[] = [];
-  let data: Buffer[] = [];
-  /** Bytes held: of the unfinished line and of the data lines of the unfinished event. */
-  let heldBytes = 0;
+  const unfinishedLine = new GatheredBytes();
+  const data = new GatheredBytes();
+  let hasData = false;
   let type = "";
   let id: string | undefined;
   let lastEventId: string | undefined;
@@ -39,11 +40,9 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
 
   function endLine(end: Buffer): void {
     let line = end;
-    if (parts.length > 0) {
-      parts.push(end);
-      line = Buffer.concat(parts);
-      for (let index = 0; index < parts.length - 1; index += 1) heldBytes -= (parts[index] as Buffer).length;
-      parts = [];
+    if (unfinishedLine.length > 0) {
+      unfinishedLine.append(end);
+      line = unfinishedLine.take();
     }
     if (isFirstLine) {
       isFirstLine = false;
@@ -55,13 +54,12 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
 
   function endEvent(): void {
     if (id !== undefined) lastEventId = id;
-    if (data.length > 0) {
-      const whole = data.length === 1 ? (data[0] as Buffer) : joinLines(data);
+    if (hasData) {
+      const whole = data.take();
+      hasData = false;
       if (whole.length > 0) sink.onEvent(whole, type === "" ? "message" : type);
-      data = [];
     }
     type = "";
-    heldBytes = 0;
   }
 
   function readField(line: Buffer): void {
@@ -71,8 +69,9 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
     const valueStart = nameEnd === -1 ? line.length : nameEnd + (line[nameEnd + 1] === space ? 2 : 1);
     switch (name) {
       case "data":
-        data.push(line.subarray(valueStart));
-        heldBytes += line.length - valueStart + 1;
+        if (hasData) data.append(newline);
+        hasData = true;
+        data.append(line.subarray(valueStart));
         return;
       case "event":
         type = line.toString("utf8", valueStart, Math.min(line.length, valueStart + 100));
@@ -89,10 +88,10 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
   }
 
   function isTooLong(): boolean {
-    if (heldBytes <= limitBytes) return false;
+    if (unfinishedLine.length + data.length <= limitBytes) return false;
     ended = true;
-    parts = [];
-    data = [];
+    unfinishedLine.clear();
+    data.clear();
     sink.onTooLong();
     return true;
   }
@@ -119,8 +118,7 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
       if (returnAt !== -1 && returnAt < start) returnAt = chunk.indexOf(carriageReturn, start);
     }
     if (start < chunk.length) {
-      parts.push(chunk.subarray(start));
-      heldBytes += chunk.length - start;
+      unfinishedLine.append(chunk.subarray(start));
       isTooLong();
     }
   }
@@ -134,13 +132,4 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
       return retryMs;
     },
   };
-}
-
-function joinLines(lines: readonly Buffer[]): Buffer {
-  const pieces: Buffer[] = [];
-  for (const line of lines) {
-    if (pieces.length > 0) pieces.push(newline);
-    pieces.push(line);
-  }
-  return Buffer.concat(pieces);
 }

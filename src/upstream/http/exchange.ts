@@ -1,5 +1,6 @@
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { createEventStreamReader, type EventStreamReader, type EventStreamSink } from "./event-stream.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "./headers.ts";
 import type { HttpRequest, HttpSocket, ResponseHandler, TransportFailure } from "./http-socket.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
@@ -47,7 +48,8 @@ export class Exchange implements ResponseHandler, EventStreamSink {
   #head = noHead;
   /** Of a body whose length is known: all of it, filled as it comes. */
   #body: Buffer | undefined;
-  #chunks: Buffer[] | undefined;
+  /** Of a body whose length is not known, or that is a refusal's. */
+  #gathered: GatheredBytes | undefined;
   #bytes = 0;
 
   constructor(id: number, wire: Wire, outgoing: Outgoing, sink: ExchangeSink) {
@@ -106,7 +108,7 @@ export class Exchange implements ResponseHandler, EventStreamSink {
   onHead(head: ResponseHead): void {
     if (this.#ended) return;
     this.#head = head;
-    this.#body = this.#chunks = undefined;
+    this.#body = this.#gathered = undefined;
     this.#bytes = 0;
     const failure = failureOfHead(this.#wire.endpoint, head);
     if (failure !== undefined) {
@@ -142,7 +144,7 @@ export class Exchange implements ResponseHandler, EventStreamSink {
       return;
     }
     if (this.#body !== undefined) bytes.copy(this.#body, this.#bytes, start, end);
-    else (this.#chunks ??= []).push(Buffer.from(bytes.subarray(start, end)));
+    else this.#gather(bytes.subarray(start, end));
     this.#bytes += end - start;
     if (this.#bytes > this.#wire.limits.messageBytes) this.onTooLong();
   }
@@ -281,9 +283,17 @@ export class Exchange implements ResponseHandler, EventStreamSink {
   }
 
   #takeBody(): Buffer {
-    if (this.#body !== undefined) return this.#body;
-    const chunks = this.#chunks ?? [];
-    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    return this.#body ?? this.#gathered?.take() ?? Buffer.alloc(0);
+  }
+
+  /** The piece is in memory that is used again: the first has to be copied, the others are copied anyway. */
+  #gather(piece: Buffer): void {
+    if (this.#gathered !== undefined) {
+      this.#gathered.append(piece);
+      return;
+    }
+    this.#gathered = new GatheredBytes();
+    this.#gathered.append(Buffer.from(piece));
   }
 
   #fail(error: GatewayError): void {

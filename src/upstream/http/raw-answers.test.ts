@@ -1,0 +1,78 @@
+import type { Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { resultText, serveRaw, type RawAnswer } from "../../../test/harness/raw-http-server.ts";
+import { createLargeBuffers } from "../../shared/large-buffers.ts";
+import type { Connection, UpstreamRequest } from "../connection.ts";
+import { connectHttpWith } from "./connect-http.ts";
+import { httpTuning, type HttpTuning } from "./tuning.ts";
+
+const eventStream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+const chunkedJson = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+
+test.each([
+  ["chunks of a body", chunkedJson, "", "1\r\nx\r\n", ""],
+  ["chunks of a line", eventStream, "data: ", "1\r\nx\r\n", "\n\n"],
+  ["lines of an event", eventStream, "data: ", "6\r\ndata:\n\r\n", "\n\n"],
+])("FAULT 70: a million %s cost what their bytes cost", async (_what, head, before, piece, after) => {
+  const { connection } = await connect("modern", async ({ message }, socket) => {
+    if (message.method !== "tools/call") return false;
+    const [start, end] = resultText(message.id, '{"text":"|"}').split("|") as [string, string];
+    // White space between members of an object may be of any length, in any number of lines.
+    const isText = piece.includes("x");
+    socket.write(head + chunk(before + (isText ? start : `${start}",\n`)));
+    for (let sent = 0; sent < 1_000; sent += 1) await written(socket, piece.repeat(1_000));
+    socket.write(`${chunk((isText ? end : `data: "a":"${end}`) + after)}0\r\n\r\n`);
+    return true;
+  });
+  const startedWith = process.memoryUsage().heapUsed;
+  let most = 0;
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().heapUsed - startedWith)), 5);
+  const reply = await connection.request(call());
+  clearInterval(watch);
+  expect(reply.kind === "result" && reply.result.length).toBeGreaterThan(999_999);
+  expect(most).toBeLessThan(80_000_000);
+});
+
+function chunk(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+async function written(socket: Socket, text: string): Promise<void> {
+  await new Promise((resolve) => socket.write(text, resolve));
+}
+
+async function connect(era: "legacy" | "modern", answer: RawAnswer, tuning: HttpTuning = httpTuning) {
+  const server = await serveRaw(era, answer);
+  const oddities: string[] = [];
+  const connection = await connectHttpWith(
+    { ...tuning, disposeTimeoutMs: 500 },
+    {
+      server: "odd",
+      transport: { kind: "http", url: server.url, headers: {} },
+      identity: { name: "toolyard", version: "0.0.0" },
+      limits: { messageBytes: 16 << 20, depth: 64, sendQueueBytes: 1 << 20, stopTimeoutMs: 100 },
+      knownEras: undefined,
+      memory: createLargeBuffers(),
+      authorize: undefined,
+      events: {
+        onNotification: () => undefined,
+        onStderr: () => undefined,
+        onOddity: (kind) => oddities.push(kind),
+      },
+    },
+    AbortSignal.timeout(20_000),
+  );
+  onTestFinished(() => connection[Symbol.asyncDispose]());
+  return { server, connection, oddities } satisfies { connection: Connection; [key: string]: unknown };
+}
+
+function call(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
+  return {
+    method: "tools/call",
+    params: [["name", '"echo"']],
+    signal: new AbortController().signal,
+    timeoutMs: 20_000,
+    maxTimeoutMs: 60_000,
+    ...changes,
+  };
+}
