@@ -24,7 +24,8 @@ export interface OnceOptions {
 }
 
 /**
- * One exchange as a promise, for what is rare: handshakes, notifications, farewells. Resolves to the first answer, or to the end.
+ * One exchange as a promise, for what is rare: handshakes, notifications, farewells; it does not wait behind calls. Resolves to the first
+ * answer, or to the end.
  * Rejects with the failures of an exchange, UPSTREAM_TIMEOUT, or the signal's reason.
  */
 export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
@@ -52,16 +53,19 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
       exchange.expectEnd();
     }
 
-    const exchange = wire.exchange(outgoing, {
-      onSent: () => undefined,
-      onHead(given) {
-        head = given;
+    const exchange = wire.exchange(
+      { ...outgoing, isUrgent: true },
+      {
+        onSent: () => undefined,
+        onHead(given) {
+          head = given;
+        },
+        onMessage: receive,
+        onEnd: () => settle(() => resolve({ kind: "empty", head })),
+        onRefused: (refusal) => settle(() => resolve({ kind: "refused", refusal })),
+        onFailed: (error) => settle(() => reject(error)),
       },
-      onMessage: receive,
-      onEnd: () => settle(() => resolve({ kind: "empty", head })),
-      onRefused: (refusal) => settle(() => resolve({ kind: "refused", refusal })),
-      onFailed: (error) => settle(() => reject(error)),
-    });
+    );
     const onAbort = () => giveUp(abortReason(options.signal));
     const timer = setTimeout(() => {
       giveUp(

@@ -223,15 +223,17 @@ export class Exchange implements ResponseHandler, EventStreamSink {
 
   #dispatch(headers: readonly string[]): void {
     if (this.#ended) return;
-    const { method, body, path } = this.#outgoing;
-    if (!this.#wire.admitQueued(body?.length ?? 0)) {
+    const { method, body, path, isUrgent } = this.#outgoing;
+    // There are not more urgent ones than calls that wait, and what they bring makes room.
+    if (isUrgent !== true && !this.#wire.admitQueued(body?.length ?? 0)) {
       this.#fail(
         new GatewayError("UPSTREAM_BUSY", `${this.#wire.limits.sendQueueBytes} bytes already wait for ${this.#server}`),
       );
       return;
     }
-    this.#isQueued = true;
-    this.#wire.pool.dispatch({ path: path ?? this.#wire.endpoint.path, method, headers, body }, this);
+    this.#isQueued = isUrgent !== true;
+    const request = { path: path ?? this.#wire.endpoint.path, method, headers, body, isUrgent: isUrgent === true };
+    this.#wire.pool.dispatch(request, this);
   }
 
   async #dispatchAuthorized(authorize: NonNullable<Wire["authorize"]>, refresh: boolean): Promise<void> {

@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly headers: readonly string[];
   /** Latin1; null for none. */
   readonly body: string | null;
+  /** Never waits behind others: they may be waiting for what it brings. Short ones only, because few are sent at a time. */
+  readonly isUrgent?: boolean;
 }
 
 /** Why there is no response, or no whole one. */

@@ -31,6 +31,7 @@ export class LegacyCall implements ExchangeSink {
   #session: LegacySession | undefined;
   #exchange: Exchange | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isSent = false;
   #isAnswered = false;
   #isRenewed = false;
   #isResuming = false;
@@ -42,6 +43,11 @@ export class LegacyCall implements ExchangeSink {
     this.id = id;
     this.#request = request;
     this.#body = body;
+  }
+
+  /** The server may have seen it. */
+  get isSent(): boolean {
+    return this.#isSent;
   }
 
   send(session: LegacySession): void {
@@ -61,6 +67,7 @@ export class LegacyCall implements ExchangeSink {
   }
 
   onSent(): void {
+    this.#isSent = true;
     if (!this.#isResuming) this.#request.onSent?.();
   }
 

@@ -44,9 +44,15 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
     events,
     questionsAllowed: () => true,
     send(text, reason, id) {
+      const cancelled = reason === "cancel" && id !== undefined ? calls.get(id) : undefined;
+      if (cancelled?.isSent === false) {
+        // It waits for a connection: sent after its cancellation, it would run.
+        cancelled.abort();
+        return;
+      }
       void post(text).finally(() => {
         // A server need not answer what was cancelled: its stream would stay open.
-        if (reason === "cancel" && id !== undefined) calls.get(id)?.abort();
+        cancelled?.abort();
       });
     },
   });

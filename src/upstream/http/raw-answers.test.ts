@@ -1,6 +1,13 @@
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { resultText, serveRaw, type RawAnswer } from "../../../test/harness/raw-http-server.ts";
+import {
+  resultText,
+  serveRaw,
+  type RawAnswer,
+  type RawHttpServer,
+  type RawRequest,
+} from "../../../test/harness/raw-http-server.ts";
+import { until } from "../../../test/harness/until.ts";
 import { createLargeBuffers } from "../../shared/large-buffers.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "./connect-http.ts";
@@ -32,6 +39,47 @@ test.each([
   expect(reply.kind === "result" && reply.result.length).toBeGreaterThan(999_999);
   expect(most).toBeLessThan(80_000_000);
 });
+
+const few: HttpTuning = { ...httpTuning, connections: 3, reservedConnections: 1 };
+const hanging: RawAnswer = ({ message }) => message?.method === "tools/call" && message.params.name === "hang";
+
+test("calls that hold every connection can all be cancelled, and the next one runs at once", async () => {
+  const { connection, server } = await connect("legacy", hanging, few);
+  const controller = new AbortController();
+  const calls = Array.from({ length: 8 }, () =>
+    connection.request(call({ params: [["name", '"hang"']], signal: controller.signal })),
+  );
+  await until(() => sentTo(server, "tools/call").length === few.connections);
+  controller.abort();
+  for (const one of await Promise.allSettled(calls)) expect(one).toMatchObject({ reason: { code: "CALL_CANCELLED" } });
+  expect(await connection.request(call())).toMatchObject({ kind: "result" });
+  // Those that waited for a connection never reached the server, so it hears nothing of them.
+  expect(sentTo(server, "notifications/cancelled")).toHaveLength(few.connections);
+  expect(sentTo(server, "tools/call")).toHaveLength(few.connections + 1);
+});
+
+test("the answer to a question does not wait behind the calls that wait for it", async () => {
+  const asked = new Map<unknown, () => void>();
+  const { connection } = await connect(
+    "legacy",
+    ({ message }, socket) => {
+      if (message?.method === undefined && asked.has(message?.id)) asked.get(message.id)?.();
+      if (message?.method !== "tools/call") return false;
+      const question = { jsonrpc: "2.0", id: `q${message.id}`, method: "elicitation/create", params: { message: "?" } };
+      socket.write(eventStream + chunk(`data: ${JSON.stringify(question)}\n\n`));
+      asked.set(question.id, () => socket.write(`${chunk(`data: ${resultText(message.id, "{}")}\n\n`)}0\r\n\r\n`));
+      return true;
+    },
+    few,
+  );
+  const ask = () => Promise.resolve({ kind: "result", result: Buffer.from("{}") } as const);
+  const replies = await Promise.all(Array.from({ length: 7 }, () => connection.request(call({ ask }))));
+  for (const reply of replies) expect(reply.kind).toBe("result");
+});
+
+function sentTo({ requests }: RawHttpServer, method: string): readonly RawRequest[] {
+  return requests.filter(({ message }) => message?.method === method);
+}
 
 function chunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;

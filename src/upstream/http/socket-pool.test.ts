@@ -21,7 +21,12 @@ async function serve(onSocket: (socket: Socket) => void, connections = 1) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const port = (server.address() as AddressInfo).port;
-  const pool = createSocketPool({ origin: `http://127.0.0.1:${port}`, connections, connectTimeoutMs: 2_000 });
+  const pool = createSocketPool({
+    origin: `http://127.0.0.1:${port}`,
+    connections,
+    reserved: 1,
+    connectTimeoutMs: 2_000,
+  });
   cleanups.push(() => {
     pool.destroy();
     for (const socket of accepted) socket.destroy();
@@ -31,11 +36,16 @@ async function serve(onSocket: (socket: Socket) => void, connections = 1) {
 }
 
 /** What came of a request: the body, or why there is none. */
-function post(pool: SocketPool, body: string, headers: readonly string[] = []): Promise<string | TransportFailure> {
+function post(
+  pool: SocketPool,
+  body: string,
+  headers: readonly string[] = [],
+  isUrgent = false,
+): Promise<string | TransportFailure> {
   return new Promise((resolve) => {
     let answer = "";
     pool.dispatch(
-      { method: "POST", path: "/", headers, body },
+      { method: "POST", path: "/", headers, body, isUrgent },
       {
         onConnected: () => true,
         onHead: () => undefined,
@@ -96,4 +106,23 @@ test("a server that answers and never reads the rest loses its connection", asyn
   accepted[0]!.resume();
   await until(() => accepted[0]!.destroyed);
   expect(accepted[0]!.bytesRead).toBeLessThan(largeBody.length);
+});
+
+test("what is urgent does not wait behind requests that wait for it, and takes no more connections than are reserved", async () => {
+  const held: Socket[] = [];
+  const { pool, accepted } = await serve((socket) =>
+    eachRequest(socket, (body) => {
+      if (body === "held") held.push(socket);
+      else socket.write(small);
+      if (body === "release") held.shift()?.write(small);
+    }),
+  );
+  const waiting = Promise.all([post(pool, "held"), post(pool, "held")]);
+  await until(() => held.length === 1);
+  for (const body of ["release", "release"]) {
+    await until(() => held.length === 1);
+    expect(await post(pool, body, [], true)).toBe("ok");
+  }
+  expect(await waiting).toEqual(["ok", "ok"]);
+  expect(accepted).toHaveLength(2);
 });

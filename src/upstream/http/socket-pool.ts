@@ -8,6 +8,8 @@ export interface SocketPoolOptions {
   readonly origin: string;
   /** Most sockets at a time; further requests wait for one. */
   readonly connections: number;
+  /** Sockets beyond those, for urgent requests only. */
+  readonly reserved: number;
   readonly connectTimeoutMs: number;
 }
 
@@ -44,6 +46,7 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   const waiting: Waiting[] = [];
   const headTexts = new WeakMap<readonly string[], string>();
   const open = createOpener(url);
+  let reserve: SocketPool | undefined;
   /** What this turn of the event loop asked for. */
   let ready: Waiting[] = [];
   let isDestroyed = false;
@@ -168,7 +171,14 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
     if (socket !== undefined) sendOrFree(socket, wanted);
     else if (isDestroyed) wanted.handler.onTransportFailure(disposed);
     else if (sockets.size < options.connections) connect(wanted);
+    else if (wanted.request.isUrgent === true && options.reserved > 0) dispatchUrgent(wanted);
     else waiting.push(wanted);
+  }
+
+  /** The sockets of this pool may all be held by calls that wait for this very message: an answer, or their cancellation. */
+  function dispatchUrgent({ request, handler }: Waiting): void {
+    reserve ??= createSocketPool({ ...options, connections: options.reserved, reserved: 0 });
+    reserve.dispatch(request, handler);
   }
 
   function sendOrFree(socket: HttpSocket, wanted: Waiting): void {
@@ -183,6 +193,7 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
     destroy() {
       isDestroyed = true;
       clearTimeout(sweep);
+      reserve?.destroy();
       for (const socket of sockets) socket.destroy(disposed);
       for (const { handler } of waiting.splice(0)) handler.onTransportFailure(disposed);
     },

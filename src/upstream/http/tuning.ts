@@ -2,6 +2,8 @@
 export interface HttpTuning {
   /** Sockets to one server: every call in flight has its own (no pipelining), as has every open event stream. */
   readonly connections: number;
+  /** Sockets beside those, for what may not wait behind calls: cancellations, answers to questions, a new session. */
+  readonly reservedConnections: number;
   readonly connectTimeoutMs: number;
   /** Waits before a connection that failed is tried again (DESIGN.md section 7); only while nothing was sent. */
   readonly connectRetryDelaysMs: readonly number[];
@@ -25,6 +27,7 @@ export interface HttpTuning {
 
 export const httpTuning: HttpTuning = Object.freeze({
   connections: 256,
+  reservedConnections: 16,
   connectTimeoutMs: 10_000,
   connectRetryDelaysMs: Object.freeze([500, 1_000, 2_000]),
   discoverTimeoutMs: 10_000,

@@ -48,6 +48,7 @@ export function createWire(options: WireOptions): Wire {
   const pool = createSocketPool({
     origin: endpoint.origin,
     connections: tuning.connections,
+    reserved: tuning.reservedConnections,
     connectTimeoutMs: tuning.connectTimeoutMs,
   });
   const live = createSlotTable<Exchange>();
