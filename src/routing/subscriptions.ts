@@ -1,12 +1,10 @@
 import type { EventBus } from "../events/bus.ts";
 import type { Instance } from "../instance/instance.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
-import { abortAfter, sleep, untilAborted } from "../shared/abort.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
-import type { JsonBytes } from "../shared/json-bytes.ts";
 import type { Connection } from "../upstream/connection.ts";
-import { parseErrorObject } from "../upstream/error-object.ts";
+import { createResourceListener, refused, subscribeTimeoutMs, type ResourceListener } from "./resource-listener.ts";
 
 /** Subscriptions to resources, shared and counted: however many clients listen, the server sees one. */
 export interface Subscriptions {
@@ -17,7 +15,6 @@ export interface Subscriptions {
 
 /** More than this many different resources are not watched at once. */
 const mostSubscriptions = 10_000;
-const subscribeTimeoutMs = 30_000;
 
 interface Share {
   readonly id: InstanceId;
@@ -34,6 +31,7 @@ export function createSubscriptions(
   events: EventBus,
 ): Subscriptions {
   const shares = new Map<string, Share>();
+  const listeners = new WeakMap<Connection, ResourceListener>();
 
   events.on(["mcp.server.started", "mcp.server.respawned"], (event) => {
     for (const share of shares.values()) if (share.id === event.instance) share.renew();
@@ -74,6 +72,24 @@ export function createSubscriptions(
     };
   }
 
+  /** Resolves when the server has taken it. */
+  async function subscribeOn(connection: Connection, server: string, uri: string, signal: AbortSignal): Promise<void> {
+    if (connection.peer.era === "modern") {
+      let listener = listeners.get(connection);
+      if (listener === undefined) listeners.set(connection, (listener = createResourceListener(connection, server)));
+      await listener.watch(uri, signal);
+      return;
+    }
+    const reply = await connection.request({
+      method: "resources/subscribe",
+      params: [["uri", latin1(uri)]],
+      signal,
+      timeoutMs: subscribeTimeoutMs,
+      maxTimeoutMs: subscribeTimeoutMs,
+    });
+    if (reply.kind === "error") throw refused(server, reply.error);
+  }
+
   return {
     async subscribe(id, uri, signal) {
       const instance = instanceOf(id);
@@ -112,63 +128,6 @@ export function createSubscriptions(
       return shares.size;
     },
   };
-}
-
-/** Resolves when the server has taken it. */
-async function subscribeOn(connection: Connection, server: string, uri: string, signal: AbortSignal): Promise<void> {
-  if (connection.peer.era === "modern") {
-    await listenOn(connection, server, uri, signal, firstRetryMs);
-    return;
-  }
-  const reply = await connection.request({
-    method: "resources/subscribe",
-    params: [["uri", latin1(uri)]],
-    signal,
-    timeoutMs: subscribeTimeoutMs,
-    maxTimeoutMs: subscribeTimeoutMs,
-  });
-  if (reply.kind === "error") throw refused(server, reply.error);
-}
-
-/**
- * The answer to `subscriptions/listen` is its end: it stays open as long as anybody listens, and a stream that breaks off is opened
- * again, after twice as long each time. With the connection it ends for good: a new one is subscribed to anew.
- */
-async function listenOn(
-  connection: Connection,
-  server: string,
-  uri: string,
-  signal: AbortSignal,
-  retryMs: number,
-): Promise<void> {
-  let take: (() => void) | undefined;
-  const taken = new Promise<void>((resolve) => (take = resolve));
-  const replies = { send: () => take?.() === undefined };
-  const forEver = { timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.POSITIVE_INFINITY };
-  const params = [["notifications", latin1({ resourceSubscriptions: [uri] })]] as const;
-  let isOver = false;
-  void connection.closed.then(() => (isOver = true));
-  const ended = connection.request({ method: "subscriptions/listen", params, signal, replies, ...forEver });
-  const again = async (): Promise<void> => {
-    await sleep(retryMs, signal);
-    if (!isOver) await listenOn(connection, server, uri, signal, Math.min(retryMs * 2, longestRetryMs));
-  };
-  const refusal = ended.then((reply) => {
-    if (reply.kind === "error") throw refused(server, reply.error);
-  });
-  await untilAborted(Promise.race([taken, refusal]), abortAfter(subscribeTimeoutMs, signal));
-  void refusal.then(again, again).catch(() => undefined);
-}
-
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
-
-function refused(server: string, error: JsonBytes): GatewayError {
-  return new GatewayError(
-    "UPSTREAM_PROTOCOL",
-    `${server} refused the subscription: ${parseErrorObject(error).message.slice(0, 200)}`,
-    { hint: "Read the resource again when it is needed: the server does not tell when it changes." },
-  );
 }
 
 /** Nobody waits for it. */
