@@ -60,6 +60,8 @@ export type GatewayEvent =
       readonly type: "catalog.announced";
       readonly kinds: readonly ("tools" | "resources" | "prompts")[];
     })
+  /** The server forgot what it had been told in its session, and is in a new one. */
+  | (AboutInstance & { readonly type: "server.session_replaced" })
   | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
   /** A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never written down. */
   | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })

@@ -53,6 +53,10 @@ export function createHearing(
           if (!isOfCall) events.emit({ type: "server.notification", ...about(), method, params });
         }
       },
+      onSessionReplaced() {
+        for (const kind of listKindOf.values()) onListChanged(kind);
+        events.emit({ type: "server.session_replaced", ...about() });
+      },
       onStderr(line) {
         stderr = [...stderr.slice(1 - keptStderrLines), line];
         log.debug({ component: "server", server, operation: "stderr" }, line);

@@ -22,6 +22,11 @@ export function createLogLevels(instanceOf: (id: InstanceId) => Instance | undef
   const told = new WeakMap<Connection, string>();
 
   events.on(["mcp.server.started", "mcp.server.respawned"], (event) => void tell(event.instance));
+  events.on(["server.session_replaced"], ({ instance }) => {
+    const connection = instanceOf(instance)?.connection;
+    if (connection !== undefined) told.delete(connection);
+    void tell(instance);
+  });
 
   async function tell(id: InstanceId): Promise<void> {
     const connection = instanceOf(id)?.connection;

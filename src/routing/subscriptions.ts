@@ -22,6 +22,8 @@ interface Share {
   readonly ready: Promise<void>;
   /** Subscribes on the instance's connection of now, unless it is subscribed there already. */
   renew(): void;
+  /** The server forgot it, though the connection is the same. */
+  forget(): void;
   end(): void;
 }
 
@@ -35,6 +37,9 @@ export function createSubscriptions(
 
   events.on(["mcp.server.started", "mcp.server.respawned"], (event) => {
     for (const share of shares.values()) if (share.id === event.instance) share.renew();
+  });
+  events.on(["server.session_replaced"], (event) => {
+    for (const share of shares.values()) if (share.id === event.instance) share.forget();
   });
 
   function open(instance: Instance, uri: string): Share {
@@ -63,6 +68,12 @@ export function createSubscriptions(
         }
         // Refused now though it was taken before: the client keeps what it has, and hears nothing.
         void subscribe(current).catch(() => undefined);
+      },
+      forget() {
+        // A modern server keeps no sessions: what it streams goes on.
+        if (on?.peer.era !== "legacy") return;
+        on = undefined;
+        this.renew();
       },
       end() {
         held.release();

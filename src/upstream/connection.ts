@@ -86,6 +86,8 @@ export type Closed =
 export interface ConnectionEvents {
   /** A notification that belongs to no request (`isOfCall`: to one whose client does not want it): `notifications/tools/list_changed`, `notifications/resources/updated`, ... */
   onNotification(method: string, params: JsonObject, isOfCall?: boolean): void;
+  /** The server had forgotten the session, and there is a new one: subscriptions and log level went with the old, and lists may be others. */
+  onSessionReplaced?(): void;
   /** One line that the server wrote to stderr, cut at 4 KB. */
   onStderr(line: string): void;
   /** Something odd that was dropped: a second answer, an unknown id, a line that is no JSON. Counted, and logged at debug. */

@@ -356,3 +356,24 @@ test("a subscription whose stream breaks off is opened again, and its client hea
   });
   await session.end();
 });
+
+test("a server that forgot its session is told again what its clients listen to, and asked for its lists", async () => {
+  const uri = "bad://binary";
+  const session = await openSession(`${gateway.url}/mcp/server/legacy-http`);
+  const stream = await session.listen();
+  await (await session.call(1, "resources/subscribe", { uri })).next(({ id }) => id === 1);
+  await (await session.call(2, "logging/setLevel", { level: "notice" })).next(({ id }) => id === 2);
+  const asked = (): string[] => {
+    const methods = readRecord(fileOf("legacy-http")).map(({ message }) => String(message?.method));
+    return methods.slice(methods.lastIndexOf("initialize"));
+  };
+  await execute(gateway.url, "legacy-http:expire-session");
+  expect(asked()).toContain("resources/subscribe");
+  await execute(gateway.url, "legacy-http:echo");
+  await until(() => {
+    const methods = asked();
+    return ["resources/subscribe", "logging/setLevel", "tools/list"].every((method) => methods.includes(method));
+  });
+  stream.close();
+  await session.end();
+});

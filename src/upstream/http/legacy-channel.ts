@@ -100,6 +100,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
     dialect = dialectOf(session);
     isProven = false;
     stream = listen();
+    events.onSessionReplaced?.();
     return session;
   }
 
