@@ -6,7 +6,7 @@ import { deliver, type Delivery } from "./deliver.ts";
 import type { Exchange, ExchangeSink } from "./exchange.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { endedUnanswered } from "./modern-channel.ts";
-import { failureOfRefusal, rpcErrorOf, type Refusal } from "./refusal.ts";
+import { failureOfRefusal, rpcErrorOf, type Refusal, type RpcError } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
 export interface LegacyCallHost extends Delivery {
@@ -111,7 +111,7 @@ export class LegacyCall implements ExchangeSink {
       return;
     }
     const error = rpcErrorOf(refusal.body, maxDepth);
-    if (this.#isSessionGone(refusal.head.status, error?.code)) {
+    if (this.#isSessionGone(refusal.head.status, error)) {
       void this.#sendAgain();
       return;
     }
@@ -125,15 +125,17 @@ export class LegacyCall implements ExchangeSink {
 
   /**
    * 404 says so (2025-11-25, transports, session management). Many servers say 400 and -32000 instead, which may also be a plain
-   * error: it is believed once per session, and only of one that has worked.
+   * error: it is believed once per session, and only of one that has worked. With the request's own id it is the tool's: it ran.
    */
-  #isSessionGone(status: number, code: number | undefined): boolean {
+  #isSessionGone(status: number, error: RpcError | undefined): boolean {
     const session = this.#session;
     if (session === undefined || this.#isRenewed) return false;
     // The server has become a modern one: no new session will come, which ends this connection.
-    if (code !== undefined && isModernError(code)) return true;
+    if (error !== undefined && isModernError(error.code)) return true;
     if (session.id === undefined) return false;
-    return status === 404 || (status === 400 && code === serverErrorCode && this.#host.isProven(session));
+    if (status === 404) return true;
+    if (status !== 400 || error?.code !== serverErrorCode || error.id === this.id) return false;
+    return this.#host.isProven(session);
   }
 
   /** The refusal says that the request did not run, so it is sent once more, in a new session. */

@@ -33,11 +33,15 @@ test("a session that expired is replaced once for all who wait, and each request
   expect(server.ran).toBe(21);
 });
 
-test("400 and -32000 in a session that worked mean that it is gone, and otherwise an error", async () => {
+test.each([
+  ["without the request's id mean that it is gone, once", "none", 3],
+  ["with the request's id are what the tool says: it ran", "own", 2],
+])("400 and -32000 in a session that worked, %s", async (_what, given, sessions) => {
   let isBroken = false;
   const server = await serve({
     unknownStatus: 400,
-    onCall: (response, message) => (isBroken ? refuse(response, 400, message.id) : answer(response, message.id, {})),
+    onCall: (response, message) =>
+      isBroken ? refuse(response, 400, given === "own" ? message.id : null) : answer(response, message.id, {}),
   });
   const { connection } = await connect(server.url);
   await connection.request(call());
@@ -46,7 +50,7 @@ test("400 and -32000 in a session that worked mean that it is gone, and otherwis
   isBroken = true;
   expect((await connection.request(call())).kind).toBe("error");
   expect((await connection.request(call())).kind).toBe("error");
-  expect(server.count("initialize")).toBe(3);
+  expect(server.count("initialize")).toBe(sessions);
 });
 
 test("a server that gives no new session loses the connection", async () => {

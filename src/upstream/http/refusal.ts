@@ -13,17 +13,25 @@ export interface Refusal {
 export interface RpcError {
   readonly code: number;
   readonly bytes: JsonBytes;
+  /** The id of the request where the server had looked at it; else null, or what servers make up. */
+  readonly id: unknown;
 }
 
 /** The JSON-RPC error that a body holds (with or without an id), or undefined: then the HTTP status is all there is. */
 export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined {
   try {
-    const member = findMember(scanMembers(body, 0, body.length, maxDepth), "error");
+    const members = scanMembers(body, 0, body.length, maxDepth);
+    const member = findMember(members, "error");
     if (member === undefined) return undefined;
     const bytes = body.subarray(member.start, member.end);
     const error: unknown = JSON.parse(bytes.toString("utf8"));
     if (!isJsonObject(error) || typeof error["code"] !== "number") return undefined;
-    return { code: error["code"], bytes };
+    const id = findMember(members, "id");
+    return {
+      code: error["code"],
+      bytes,
+      id: id === undefined ? undefined : (JSON.parse(body.toString("utf8", id.start, id.end)) as unknown),
+    };
   } catch {
     // No JSON object: a page of some proxy, say.
     return undefined;
