@@ -21,6 +21,8 @@ export type Outcome =
 export interface OnceOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** For a message that gets no answer: that it was accepted (202) is all there is to know. */
+  readonly isNotice?: boolean;
 }
 
 /**
@@ -59,6 +61,7 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
         onSent: () => undefined,
         onHead(given) {
           head = given;
+          if (options.isNotice === true && head.status === 202) settle(() => resolve({ kind: "empty", head }));
         },
         onMessage: receive,
         onEnd: () => settle(() => resolve({ kind: "empty", head })),

@@ -24,6 +24,8 @@ export interface ExchangeSink {
   onFailed(error: GatewayError): void;
 }
 
+const accepted = 202;
+
 type Mode = "head" | "body" | "stream" | "refusal";
 
 /**
@@ -82,10 +84,13 @@ export class Exchange implements ResponseHandler, EventStreamSink {
     this.#socket?.abort(this);
   }
 
-  /** The answer has come: a stream that its server leaves open is closed a little later, so that the socket is free again. */
+  /** Nothing more is to come: what its server leaves open is ended a little later, so that the socket is free again. */
   expectEnd(): void {
-    if (this.#ended || this.#mode !== "stream") return;
-    this.#timer ??= setTimeout(() => this.abort(), this.#wire.tuning.afterAnswerMs);
+    if (this.#ended || this.#mode === "head") return;
+    this.#timer ??= setTimeout(() => {
+      this.abort();
+      this.#sink.onEnd(this.#mode === "stream");
+    }, this.#wire.tuning.afterAnswerMs);
   }
 
   /** Ends the exchange because the connection is disposed of. */
@@ -128,6 +133,8 @@ export class Exchange implements ResponseHandler, EventStreamSink {
       this.#prepareBody(Number(head.get("content-length") ?? 0));
     }
     this.#sink.onHead(head);
+    // Says that the message was taken, and has no body (2025-11-25, transports, sending messages): some servers leave its end open.
+    if (head.status === accepted && this.#mode === "body") this.expectEnd();
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {

@@ -97,6 +97,7 @@ export async function postInSession(
   const outcome = await exchangeOnce(wire, outgoing, {
     signal,
     timeoutMs: wire.tuning.postTimeoutMs,
+    isNotice: true,
   });
   return outcome.kind === "refused" ? failureOfRefusal(wire.endpoint.server, outcome.refusal) : undefined;
 }

@@ -77,6 +77,30 @@ test("the answer to a question does not wait behind the calls that wait for it",
   for (const reply of replies) expect(reply.kind).toBe("result");
 });
 
+test.each(["", "transfer-encoding: chunked\r\n", "content-length: 5\r\n"])(
+  "a 202 whose end never comes (%j) has been accepted by its head",
+  async (framing) => {
+    const { connection, oddities } = await connect(
+      "legacy",
+      ({ message }, socket) =>
+        message?.id === undefined && message !== undefined && socket.write(`HTTP/1.1 202 Accepted\r\n${framing}\r\n`),
+      { ...few, postTimeoutMs: 5_000, afterAnswerMs: 50 },
+    );
+    for (let sent = 0; sent < 10; sent += 1) await connection.notify("notifications/roots/list_changed", {});
+    expect(await connection.request(call())).toMatchObject({ kind: "result" });
+    expect(oddities).toEqual([]);
+  },
+);
+
+test("a call that is only accepted fails soon", async () => {
+  const { connection } = await connect(
+    "legacy",
+    ({ message }, socket) => message?.method === "tools/call" && socket.write("HTTP/1.1 202 Accepted\r\n\r\n"),
+    { ...few, afterAnswerMs: 50 },
+  );
+  await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
+});
+
 function sentTo({ requests }: RawHttpServer, method: string): readonly RawRequest[] {
   return requests.filter(({ message }) => message?.method === method);
 }

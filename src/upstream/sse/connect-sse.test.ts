@@ -7,7 +7,14 @@ import { connectHttpWith } from "../http/connect-http.ts";
 import { httpTuning } from "../http/tuning.ts";
 import { createLargeBuffers } from "../../shared/large-buffers.ts";
 
-const tuning = { ...httpTuning, connectRetryDelaysMs: [10], disposeTimeoutMs: 500, initializeTimeoutMs: 2_000 };
+const tuning = {
+  ...httpTuning,
+  connections: 4,
+  afterAnswerMs: 50,
+  connectRetryDelaysMs: [10],
+  disposeTimeoutMs: 500,
+  initializeTimeoutMs: 2_000,
+};
 
 test("messages come on the stream, ours go to the endpoint that it named, with the configured headers", async () => {
   const server = await serve({ endpoint: "../post?session=1" });
@@ -83,6 +90,13 @@ test("a server that never names its endpoint is given up with the attempt", asyn
   await vi.waitFor(() => expect(server.streams()).toBe(0));
 });
 
+test("a server that leaves the responses to POSTs open takes any number of them", async () => {
+  const server = await serve({ leavesPostsOpen: true });
+  const { connection } = await connect(server.url("/sse"));
+  const replies = await Promise.all(Array.from({ length: 20 }, () => connection.request(call())));
+  expect(replies.every(({ kind }) => kind === "result")).toBe(true);
+});
+
 test("a URL without an event stream says which HTTP status it gave", async () => {
   const server = await serve({});
   await expect(connect(server.url("/none"))).rejects.toMatchObject({ code: "UPSTREAM_HTTP", data: { status: 404 } });
@@ -101,9 +115,10 @@ interface Behaviour {
   readonly endpoint?: string | null;
   /** Methods that are answered; default all. */
   readonly answers?: readonly string[];
+  readonly leavesPostsOpen?: boolean;
 }
 
-async function serve({ endpoint = "/post", answers }: Behaviour) {
+async function serve({ endpoint = "/post", answers, leavesPostsOpen = false }: Behaviour) {
   const posts: Array<{ method: string; path: string; key: unknown }> = [];
   const streams = new Set<ServerResponse>();
   let status = 202;
@@ -122,7 +137,8 @@ async function serve({ endpoint = "/post", answers }: Behaviour) {
     }
     const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id?: unknown; method: string };
     posts.push({ method, path: request.url ?? "", key: request.headers["x-key"] });
-    response.writeHead(status).end("Accepted");
+    response.writeHead(status).write("Accepted");
+    if (!leavesPostsOpen) response.end();
     if (status !== 202 || id === undefined || answers?.includes(method) === false) return undefined;
     return send({
       jsonrpc: "2.0",

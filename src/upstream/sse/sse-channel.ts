@@ -66,6 +66,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     const outcome = await exchangeOnce(wire, outgoing, {
       signal: lifetime.signal,
       timeoutMs: wire.tuning.postTimeoutMs,
+      isNotice: true,
     });
     if (outcome.kind === "refused") throw failureOfRefusal(server, outcome.refusal);
   }
@@ -76,7 +77,10 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     const finite = withFiniteTimeouts(wanted);
     return table.open(finite, (id) => {
       const body = encodeRequest(id, finite, dialect as Dialect);
-      const sink = createPostSink(options, table, id, finite.onSent, () => posts.delete(id));
+      const sink = createPostSink(options, table, id, finite.onSent, () => {
+        posts.delete(id);
+        exchange.expectEnd();
+      });
       const exchange = wire.exchange({ method: "POST", headers: postHeaders, body, path: path as string }, sink);
       posts.set(id, exchange);
       exchange.start();
@@ -145,7 +149,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
   });
 }
 
-/** The POST of a request is only a receipt: the answer comes on the stream. */
+/** The POST of a request is only a receipt: the answer comes on the stream. What comes of it after its head does not matter. */
 function createPostSink(
   { server, wire }: SseOptions,
   table: ReturnType<typeof createRequestTable>,
@@ -153,9 +157,13 @@ function createPostSink(
   onSent: (() => void) | undefined,
   leave: () => void,
 ): ExchangeSink {
+  let isTaken = false;
   return {
     onSent: () => onSent?.(),
-    onHead: () => undefined,
+    onHead() {
+      isTaken = true;
+      leave();
+    },
     onMessage: () => undefined,
     onEnd: leave,
     onRefused(refusal) {
@@ -167,6 +175,7 @@ function createPostSink(
     },
     onFailed(error) {
       leave();
+      if (isTaken) return;
       table.fail(id, error);
     },
   };
