@@ -56,7 +56,7 @@ export function createRouting(deps: RoutingDeps): Routing {
     states: deps.states,
     waitingQuestions: createWaitingQuestions({
       limitMs: deps.limits.parkedMs,
-      mostPerInstance: deps.limits.parkedCalls,
+      mostParked: deps.limits.parkedCalls,
       clock: deps.clock,
     }),
   });

@@ -12,12 +12,17 @@ export interface WaitingQuestions {
 
 export interface WaitingLimits {
   readonly limitMs: number;
-  readonly mostPerInstance: number;
+  /** Questions to modern clients: the call is parked until they come back, if they do (PROTOCOL.md). */
+  readonly mostParked: number;
   readonly clock: Clock;
 }
 
+/** Questions to legacy clients, per instance: each has a call that was admitted, and a connection on which it was asked. */
+const mostLive = 256;
+
 export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions {
-  const waiting = new Map<InstanceId, number>();
+  const parked = new Map<InstanceId, number>();
+  const live = new Map<InstanceId, number>();
 
   /** Runs `ask` with a signal that also ends it in time. */
   async function askInTime(
@@ -40,12 +45,14 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
   }
 
   return {
-    async ask(instance, { ask }, question, signal) {
+    async ask(instance, { ask, client }, question, signal) {
+      const isParked = client.era === "modern";
+      const waiting = isParked ? parked : live;
       const count = waiting.get(instance) ?? 0;
       if (signal.aborted) throw abortReason(signal);
       if (ask === undefined)
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client cannot answer ${question.method}`);
-      if (count >= options.mostPerInstance)
+      if (count >= (isParked ? options.mostParked : mostLive))
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `${count} questions of this server wait for an answer already`);
       waiting.set(instance, count + 1);
       try {
