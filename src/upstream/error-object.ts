@@ -4,7 +4,17 @@ import { parseJsonObject, type JsonBytes } from "../shared/json-bytes.ts";
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
   const parsed = parseJsonObject(error);
   if (parsed === undefined) return { code: -32603, message: "the server answered with an error that is no object" };
-  const code = typeof parsed["code"] === "number" ? parsed["code"] : -32603;
+  const code = isCode(parsed["code"]) ? parsed["code"] : -32603;
   const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
   return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };
+}
+
+/** Whether it is one (JSON-RPC 2.0, section 5.1): clients throw away the whole message when it is not. */
+export function isErrorObject(error: JsonBytes): boolean {
+  const parsed = parseJsonObject(error);
+  return isCode(parsed?.["code"]) && typeof parsed?.["message"] === "string";
+}
+
+function isCode(value: unknown): value is number {
+  return Number.isInteger(value);
 }

@@ -16,7 +16,7 @@ import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../.
 import type { InstanceId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ParamMember } from "../../upstream/connection.ts";
-import { parseErrorObject } from "../../upstream/error-object.ts";
+import { isErrorObject, parseErrorObject } from "../../upstream/error-object.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { capabilitiesOf } from "./capabilities.ts";
@@ -308,7 +308,7 @@ function relayError(error: JsonBytes, caller: Caller): ReplyBody {
   if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern")
     return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
   return {
-    body: `"error":${error.toString("latin1")}`,
+    body: isErrorObject(error) ? `"error":${error.toString("latin1")}` : errorBody(parsed),
     status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200,
   };
 }

@@ -129,6 +129,21 @@ describe("results that are no results", () => {
     },
   );
 
+  test.each(flavours)("FAULT 41: an error that is none becomes one that clients can read (%s)", async (flavour) => {
+    const failing = async (args: object) =>
+      await rpc(`${gateway.url}/mcp`, "tools/call", {
+        name: "execute_mcp_tool",
+        arguments: { tool_path: `${slugOf(flavour)}:rpc-error`, arguments: args },
+      });
+    expect((await failing({ code: "x", message: 5, data: [1] })).json.error).toEqual({
+      code: -32603,
+      message: "the server gave no message",
+      data: [1],
+    });
+    expect((await failing({ code: 1.5, message: "half" })).json.error).toEqual({ code: -32603, message: "half" });
+    expect((await failing({ code: -5, message: "" })).json.error).toMatchObject({ code: -5, message: "" });
+  });
+
   test("the secrets of a server stay inside it", async () => {
     const told = await execute(gateway.url, "stdio-legacy:env");
     // The server itself may tell what it was given; the gateway's own variables it was never given.
