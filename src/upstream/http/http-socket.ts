@@ -47,6 +47,8 @@ export class HttpSocket {
   #isOpen = true;
   /** Monotonic ms until which the server keeps it without a request. */
   idleUntilMs = 0;
+  /** Monotonic ms at which its last request was answered. */
+  freedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(socket: Socket, owner: HttpSocketOwner) {
     this.#socket = socket;

@@ -126,3 +126,19 @@ test("what is urgent does not wait behind requests that wait for it, and takes n
   expect(await waiting).toEqual(["ok", "ok"]);
   expect(accepted).toHaveLength(2);
 });
+
+test("a server that closes right behind every answer loses no request", async () => {
+  const { pool, accepted } = await serve((socket) => eachRequest(socket, () => socket.end(small)), 20);
+  for (let first = 0; first < 3; first += 1) {
+    expect(await post(pool, "first")).toBe("ok");
+    await until(() => accepted.every((socket) => socket.destroyed));
+  }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const own: unknown[] = [];
+      for (let sent = 0; sent < 50; sent += 1) own.push(await post(pool, "next"));
+      return own;
+    }),
+  );
+  expect(new Set(answers.flat())).toEqual(new Set(["ok"]));
+});

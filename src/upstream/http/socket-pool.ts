@@ -36,6 +36,12 @@ const defaultIdleS = 4;
 const safetyS = 1;
 const mostIdleS = 300;
 const sweepMs = 1_000;
+/**
+ * Some servers close right behind each answer, without a word before: what is sent meanwhile is lost. After so many that went so soon, only
+ * connections that outlived this time are used again.
+ */
+const soonMs = 100;
+const mostSoonGone = 2;
 const readBytes = 65_536;
 const tcpKeepAliveMs = 60_000;
 
@@ -49,13 +55,22 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   let reserve: SocketPool | undefined;
   /** What this turn of the event loop asked for. */
   let ready: Waiting[] = [];
+  let soonGone = 0;
   let isDestroyed = false;
   let sweep: NodeJS.Timeout | undefined;
 
   const owner: HttpSocketOwner = {
     onFree(socket) {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) if (send(socket, next)) return;
+      // Answered a second time: this server does not close.
+      if (socket.freedAtMs > 0) soonGone = 0;
+      if (soonGone < mostSoonGone) {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) if (send(socket, next)) return;
+      } else if (waiting.length > 0) {
+        socket.destroy();
+        return;
+      }
       const nowMs = performance.now();
+      socket.freedAtMs = nowMs;
       const idleS = Math.min(socket.idleS === undefined ? defaultIdleS : socket.idleS - safetyS, mostIdleS);
       if (idleS <= 0) {
         socket.destroy();
@@ -69,6 +84,7 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
       sockets.delete(socket);
       const place = idle.indexOf(socket);
       if (place !== -1) idle.splice(place, 1);
+      if (!isDestroyed && performance.now() - socket.freedAtMs < soonMs) soonGone += 1;
       const next = isDestroyed ? undefined : waiting.shift();
       if (next !== undefined) connect(next);
     },
@@ -83,11 +99,17 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   }
 
   function takeIdle(nowMs: number): HttpSocket | undefined {
-    for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) {
+    if (soonGone >= mostSoonGone && nowMs - (idle[0]?.freedAtMs ?? nowMs) < soonMs) return undefined;
+    for (let socket = takeOne(); socket !== undefined; socket = takeOne()) {
       if (socket.isOpen && socket.idleUntilMs > nowMs) return socket;
       socket.destroy();
     }
     return undefined;
+  }
+
+  /** The last one was used most lately: the others can be closed sooner. Where the server closes, the first is the safest. */
+  function takeOne(): HttpSocket | undefined {
+    return soonGone < mostSoonGone ? idle.pop() : idle.shift();
   }
 
   /** False when the handler does not want it any more, or it cannot be sent: the socket is still free. */
