@@ -1,5 +1,5 @@
 import type { ToolEntry, PromptEntry } from "../catalog/snapshot.ts";
-import { headerParameters, mirroredValue, type HeaderParameter } from "../catalog/header-parameters.ts";
+import { headerParameters, type HeaderParameter } from "../catalog/header-parameters.ts";
 import type { Limits, ServerConfig } from "../config/config.ts";
 import type { EventBus } from "../events/bus.ts";
 import type { Instance } from "../instance/instance.ts";
@@ -16,6 +16,7 @@ import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
 import type { ParamMember } from "../upstream/connection.ts";
 import { checkArguments } from "./arguments.ts";
 import { createExchange, type Outcome, type Target } from "./exchange.ts";
+import { headerValue } from "./header-value.ts";
 import { createWaitingQuestions } from "./waiting-questions.ts";
 import { checkResult, checkToolResult } from "./result-check.ts";
 import { createStructuredCheck } from "./structured-check.ts";
@@ -148,7 +149,7 @@ export function createRouting(deps: RoutingDeps): Routing {
     return {
       method: "tools/call",
       nameHeader: tool.upstreamName,
-      headers: server.transport.kind === "stdio" ? noHeaders : headersOf(tool, given.value),
+      headers: server.transport.kind === "stdio" ? noHeaders : headersOf(tool, given),
       repeatable: isRepeatable(tool),
       binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
       refetch: server.transport.kind !== "stdio",
@@ -157,12 +158,12 @@ export function createRouting(deps: RoutingDeps): Routing {
     };
   }
 
-  function headersOf(tool: ToolEntry, value: unknown): readonly (readonly [string, string])[] {
+  function headersOf(tool: ToolEntry, given: CallArguments): readonly (readonly [string, string])[] {
     let parameters = mirrored.get(tool);
     if (parameters === undefined) mirrored.set(tool, (parameters = headerParameters(tool.definition.inputSchema)));
     return parameters.flatMap((parameter) => {
-      const found = mirroredValue(parameter.path, value);
-      return found === undefined ? [] : [[parameter.name, String(found)] as const];
+      const value = headerValue(parameter.path, given);
+      return value === undefined ? [] : [[parameter.name, value] as const];
     });
   }
 
