@@ -60,9 +60,12 @@ function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: Json
   let last = Number.NEGATIVE_INFINITY;
   return (params) => {
     const { progress } = params;
-    if (typeof progress !== "number" || progress <= last) return;
+    // 1e400 is a number in JSON and none in JavaScript, where clients would find null.
+    if (typeof progress !== "number" || !Number.isFinite(progress) || progress <= last) return;
     last = progress;
-    channel.send(`${head},${asciiJson(params).slice(1, -1)}}}`);
+    const { total, ...rest } = params;
+    const told = total === undefined || Number.isFinite(total) ? params : rest;
+    channel.send(`${head},${asciiJson(told).slice(1, -1)}}}`);
   };
 }
 

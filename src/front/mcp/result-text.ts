@@ -84,8 +84,10 @@ function joinedPieces(result: JsonBytes, cut: Cut, serverInfoText: string, hints
   const open = result.indexOf(openBrace) + 1;
   const serverInfo = `"${metaKeys.serverInfo}":${serverInfoText}`;
   const meta = findMember(members, "_meta");
-  if (meta === undefined || own === undefined)
+  if (meta === undefined)
     return [`{${type}${caching}"_meta":{${serverInfo}}${members.length > 0 ? "," : ""}`, cut(open)];
+  // No object, so nothing of it is worth keeping; two of that name would be read in as many ways as there are clients.
+  if (own === undefined) return [`{${type}${caching}`, cut(open, meta.start), `{${serverInfo}}`, cut(meta.end)];
   const theirs = findMember(own, metaKeys.serverInfo);
   const lead = `{${type}${caching}`;
   if (theirs !== undefined) return [lead, cut(open, theirs.start), serverInfoText, cut(theirs.end)];
