@@ -65,6 +65,12 @@ test("an event without data only carries its id", () => {
   expect(lastEventId).toBe("first");
 });
 
+test("an id beyond ASCII keeps its bytes, as a header carries them", () => {
+  expect(Buffer.from(read("id: ä€\ndata: x\n\n").lastEventId ?? "", "latin1").toString()).toBe("ä€");
+  const { lastEventId } = read(`id: kept\nid: ${"x".repeat(5_000)}\nid: a\u0001b\ndata: x\n\n`, { limit: 10_000 });
+  expect(lastEventId).toBe("kept");
+});
+
 test("an id with NUL and a retry that is no number are ignored", () => {
   expect(read("id: a\0b\nretry: 1s\ndata: x\n\n")).toMatchObject({ lastEventId: undefined, retryMs: undefined });
 });

@@ -1,4 +1,5 @@
 import { GatheredBytes } from "./gathered-bytes.ts";
+import { isHeaderValue } from "./header-value.ts";
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -9,7 +10,7 @@ const newline = Buffer.from("\n");
 /** Reads one `text/event-stream` (WHATWG HTML, 9.2.6) as bytes, in linear time however they arrive. */
 export interface EventStreamReader {
   feed(chunk: Buffer): void;
-  /** The last `id:` that came with a complete event, for `Last-Event-ID`. */
+  /** The last `id:` that came with a complete event, for `Last-Event-ID`: its UTF-8, in latin1, as headers are written. */
   readonly lastEventId: string | undefined;
   /** The last `retry:`, in ms. */
   readonly retryMs: number | undefined;
@@ -77,7 +78,7 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
         type = line.toString("utf8", valueStart, Math.min(line.length, valueStart + 100));
         return;
       case "id":
-        if (!line.includes(0)) id = line.toString("utf8", valueStart, line.length);
+        id = sendableId(line.subarray(valueStart)) ?? id;
         return;
       case "retry": {
         const text = line.toString("latin1", valueStart, Math.min(line.length, valueStart + 12));
@@ -133,3 +134,11 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
     },
   };
 }
+
+/** What no header may hold is ignored: the stream is then resumed after the id before it. */
+function sendableId(bytes: Buffer): string | undefined {
+  const id = bytes.length > longestId ? "\0" : bytes.toString("latin1");
+  return isHeaderValue(id) ? id : undefined;
+}
+
+const longestId = 4_096;

@@ -207,6 +207,7 @@ export class Exchange implements ResponseHandler, EventStreamSink {
     this.#fail(
       new GatewayError("RESULT_TOO_LARGE", `${this.#server} sent a message of more than ${limit} bytes`, {
         data: { limitBytes: limit },
+        hint: "Ask the tool for less (a page, a range, a filter), or raise limits.upstreamMessageBytes.",
       }),
     );
   }
@@ -292,7 +293,8 @@ export class Exchange implements ResponseHandler, EventStreamSink {
   }
 
   #takeBody(): Buffer {
-    return this.#body ?? this.#gathered?.take() ?? Buffer.alloc(0);
+    const body = this.#body ?? this.#gathered?.take() ?? Buffer.alloc(0);
+    return startsWithMark(body) ? body.subarray(3) : body;
   }
 
   /** The piece is in memory that is used again: the first has to be copied, the others are copied anyway. */
@@ -317,4 +319,9 @@ export class Exchange implements ResponseHandler, EventStreamSink {
     clearTimeout(this.#timer);
     this.#wire.leave(this);
   }
+}
+
+/** The byte order mark of UTF-8: no JSON begins with it, but clients that decode the body first never see it. */
+function startsWithMark(body: Buffer): boolean {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Closed } from "../connection.ts";
 
 /** How long a connection lives: how it ended, and the signal that ends what works for it. */
@@ -15,6 +16,8 @@ export interface Lifetime {
 
 export function createLifetime(): Lifetime {
   const controller = new AbortController();
+  // Any number of exchanges may be under way: Node warns of a leak from the eleventh listener on.
+  setMaxListeners(0, controller.signal);
   let ending: Closed | undefined;
   let settle: (how: Closed) => void = () => undefined;
   const closed = new Promise<Closed>((resolve) => {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import {
+  jsonResponse,
   resultText,
   serveRaw,
   type RawAnswer,
@@ -99,6 +100,35 @@ test("a call that is only accepted fails soon", async () => {
     { ...few, afterAnswerMs: 50 },
   );
   await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
+});
+
+test("a body may begin with a byte order mark, as clients take it", async () => {
+  const { connection } = await connect("legacy", ({ message }, socket) => {
+    if (message?.method !== "tools/call") return false;
+    return socket.write(jsonResponse(`\uFEFF${resultText(message.id, "{}")}`));
+  });
+  expect(await connection.request(call())).toMatchObject({ kind: "result" });
+});
+
+test("a message over the limit names the limit that it met", async () => {
+  const { connection } = await connect("legacy", ({ message }, socket) => {
+    if (message?.method !== "tools/call") return false;
+    return socket.write("HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n");
+  });
+  await expect(connection.request(call())).rejects.toMatchObject({
+    code: "RESULT_TOO_LARGE",
+    hint: expect.stringContaining("limits.upstreamMessageBytes"),
+  });
+});
+
+test("any number of notifications at once is no leak", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): number => warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const { connection } = await connect("legacy", () => false);
+  await Promise.all(Array.from({ length: 30 }, () => connection.notify("notifications/roots/list_changed", {})));
+  expect(warnings).toEqual([]);
 });
 
 function sentTo({ requests }: RawHttpServer, method: string): readonly RawRequest[] {

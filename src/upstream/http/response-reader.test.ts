@@ -95,6 +95,7 @@ test.each([
   ["a chunk longer than it says", response(["Transfer-Encoding: chunked"], "3\r\nhello\r\n0\r\n\r\n")],
   ["a line of chunks that ends with LF", response(["Transfer-Encoding: chunked"], "5\nhello\n0\n\n")],
   ["an endless line of chunks", response(["Transfer-Encoding: chunked"], `5;${"x".repeat(5_000)}`)],
+  ["lines of its head that end with LF", Buffer.from("HTTP/1.1 200 OK\nContent-Length: 2\n\nok")],
   ["an endless head", response([`X: ${"x".repeat(20_000)}`])],
   ["a head without an end", Buffer.from(`HTTP/1.1 200 OK\r\nX: ${"x".repeat(20_000)}`)],
   ["a trailer that is none", response(["Transfer-Encoding: chunked"], "0\r\n world\r\n\r\n")],

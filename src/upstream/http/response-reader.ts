@@ -19,6 +19,7 @@ const mostDigits = 15;
 
 const headEnd = Buffer.from("\r\n\r\n");
 const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 const none = Buffer.alloc(0);
 
 /** RFC 9112, sections 4 and 5, RFC 9110, section 5.5: no space before a colon, no folded lines, no control characters. */
@@ -107,6 +108,7 @@ export class ResponseReader {
     if ((end === -1 ? all.length : end) - from > headLimit)
       throw new MalformedResponse(`its head has more than ${headLimit} bytes`);
     if (end === -1) {
+      refuseBareLineFeeds(all, from, held.length);
       this.#held = held.length === 0 ? Buffer.from(bytes.subarray(at)) : all;
       return bytes.length;
     }
@@ -203,4 +205,12 @@ export class ResponseReader {
       }
     }
   }
+}
+
+/** Of a head that is not complete: it never would be. `from`: where it begins; `seen`: so many bytes of it were looked at before. */
+function refuseBareLineFeeds(bytes: Buffer, from: number, seen: number): void {
+  const start = from + seen;
+  for (let at = bytes.indexOf(lineFeed, start); at !== -1; at = bytes.indexOf(lineFeed, at + 1))
+    if (at === from || bytes[at - 1] !== carriageReturn)
+      throw new MalformedResponse("a line of its head does not end with CR LF");
 }
