@@ -50,9 +50,12 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
         cancelled.abort();
         return;
       }
+      // A server need not answer what was cancelled: its stream would stay open. Nor, when it hangs, that it is cancelled.
+      const end = () => cancelled?.abort();
+      const timer = cancelled === undefined ? undefined : setTimeout(end, wire.tuning.afterAnswerMs);
       void post(text).finally(() => {
-        // A server need not answer what was cancelled: its stream would stay open.
-        cancelled?.abort();
+        clearTimeout(timer);
+        end();
       });
     },
   });

@@ -59,6 +59,20 @@ test("calls that hold every connection can all be cancelled, and the next one ru
   expect(sentTo(server, "tools/call")).toHaveLength(few.connections + 1);
 });
 
+test("a server that does not take cancellations either loses no connection by them", async () => {
+  const deaf: RawAnswer = (request, socket) =>
+    request.message?.method === "notifications/cancelled" || hanging(request, socket);
+  const { connection, server } = await connect("legacy", deaf, { ...few, afterAnswerMs: 50 });
+  const controller = new AbortController();
+  const calls = Array.from({ length: few.connections }, () =>
+    connection.request(call({ params: [["name", '"hang"']], signal: controller.signal })),
+  );
+  await until(() => sentTo(server, "tools/call").length === few.connections);
+  controller.abort();
+  await Promise.allSettled(calls);
+  expect(await connection.request(call({ timeoutMs: 4_000 }))).toMatchObject({ kind: "result" });
+});
+
 test("the answer to a question does not wait behind the calls that wait for it", async () => {
   const asked = new Map<unknown, () => void>();
   const { connection } = await connect(
