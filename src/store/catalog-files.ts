@@ -64,6 +64,8 @@ function parseKept(value: unknown): Kept | undefined {
   const whole =
     ["tools", "resources", "templates", "prompts", "eras"].every((key) => Array.isArray(lists[key])) &&
     isJsonObject(lists["capabilities"]) &&
-    isJsonObject(lists["serverInfo"]);
+    isJsonObject(lists["serverInfo"]) &&
+    (lists["instructions"] === undefined || typeof lists["instructions"] === "string") &&
+    (lists["ttlMs"] === undefined || typeof lists["ttlMs"] === "number");
   return whole ? { hash, savedAtMs, lists: lists as unknown as RawLists } : undefined;
 }

@@ -68,22 +68,24 @@ test("a configuration that was changed meanwhile makes only its own server's too
 });
 
 test("files that were cut, emptied or written by somebody else are as if they were not there", async () => {
-  const { readdir, truncate, writeFile } = await import("node:fs/promises");
+  const { readdir, readFile, truncate, writeFile } = await import("node:fs/promises");
   const config = {
     mcpServers: Object.fromEntries(
-      ["a", "b", "c"].map((name) => [name, badServer("--tools", "2", "--write-pid", pidFile(name))]),
+      ["a", "b", "c", "d"].map((name) => [name, badServer("--tools", "2", "--write-pid", pidFile(name))]),
     ),
   };
   {
     await using first = await startGateway({ config, directory });
-    await until(async () => (await toolCount(first.url)) === 6);
+    await until(async () => (await toolCount(first.url)) === 8);
   }
   const catalog = join(directory, "data", "catalog");
-  const [a = "", b = "", c = ""] = (await readdir(catalog)).sort();
+  const [a = "", b = "", c = "", d = ""] = (await readdir(catalog)).sort();
   await truncate(join(catalog, a), 100);
   await truncate(join(catalog, b), 0);
   await writeFile(join(catalog, c), '{"format":1,"hash":"x","savedAtMs":0,"lists":{"tools":7}}');
+  const kept = JSON.parse(await readFile(join(catalog, d), "utf8")) as { lists: object };
+  await writeFile(join(catalog, d), JSON.stringify({ ...kept, lists: { ...kept.lists, instructions: { odd: true } } }));
   await using gateway = await startGateway({ config, directory });
-  await until(async () => (await toolCount(gateway.url)) === 6);
-  expect(["a", "b", "c"].map((name) => startsIn(pidFile(name)).length)).toEqual([2, 2, 2]);
+  await until(async () => (await toolCount(gateway.url)) === 8);
+  expect(["a", "b", "c", "d"].map((name) => startsIn(pidFile(name)).length)).toEqual([2, 2, 2, 2]);
 });
