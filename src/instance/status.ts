@@ -183,7 +183,7 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "failed":
       return new GatewayError(
         "SERVER_FAILED",
-        `${server} was given up after too many crashes: ${state.cause.message}`,
+        `${server} was given up after too many crashes: ${withLastWords(state.cause)}`,
         dataOf(state.cause),
       );
     case "new":

@@ -104,7 +104,8 @@ test("FAULT 88: what variables bring into a command or directory is in no reason
       shown.push(JSON.stringify(servers));
       return slugs.every((slug) =>
         servers.some(
-          (row: { server: string; reason?: string }) => row.server === slug && row.reason?.includes("start"),
+          (row: { server: string; reason?: string }) =>
+            row.server === slug && /cannot be started|cannot start|exited/.test(row.reason ?? ""),
         ),
       );
     });
