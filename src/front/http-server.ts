@@ -53,8 +53,7 @@ const mostHeaders = 200;
 
 /** node:http dispatches: one look at the path, no framework on the way of a call. */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  /** With the last response of each. */
-  const sockets = new Map<Duplex, ServerResponse | undefined>();
+  const sockets = new Set<Duplex>();
   let rest: RestHandler | undefined;
   let draining = false;
   // A whole request must be there within bodyTimeoutMs; it is looked at this often (FAULTS.md 24, 25).
@@ -72,24 +71,24 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   );
   server.maxHeadersCount = mostHeaders;
   server.on("connection", (socket) => {
-    sockets.set(socket, undefined);
+    sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
   });
   const { onConnect } = deps;
   if (onConnect !== undefined) server.on("connect", onConnect);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const response = sockets.get(socket);
+    // As Node's own handler finds it. Kept in a table of ours, a response would outlive its request.
+    const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
     const failure = toClientFailure(error);
     if (!socket.writable) socket.destroy();
-    else if (response === undefined || response.writableFinished) socket.end(toRawRefusal(failure));
+    else if (response == null) socket.end(toRawRefusal(failure));
     else if (response.req.complete) response.once("finish", () => socket.end());
     else if (response.headersSent) socket.destroy();
     else refuseWith(response.req, response, failure);
   });
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    sockets.set(request.socket, response);
     try {
       if (request.rawHeaders.length > 2 * mostHeaders)
         throw new GatewayError("HEADERS_TOO_LARGE", `the request has more than ${mostHeaders} headers`);
@@ -177,7 +176,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     },
     close() {
       server.close();
-      for (const socket of sockets.keys()) socket.destroy();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
