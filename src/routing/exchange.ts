@@ -55,11 +55,20 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<Outcome> {
-    const run = (): Promise<Outcome> =>
-      attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
-        conclude(outcome, instance, target, params, context),
-      );
-    return instance.server.interactive ? inTurn(instance.id, run, context.signal) : run();
+    return instance.server.interactive
+      ? inTurn(instance.id, () => converse(instance, target, params, context), context.signal)
+      : converse(instance, target, params, context);
+  }
+
+  function converse(
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
+    return attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
+      conclude(outcome, instance, target, params, context),
+    );
   }
 
   /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
