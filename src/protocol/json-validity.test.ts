@@ -6,7 +6,7 @@ const plenty = 1_000;
 
 function takes(bytes: Buffer): boolean {
   try {
-    checkJson(bytes, plenty);
+    for (const _slice of checkJson(bytes, plenty));
     return true;
   } catch {
     return false;
@@ -121,14 +121,34 @@ describe("against JSON.parse", () => {
 });
 
 test("nesting is refused beyond the limit, and costs no stack", () => {
-  checkJson(Buffer.from("[[[]]]"), 2);
-  expect(() => checkJson(Buffer.from("[[[1]]]"), 2)).toThrow(expect.objectContaining({ code: "BODY_TOO_DEEP" }));
+  const check = (text: string, maxDepth: number): void => {
+    for (const _slice of checkJson(Buffer.from(text), maxDepth));
+  };
+  check("[[[]]]", 2);
+  expect(() => check("[[[1]]]", 2)).toThrow(expect.objectContaining({ code: "BODY_TOO_DEEP" }));
   const deep = 200_000;
-  checkJson(Buffer.from("[".repeat(deep) + "]".repeat(deep)), deep);
+  check("[".repeat(deep) + "]".repeat(deep), deep);
 });
 
-test("strings full of escapes take linear time", () => {
-  const startedMs = performance.now();
-  checkJson(Buffer.from(`["${`${long}\\n`.repeat(10_000)}"]`), plenty);
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+test("strings full of escapes take linear time: else this would not end", () => {
+  expect(takes(Buffer.from(`["${`${long}\\n`.repeat(50_000)}"]`))).toBe(true);
+});
+
+const mebibyte = 1_048_576;
+
+test("others have their turn after each megabyte, whatever it holds", () => {
+  for (const text of [
+    `"${"x".repeat(5 * mebibyte)}"`,
+    `[${"1,".repeat(2.5 * mebibyte)}1]`,
+    `"${"ü".repeat(2.5 * mebibyte)}"`,
+  ])
+    expect([...checkJson(Buffer.from(text), plenty)].length).toBeGreaterThanOrEqual(4);
+});
+
+test.each(["", '"', "\t", "\\n", "\\", "\\u12", "ü", '","'])("where one look ends and the next begins: %j", (piece) => {
+  for (let offset = -5; offset <= 5; offset += 1) {
+    const start = "x".repeat(mebibyte + offset);
+    const text = `["${start}${piece}${"y".repeat(2 * mebibyte)}"]`;
+    expect([piece, offset, takes(Buffer.from(text))]).toEqual([piece, offset, parses(text)]);
+  }
 });

@@ -30,7 +30,7 @@ export interface Target {
   readonly binding: () => string;
   /** On a header mismatch the lists are fetched again and the request is sent once more. */
   readonly refetch: boolean;
-  readonly check: (result: JsonBytes) => CheckedResult;
+  readonly check: (result: JsonBytes) => CheckedResult | Promise<CheckedResult>;
 }
 
 export interface ExchangeDeps {
@@ -112,7 +112,7 @@ export function createExchange(deps: ExchangeDeps): Exchange {
         ? { reply: { kind: "result", result: next.result }, parsed: next.parsed }
         : { reply: next, parsed: undefined };
     });
-    return reply.kind === "error" ? reply : toOutcome(target.check(reply.result));
+    return reply.kind === "error" ? reply : toOutcome(await target.check(reply.result));
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */
@@ -148,7 +148,10 @@ export function createExchange(deps: ExchangeDeps): Exchange {
         const acquired = instance.acquire(context.signal);
         const connection = acquired instanceof Promise ? await acquired : acquired;
         const reply = await connection.request(request);
-        outcome = reply.kind === "result" ? toOutcome(target.check(reply.result)) : reply;
+        if (reply.kind === "result") {
+          const checked = target.check(reply.result);
+          outcome = toOutcome(checked instanceof Promise ? await checked : checked);
+        } else outcome = reply;
         if (outcome.kind === "result" || !target.refetch || tries > 1) break;
         if (parseErrorObject(outcome.error).code !== failures.HEADER_MISMATCH.rpc) break;
         await instance.refresh(context.signal);

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { checkResult, checkToolResult } from "./result-check.ts";
 
 const limits = { resultBytes: 1_000_000, contentBlocks: 5, depth: 100 };
-const check = (text: string, mustParse = false) => checkToolResult("s:t", Buffer.from(text), limits, mustParse);
+const check = async (text: string, mustParse = false) =>
+  await checkToolResult("s:t", Buffer.from(text), limits, mustParse);
+const checkOther = async (text: string | Buffer) => await checkResult("x", Buffer.from(text), limits);
 /** Larger than what is parsed: the same must be found by looking over it. */
 const padding = `"pad":"${"x".repeat(70_000)}"`;
 
@@ -10,12 +12,12 @@ describe.each([
   ["small", (members: string) => `{${members}}`],
   ["large", (members: string) => `{${members}${members === "" ? "" : ","}${padding}}`],
 ])("a %s result", (size, write) => {
-  test("of the right shape passes as the bytes that it is", () => {
+  test("of the right shape passes as the bytes that it is", async () => {
     const text = write(
       '"content":[{"type":"text","text":"a"},{"type":"hologram"}],"structuredContent":{"n":9007199254740993},"isError":true,"x":1',
     );
-    expect(check(text).result.toString()).toBe(text);
-    expect(check(text).parsed === undefined).toBe(size === "large");
+    expect((await check(text)).result.toString()).toBe(text);
+    expect((await check(text)).parsed === undefined).toBe(size === "large");
   });
 
   test.each([
@@ -28,39 +30,39 @@ describe.each([
     '"content":[],"isError":"no"',
     '"content":[],"isError":null',
     '"content":[],"structuredContent":null',
-  ])("FAULT 41: with %s is refused", (members) => {
-    expect(() => check(write(members))).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+  ])("FAULT 41: with %s is refused", async (members) => {
+    await expect(check(write(members))).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
-  test("FAULT 43: with too many blocks is refused, and the limit is named", () => {
-    expect(() => check(write(`"content":[${Array(6).fill('{"type":"text","text":""}').join(",")}]`))).toThrow(
+  test("FAULT 43: with too many blocks is refused, and the limit is named", async () => {
+    await expect(check(write(`"content":[${Array(6).fill('{"type":"text","text":""}').join(",")}]`))).rejects.toThrow(
       expect.objectContaining({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("contentBlocks") }),
     );
   });
 
-  test("that asks for input, or is a task, needs no content", () => {
+  test("that asks for input, or is a task, needs no content", async () => {
     for (const members of ['"resultType":"input_required","inputRequests":{}', '"task":{"taskId":"1"}'])
-      expect(() => check(write(members))).not.toThrow();
+      expect((await check(write(members))).result).toBeDefined();
   });
 
-  test("FAULTS 48, 49: that concerns the gateway itself is parsed, whatever its size", () => {
+  test("FAULTS 48, 49: that concerns the gateway itself is parsed, whatever its size", async () => {
     for (const members of [
       '"resultType":"input_required","inputRequests":{}',
       '"result\\u0054ype":"input\\u005frequired"',
       '"task":{"taskId":"1"}',
     ]) {
-      expect(check(write(members)).parsed).toBeDefined();
-      expect(checkResult("s:p", Buffer.from(write(members)), limits).parsed).toBeDefined();
+      expect((await check(write(members))).parsed).toBeDefined();
+      expect((await checkOther(write(members))).parsed).toBeDefined();
     }
-    expect(check(write('"resultType":"complete","content":[]')).parsed === undefined).toBe(size === "large");
+    expect((await check(write('"resultType":"complete","content":[]'))).parsed === undefined).toBe(size === "large");
   });
 
   test.each(["NaN", '"a\tb"', '"\\x"', "01.e", "[1,2}", "1,,2", ":1", "1 2", '"unended'])(
     "FAULT 41: with %j in it is no JSON, and refused as the server's fault",
-    (value) => {
+    async (value) => {
       const text = write(`"content":[],"structuredContent":${value}`);
-      for (const act of [() => check(text), () => checkResult("s:p", Buffer.from(text), limits)])
-        expect(act).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+      for (const act of [check, checkOther])
+        await expect(act(text)).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
     },
   );
 });
@@ -77,8 +79,8 @@ describe("a result", () => {
     '"x"',
     "null",
     "{broken",
-  ])("FAULT 41: %s is refused", (text) => {
-    expect(() => check(text)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+  ])("FAULT 41: %s is refused", async (text) => {
+    await expect(check(text)).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
   test("FAULT 43: beyond the limit of bytes is refused before it is looked at", () => {
@@ -89,14 +91,12 @@ describe("a result", () => {
       );
   });
 
-  test("is parsed whatever its size when it must be", () => {
-    expect(check(`{"content":[],${padding}}`, true).parsed).toBeDefined();
+  test("is parsed whatever its size when it must be", async () => {
+    expect((await check(`{"content":[],${padding}}`, true)).parsed).toBeDefined();
   });
 
-  test("of another method must be an object", () => {
-    expect(checkResult("x", Buffer.from('{"contents":[]}'), limits).parsed).toEqual({ contents: [] });
-    expect(() => checkResult("x", Buffer.from("[]"), limits)).toThrow(
-      expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }),
-    );
+  test("of another method must be an object", async () => {
+    expect((await checkOther('{"contents":[]}')).parsed).toEqual({ contents: [] });
+    await expect(checkOther("[]")).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 });

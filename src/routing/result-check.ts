@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { findMember, scanElements, scanMembers, type Member } from "../protocol/json-scan.ts";
 import { checkJson } from "../protocol/json-validity.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
@@ -29,40 +30,52 @@ export function checkToolResult(
   result: JsonBytes,
   limits: ResultLimits,
   mustParse: boolean,
-): CheckedResult {
+): CheckedResult | Promise<CheckedResult> {
   if (result.length > limits.resultBytes) {
     throw new GatewayError(
       "RESULT_TOO_LARGE",
       `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
     );
   }
-  const large = result.length > parsedUpToBytes && !mustParse ? scanLarge(path, result, limits) : undefined;
-  if (large !== undefined && isOrdinary(result, large)) {
-    lookOver(path, result, large, limits);
+  const whole = (): CheckedResult => {
+    const parsed = parseObject(path, result);
+    checkShape(path, parsed, limits);
+    return { result, parsed };
+  };
+  if (result.length <= parsedUpToBytes || mustParse) return whole();
+  return scanLarge(path, result, limits).then((members) => {
+    if (!isOrdinary(result, members)) return whole();
+    lookOver(path, result, members, limits);
     return { result, parsed: undefined };
-  }
-  const parsed = parseObject(path, result);
-  checkShape(path, parsed, limits);
-  return { result, parsed };
+  });
 }
 
 /** Any other result: must be an object within the limit. */
-export function checkResult(what: string, result: JsonBytes, limits: ResultLimits): CheckedResult {
+export function checkResult(
+  what: string,
+  result: JsonBytes,
+  limits: ResultLimits,
+): CheckedResult | Promise<CheckedResult> {
   if (result.length > limits.resultBytes) {
     throw new GatewayError(
       "RESULT_TOO_LARGE",
       `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
     );
   }
-  const large = result.length > parsedUpToBytes ? scanLarge(what, result, limits) : undefined;
-  const isLookedOver = large !== undefined && isOrdinary(result, large);
-  return { result, parsed: isLookedOver ? undefined : parseObject(what, result) };
+  if (result.length <= parsedUpToBytes) return { result, parsed: parseObject(what, result) };
+  return scanLarge(what, result, limits).then((members) => ({
+    result,
+    parsed: isOrdinary(result, members) ? undefined : parseObject(what, result),
+  }));
 }
 
-/** The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody parses it later. */
-function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): readonly Member[] {
+/**
+ * The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody parses it later. In
+ * turns, because fifteen megabytes would hold up everybody (FAULTS.md K).
+ */
+async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<readonly Member[]> {
   try {
-    checkJson(result, limits.depth);
+    for (const _slice of checkJson(result, limits.depth)) await nextTurn();
     return scanMembers(result, 0, result.length, limits.depth);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
