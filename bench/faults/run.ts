@@ -1,6 +1,6 @@
 /**
  * What faults cost the others: times and event-loop lag that no test may assert (FAULTS.md, preamble). Each figure stands beside a quiet
- * one of the same run. Run on an idle machine: `npm run bench bench/faults/run.ts`
+ * one of the same run. Run on an idle machine: `npm run bench bench/faults/run.ts [-- "--only=15 MB"]`
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -24,6 +24,8 @@ const noisy = noiseOf === undefined ? createToken() : { token: process.env["TOOL
 const victim = createToken();
 const bearer = ({ token }: { readonly token: string }) => ({ authorization: `Bearer ${token}` });
 const rows: (string | number)[][] = [];
+/** Part of the name of a disturbance, to measure that one alone. */
+const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice(7) ?? "";
 
 interface Disturbance {
   readonly name: string;
@@ -190,7 +192,7 @@ async function disturbed(gateway: RunningGateway, name: string): ReturnType<type
 
 async function neighbours(gateway: RunningGateway): Promise<void> {
   await victimLatencies(gateway, 2);
-  for (const { name } of disturbances) {
+  for (const { name } of disturbances.filter((one) => one.name.includes(only))) {
     const rounds: { before: number; during: number; ratio: number }[] = [];
     let failed = 0;
     for (let round = 0; round < roundsEach; round += 1) {

@@ -11,12 +11,12 @@ const comma = 0x2c;
 const colon = 0x3a;
 const lowerU = 0x75;
 
-/** What is looked at before others have their turn: a megabyte takes 0.2 to 2 ms. */
-const sliceBytes = 1_048_576;
+/** What is looked at before others have their turn: it takes 0.1 to 2 ms. */
+const sliceBytes = 524_288;
 
 /**
  * Sees that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it: for what is too large to be parsed
- * and goes on as it is. It never recurses, and yields after each megabyte. Throws PARSE_ERROR, BODY_TOO_DEEP beyond `maxDepth` levels.
+ * and goes on as it is. It never recurses, and yields after each half of a megabyte. Throws PARSE_ERROR, BODY_TOO_DEEP beyond `maxDepth` levels.
  */
 export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, void> {
   const end = bytes.length;
