@@ -71,3 +71,13 @@ test("what ends ends its calls", () => {
   expect(call.signal.reason).toMatchObject({ code: "CALL_CANCELLED" });
   expect(store.find(session.id, localPrincipal, "/mcp")).toBeUndefined();
 });
+
+test("a session with a request or a stream makes room for nobody", () => {
+  const { store } = create({ sessions: 2, sessionIdleMs: 1_000 });
+  const bob = { ...options, principal: { ...localPrincipal, id: "bob" as never } };
+  const [busy, idle] = [store.create(options), store.create(options)];
+  busy.running.set(1, new Set([new AbortController()]));
+  store.create(bob);
+  expect(store.find(busy.id, localPrincipal, "/mcp")).toBe(busy);
+  expect(store.find(idle.id, localPrincipal, "/mcp")).toBeUndefined();
+});

@@ -142,3 +142,28 @@ test("a server that closes right behind every answer loses no request", async ()
   );
   expect(new Set(answers.flat())).toEqual(new Set(["ok"]));
 });
+
+test("what comes without a request ends the connection, and is nobody's answer", async () => {
+  const { pool, accepted } = await serve((socket) =>
+    eachRequest(socket, (body) => socket.write(body === "first" ? small : small.replace("ok", "no"))),
+  );
+  expect(await post(pool, "first")).toBe("ok");
+  accepted[0]!.write(small.replace("ok", "XX"));
+  await until(() => accepted[0]!.destroyed);
+  expect(await post(pool, "second")).toBe("no");
+  expect(accepted).toHaveLength(2);
+});
+
+test("a connection that its server will close within a second is not used again", async () => {
+  const brief = small.replace("Content-Length", "Keep-Alive: timeout=1\r\nContent-Length");
+  const { pool, accepted } = await serve((socket) => eachRequest(socket, () => socket.write(brief)));
+  for (const body of ["a", "b"]) expect(await post(pool, body)).toBe("ok");
+  expect(accepted).toHaveLength(2);
+});
+
+test("a pool that was destroyed sends nothing, and says why", async () => {
+  const { pool, accepted } = await serve(() => undefined);
+  pool.destroy();
+  expect(await post(pool, "late")).toMatchObject({ kind: "disposed" });
+  expect(accepted).toHaveLength(0);
+});
