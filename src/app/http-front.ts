@@ -24,6 +24,7 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
   const server: HttpServer = createHttpServer({
     mcp: gateway.mcp.http,
     endpointOf: gateway.mcp.endpointOf,
+    frontPage: async (request, response) => (await import("./front-page.ts")).showFrontPage(gateway, request, response),
     loadRest: async () => await (await import("./rest.ts")).loadRest(gateway, log),
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,

@@ -57,11 +57,22 @@ function toConfigFlags(flags: GivenFlags): ConfigFlags {
   return given as ConfigFlags;
 }
 
-/** The log of a command: JSON lines on stderr, without secrets. They are asked for anew, because a reload or a refresh brings others. */
-export function openLog(config: () => Config, level?: string, tokens?: () => ReadonlySet<string> | undefined): Log {
+export interface LogOptions {
+  readonly config: () => Config;
+  /** Instead of the configuration's. */
+  readonly level?: string | undefined;
+  /** Tokens of logins in use; undefined while there is no gateway yet. */
+  readonly tokens?: (() => ReadonlySet<string> | undefined) | undefined;
+  /** Where lines go: stderr when it is left out. */
+  readonly write?: ((line: string) => void) | undefined;
+}
+
+/** The log of a command: JSON lines without secrets. They are asked for anew, because a reload or a refresh brings others. */
+export function openLog({ config, level, tokens, write }: LogOptions): Log {
   return createPinoLog({
     level: level ?? config().settings.logLevel ?? "info",
     secrets: () => new Set([...secretsOf(config()), ...(tokens?.() ?? [])]),
+    ...(write === undefined ? {} : { write }),
   });
 }
 

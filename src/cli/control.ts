@@ -6,6 +6,7 @@ import { readStartTime } from "../upstream/process/process-table.ts";
 import { dataDirectoryOf, readConfig, type CommandContext } from "./context.ts";
 import { textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
+import { plainText } from "./plain-text.ts";
 
 /** `toolyard status`: one line per instance of the gateway that holds the data directory. */
 export async function status(context: CommandContext): Promise<number> {
@@ -54,13 +55,7 @@ function toText({ id, status: state, dormant, tools, pid, reason }: InstanceLine
   const facts = [
     `${tools} tools`,
     ...(pid === null ? [] : [`process ${pid}`]),
-    ...(reason === "" || dormant ? [] : [plain(reason)]),
+    ...(reason === "" || dormant ? [] : [plainText(reason)]),
   ];
   return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}\n`;
-}
-
-/** What a server wrote must not move the cursor. */
-function plain(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is taken out
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
 }

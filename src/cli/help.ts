@@ -15,7 +15,9 @@ const texts: Readonly<Record<string, { readonly usage: string; readonly about: s
   --host H          address to listen on (default 127.0.0.1)
   --port P          port (default 3001; 0 lets the system choose)
   --insecure        listen beyond this machine without a token
-  --idle-exit S     end when nobody has used it for so many seconds`,
+  --idle-exit S     end when nobody has used it for so many seconds
+  --log-format F    json or pretty, on stderr (default: json; on a terminal warnings there, and all of it in a file)
+  --verbose         one line for each call`,
   },
   stdio: {
     usage: "toolyard stdio [options]",

@@ -25,6 +25,8 @@ const serveOptions = {
   port: { type: "string" },
   insecure: { type: "boolean" },
   "idle-exit": { type: "string" },
+  "log-format": { type: "string" },
+  verbose: { type: "boolean" },
 } as const;
 
 /** Whose login at which server: what `login` and `logout` have in common. */

@@ -1,30 +1,12 @@
 import { join } from "node:path";
 import type { Gateway } from "../app/gateway.ts";
+import { readOverview, type Overview, type ServerOverview } from "../app/overview.ts";
 import type { Config } from "../config/config.ts";
-
-/** What a user pastes into a client. */
-export function clientHelp(url: string, config: Config): string {
-  const needsToken = config.settings.auth.tokenHashes.length > 0 || config.people.principals.size > 0;
-  const servers = {
-    toolyard: {
-      type: "http",
-      url: `${url}/mcp`,
-      ...(needsToken ? { headers: { Authorization: "Bearer <token>" } } : {}),
-    },
-  };
-  const header = needsToken ? ' --header "Authorization: Bearer <token>"' : "";
-  return `
-  MCP       ${url}/mcp   (also /mcp/flat, /mcp/namespaces, /mcp/server/<name>)
-  REST      ${url}/documentation
-
-  For Claude Code:  claude mcp add --transport http toolyard ${url}/mcp${header}
-  For Cursor and others, in their MCP settings:
-    ${JSON.stringify({ mcpServers: servers })}
-  For VS Code, in .vscode/mcp.json:
-    ${JSON.stringify({ servers })}
-
-`;
-}
+import { plainText, shorten } from "./plain-text.ts";
+import { isComing, statusWord } from "./status-words.ts";
+import { toTable } from "./table.ts";
+import type { TerminalScreen } from "./terminal-screen.ts";
+import { thingsToAsk } from "./things-to-ask.ts";
 
 /** What to do where there are no servers; nothing where there are some. */
 export function missingServersHelp({ file, servers }: Config, cwd: string): string {
@@ -34,32 +16,105 @@ export function missingServersHelp({ file, servers }: Config, cwd: string): stri
     ? `  There are no servers, because no configuration file was found. Write ${join(cwd, "toolyard.json")}
   and start again, or name another file with --config:
     ${entry}
-
 `
     : `  There are no servers in ${file}. Add them; no restart is needed:
     ${entry}
-
 `;
 }
 
-/** One line per server as it comes up, or does not; no more when the gateway stops. */
-export async function reportServers(
-  gateway: Pick<Gateway, "fleet" | "toolCount">,
-  print: (line: string) => void,
-  stopping: AbortSignal,
-): Promise<void> {
-  const waiting = AbortSignal.timeout(120_000);
+export interface StartupReport {
+  readonly gateway: Pick<Gateway, "fleet" | "viewOf" | "owner" | "mcp">;
+  readonly config: Config;
+  readonly url: string;
+  readonly cwd: string;
+  readonly logFile: string | undefined;
+  readonly screen: TerminalScreen;
+  readonly stopping: AbortSignal;
+}
+
+/** A first start may install packages; after this long the table is shown with what there is. */
+const longestWaitMs = 120_000;
+
+/** On a terminal: who is still starting, while they start; then the last screen. Nothing more once the gateway stops. */
+export async function reportStartup(report: StartupReport): Promise<void> {
+  const { gateway, screen, stopping } = report;
+  const starting = new Set(gateway.fleet.all());
+  const total = starting.size;
+  const waiting = AbortSignal.any([AbortSignal.timeout(longestWaitMs), stopping]);
+  const showProgress = (): void => {
+    if (stopping.aborted || starting.size === 0) return screen.progress("");
+    const names = [...starting].map(({ server }) => server.slug).join(", ");
+    screen.progress(`  starting: ${total - starting.size} of ${total} servers are up, waiting for ${names}`);
+  };
+  showProgress();
   await Promise.all(
-    gateway.fleet.all().map(async (instance) => {
-      await instance.settled(waiting);
-      if (stopping.aborted) return;
-      const { status, reason, dormant } = instance.standing();
-      const tools = gateway.toolCount(instance);
-      const state =
-        status === "online"
-          ? `${tools} tools${dormant ? " (starts when needed)" : ""}`
-          : `${status}${reason === "" ? "" : `: ${reason}`}`;
-      print(`  ${instance.server.slug.padEnd(20)} ${state}\n`);
+    [...starting].map(async (instance) => {
+      await instance.settled(waiting).catch(() => undefined);
+      starting.delete(instance);
+      showProgress();
     }),
   );
+  screen.progress("");
+  if (stopping.aborted) return;
+  screen.print(toLastScreen(report, readOverview(gateway)));
+}
+
+function toLastScreen({ config, url, cwd, logFile }: StartupReport, overview: Overview): string {
+  const missing = missingServersHelp(config, cwd);
+  const asks = thingsToAsk(overview.servers);
+  const paragraphs = [
+    missing === "" ? `${toServerTable(overview.servers)}\n\n${toTotals(overview)}\n` : missing,
+    [
+      `  Address   ${url}/mcp`,
+      `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(config)}`,
+      `            (other clients and endpoints: ${url}/)`,
+      ...(logFile === undefined ? [] : [`  Log       ${logFile}`]),
+      "",
+    ].join("\n"),
+    asks.length === 0 ? "" : `  Then ask your client, for example:\n${asks.map((ask) => `    "${ask}"\n`).join("")}`,
+  ];
+  return `\n${paragraphs.filter((paragraph) => paragraph !== "").join("\n")}\n`;
+}
+
+function toServerTable(servers: readonly ServerOverview[]): string {
+  const rows = servers.map((server) => [
+    `  ${server.slug}`,
+    statusWord(server),
+    server.tools.length === 0 ? "-" : String(server.tools.length),
+    server.tokens === 0 ? "-" : toCount(server.tokens),
+    toNote(server),
+  ]);
+  const columns = [
+    { heading: "  SERVER" },
+    { heading: "STATUS" },
+    { heading: "TOOLS", align: "right" },
+    { heading: "TOKENS", align: "right" },
+    { heading: "" },
+  ] as const;
+  return toTable(columns, rows).join("\n");
+}
+
+const noteCharacters = 120;
+
+function toNote(server: ServerOverview): string {
+  if (server.status === "online") return server.dormant ? "starts when it is called" : "";
+  if (isComing(server.status)) return "still starting";
+  return shorten(plainText(server.reason).replace(/\s+/g, " ").trim(), noteCharacters);
+}
+
+function toTotals({ servers, tokensFlat, tokensHere }: Overview): string {
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  const counts = `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ${tools} ${tools === 1 ? "tool" : "tools"}.`;
+  return tokensFlat <= tokensHere
+    ? `  ${counts} A model reads about ${toCount(tokensHere)} tokens of definitions.`
+    : `  ${counts} A model reads about ${toCount(tokensHere)} tokens of definitions, instead of ${toCount(tokensFlat)} for all tools.`;
+}
+
+function tokenHint({ settings, people }: Config): string {
+  const needsToken = settings.auth.tokenHashes.length > 0 || people.principals.size > 0;
+  return needsToken ? ' --header "Authorization: Bearer <token>"' : "";
+}
+
+function toCount(value: number): string {
+  return value.toLocaleString("en-US");
 }

@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { createGateway, type Gateway } from "../app/gateway.ts";
 import { createHttpFront } from "../app/http-front.ts";
@@ -18,9 +19,12 @@ import {
   type CommandContext,
 } from "./context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
-import { givenOption } from "./options.ts";
-import { clientHelp, missingServersHelp, reportServers } from "./serve-report.ts";
+import { followCalls } from "./call-lines.ts";
+import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
+import { givenOption, isOn } from "./options.ts";
+import { missingServersHelp, reportStartup } from "./serve-report.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
+import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
 
 /** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
 export async function serve(context: CommandContext): Promise<number> {
@@ -32,11 +36,14 @@ export async function serve(context: CommandContext): Promise<number> {
   const dataDir = openDataDirectory(config, context);
   await using lock = await claim(dataDir, config, context.version);
   let gateway: Gateway | undefined;
-  const log = openLog(
-    () => gateway?.config() ?? config,
-    undefined,
-    () => gateway?.secrets(),
-  );
+  const format = readLogFormat(context);
+  const screen = process.stderr.isTTY ? createTerminalScreen(writeToTerminal, () => process.stderr.columns) : undefined;
+  const output = await openLogOutput({ format, screen, dataDir });
+  const log = openLog({
+    config: () => gateway?.config() ?? config,
+    tokens: () => gateway?.secrets(),
+    write: output.write,
+  });
   for (const warning of config.warnings) log.warn({ component: "config" }, warning);
   gateway = createGateway(config, {
     log,
@@ -52,7 +59,7 @@ export async function serve(context: CommandContext): Promise<number> {
   try {
     const address = await front.listen(config.settings.host, config.settings.port);
     const url = `http://${config.settings.host.includes(":") ? `[${config.settings.host}]` : config.settings.host}:${address.port}`;
-    await run({ context, config, gateway, owner, lock, url, log, stopping, idleExitMs });
+    await run({ context, config, gateway, owner, lock, url, log, output, screen, stopping, idleExitMs });
     await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
   } finally {
     await gateway.stop(stopping.waitUntil());
@@ -70,6 +77,9 @@ interface Running {
   readonly lock: GatewayLock;
   readonly url: string;
   readonly log: Log;
+  readonly output: LogOutput;
+  /** Undefined where stderr is no terminal. */
+  readonly screen: TerminalScreen | undefined;
   readonly stopping: Stopping;
   readonly idleExitMs: number | undefined;
 }
@@ -80,7 +90,8 @@ function msBeforeServers(waiting: number): number {
 }
 
 /** From the first answer until it is to stop. */
-async function run({ context, config, gateway, owner, lock, url, log, stopping, idleExitMs }: Running): Promise<void> {
+async function run(running: Running): Promise<void> {
+  const { context, config, gateway, owner, lock, url, log, stopping, idleExitMs } = running;
   const { host } = config.settings;
   await gateway.apply(config);
   await lock.announce(url);
@@ -104,14 +115,34 @@ async function run({ context, config, gateway, owner, lock, url, log, stopping, 
       },
       () => stopping.ask("nobody uses it"),
     );
-  if (process.stderr.isTTY || config.settings.logLevel !== "error") {
-    process.stderr.write(clientHelp(url, config) + missingServersHelp(config, context.cwd));
-    void reportServers(gateway, (line) => process.stderr.write(line), stopping.asked);
-  }
+  tellPeople(running);
   const reason = await stopping.reason;
   // Whoever looks for a gateway now is to wait for the next one. On a full disk he will be told that this one cannot be reached.
   await lock.announce(null).catch(() => undefined);
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
+}
+
+/** What a person sees of a gateway that runs; programs find the same in the log. */
+function tellPeople({ context, config, gateway, url, log, output, screen, stopping }: Running): void {
+  if (config.servers.length === 0 && screen === undefined)
+    log.warn({ component: "config" }, missingServersHelp(config, context.cwd).replace(/\s+/g, " ").trim());
+  if (isOn(context, "verbose"))
+    followCalls(gateway.events, (line) => {
+      if (screen === undefined) log.info({ component: "calls" }, line.trimEnd());
+      else screen.print(line);
+    });
+  if (screen === undefined) return;
+  const { cwd } = context;
+  void reportStartup({ gateway, config, url, cwd, logFile: output.file, screen, stopping: stopping.asked });
+}
+
+/** The terminal may be gone while the gateway still drains. */
+function writeToTerminal(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // EIO or EPIPE: nobody reads.
+  }
 }
 
 async function claim(dataDir: string, config: Config, version: string): Promise<GatewayLock> {

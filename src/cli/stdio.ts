@@ -92,11 +92,11 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   const dataDir = openDataDirectory(config, context);
   let current = config;
   let secrets: (() => ReadonlySet<string>) | undefined;
-  const log = openLog(
-    () => current,
-    textOption(context, "log-level") ?? "warn",
-    () => secrets?.(),
-  );
+  const log = openLog({
+    config: () => current,
+    level: textOption(context, "log-level") ?? "warn",
+    tokens: () => secrets?.(),
+  });
   const gateway = createGateway(config, {
     log,
     clock: systemClock,

@@ -22,6 +22,8 @@ export interface HttpServerDeps {
   readonly mcp: McpHttpHandler;
   readonly endpointOf: (path: string) => Endpoint | undefined;
   readonly loadRest: () => Promise<RestHandler>;
+  /** Answers `GET /` with what this is and where things are. */
+  readonly frontPage: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly authenticator: () => Authenticator;
   /** For the endpoint of one instance. Throws UNAUTHORIZED. */
   readonly authenticateInstance: (request: IncomingMessage, instance: InstanceId) => Principal;
@@ -101,6 +103,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       }
       if (path === "/healthz") plain(request, response, 200, { status: "ok" });
       else if (path === "/readyz") ready(request, response);
+      else if (path === "/" && (request.method === "GET" || request.method === "HEAD"))
+        deps.frontPage(request, response).catch((error: unknown) => refuseWith(request, response, error));
       else handleRest(request, response);
     } catch (error) {
       refuseWith(request, response, error);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { badServer, mainFile, startGateway } from "../harness/gateway.ts";
-import { send } from "../harness/rpc.ts";
+import { rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
 let directory: string;
@@ -40,21 +40,10 @@ describe("the address to listen on", () => {
   });
 });
 
-test("each client is shown the settings that it reads", async () => {
-  await using gateway = await startGateway({ config: { mcpServers: {} } });
-  const entry = { toolyard: { type: "http", url: `${gateway.url}/mcp` } };
-  await until(() => gateway.stderr().includes("VS Code"));
-  const help = gateway.stderr().split("\n");
-  expect(help[help.findIndex((line) => line.includes("VS Code")) + 1]?.trim()).toBe(JSON.stringify({ servers: entry }));
-  expect(help[help.findIndex((line) => line.includes("Cursor")) + 1]?.trim()).toBe(
-    JSON.stringify({ mcpServers: entry }),
-  );
-});
-
 test("the startup report says that there are no servers, and what to do", async () => {
   await using empty = await startGateway({ config: "{}" });
   await until(() => empty.stderr().includes(`There are no servers in ${empty.configFile}.`));
-  expect(empty.stderr()).toContain('"mcpServers": { "<name>"');
+  expect(empty.stderr()).toContain(JSON.stringify('"mcpServers": { "<name>"').slice(1, -1));
   // Nowhere is a file: neither in the working directory nor in the user's own.
   const child = spawn(process.execPath, [mainFile, "--port", "0", "--data-dir", join(directory, "data")], {
     cwd: directory,
@@ -72,18 +61,10 @@ test("the startup report says that there are no servers, and what to do", async 
 test("tools that the configuration hides are not counted", async () => {
   const bad = { ...badServer(), tools: { allow: ["pid"] } };
   await using gateway = await startGateway({ config: { mcpServers: { bad } } });
-  await until(() => /^ {2}bad +1 tools$/m.test(gateway.stderr()));
+  await rpc(`${gateway.url}/mcp`, "tools/call", { name: "bad:pid", arguments: {} });
   const { stdout } = await runCommand([
     "status",
     ...["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")],
   ]);
   expect(stdout).toMatch(/ {2}bad +online +1 tools, process \d+$/m);
-});
-
-test("a server that is still starting when the gateway stops is not reported as switched off", async () => {
-  const slow = { command: process.execPath, args: ["-e", "process.stdin.resume()"] };
-  await using gateway = await startGateway({ config: { mcpServers: { slow } } });
-  await until(() => gateway.stderr().includes("For VS Code"));
-  expect(await gateway.stop()).toBe(0);
-  expect(gateway.stderr()).not.toMatch(/^ {2}slow /m);
 });

@@ -1,0 +1,117 @@
+import { writeSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { isJsonObject } from "../shared/json-bytes.ts";
+import { givenOption } from "./options.ts";
+import type { CommandContext } from "./context.ts";
+import { plainText } from "./plain-text.ts";
+import type { TerminalScreen } from "./terminal-screen.ts";
+
+/** Where the lines of the log go. */
+export interface LogOutput {
+  /** One JSON line, with its end. Never throws, and never waits. */
+  readonly write: (line: string) => void;
+  /** The file that holds them, where there is one. */
+  readonly file: string | undefined;
+}
+
+export type LogFormat = "json" | "pretty";
+
+/** As `--log-format` says; undefined where nothing is said. Throws CONFIG_INVALID for another word. */
+export function readLogFormat(context: CommandContext): LogFormat | undefined {
+  const given = givenOption(context, "log-format");
+  if (given === undefined || given.text === "json" || given.text === "pretty")
+    return given?.text as LogFormat | undefined;
+  throw new GatewayError("CONFIG_INVALID", `${given.name}: expected json or pretty`, {
+    hint: `Correct ${given.name}, or leave it out.`,
+  });
+}
+
+export interface LogOutputOptions {
+  readonly format: LogFormat | undefined;
+  /** Undefined where stderr is no terminal. */
+  readonly screen: TerminalScreen | undefined;
+  readonly dataDir: string;
+}
+
+/**
+ * Programs read JSON lines on stderr. On a terminal a person reads warnings as plain lines, and all of the log stands in a file of
+ * the data directory. `--log-format` puts all of it on stderr, in the form that it names.
+ */
+export async function openLogOutput({ format, screen, dataDir }: LogOutputOptions): Promise<LogOutput> {
+  if (format === "pretty") return { write: (line) => show(toPlainLine(line), screen), file: undefined };
+  if (format === "json" || screen === undefined) return { write: (line) => show(line, screen), file: undefined };
+  const file = await openLogFile(join(dataDir, "logs"));
+  return {
+    write(line) {
+      file.write(line);
+      if (isWarning(line)) screen.print(toPlainLine(line));
+    },
+    file: join(dataDir, "logs", logName),
+  };
+}
+
+const logName = "gateway.log";
+/** A day of a busy gateway is about this much; with the older ones the log takes 20 MB at most. */
+const fileSize = "5M";
+const olderFiles = 3;
+
+async function openLogFile(folder: string): Promise<{ write(line: string): void }> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
+  const { createStream } = await import("rotating-file-stream");
+  const name = (index: number | Date | null): string => (typeof index === "number" ? `gateway.${index}.log` : logName);
+  const stream = createStream(name as (index: number | Date | null) => string, {
+    path: folder,
+    size: fileSize,
+    rotate: olderFiles,
+    mode: 0o600,
+  });
+  // A full disk must not end the gateway: what cannot be written is lost.
+  stream.on("error", () => undefined);
+  return { write: (line) => void stream.write(line) };
+}
+
+function show(line: string, screen: TerminalScreen | undefined): void {
+  if (screen !== undefined) {
+    screen.print(line);
+    return;
+  }
+  try {
+    writeSync(2, line);
+  } catch {
+    // EAGAIN or EPIPE: nobody reads.
+  }
+}
+
+function isWarning(line: string): boolean {
+  return /^\{"level":"(?:warn|error|fatal)"/.test(line);
+}
+
+/** `14:02:11 warning: github: it ended with code 1`. */
+export function toPlainLine(line: string): string {
+  const entry = parseEntry(line);
+  const text = (name: string): string | undefined => {
+    const value = entry[name];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const level = text("level");
+  const word = level === "warn" ? "warning: " : level === "error" || level === "fatal" ? "error: " : "";
+  const message = text("msg") ?? "";
+  const server = text("server");
+  // Many messages begin with the server that they are about.
+  const about = server === undefined || message.startsWith(`${server}:`) ? "" : `${server}: `;
+  const time = new Date(text("time") ?? Date.now()).toTimeString().slice(0, 8);
+  const error = isJsonObject(entry["err"]) ? entry["err"]["message"] : undefined;
+  const cause = typeof error === "string" && error !== message ? ` (${error})` : "";
+  return `${plainText(`${time} ${word}${about}${message}${cause}`)}\n`;
+}
+
+function parseEntry(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return isJsonObject(entry) ? entry : { msg: line };
+  } catch {
+    return { msg: line.trimEnd() };
+  }
+}

@@ -1,0 +1,33 @@
+import type { InstanceStatus } from "../shared/status.ts";
+
+/** How a person reads a status on the terminal. */
+const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
+  awaiting_user_config: "needs values",
+  provisioning: "new",
+  command_received: "starting",
+  connecting: "starting",
+  discovering_tools: "reading tools",
+  syncing_tools: "reading tools",
+  online: "online",
+  restarting: "restarting",
+  offline: "does not answer",
+  error: "cannot start",
+  requires_reauth: "needs login",
+  permanently_failed: "given up",
+  disabled: "off",
+});
+
+export function statusWord({
+  status,
+  dormant,
+}: {
+  readonly status: InstanceStatus;
+  readonly dormant: boolean;
+}): string {
+  return dormant ? "asleep" : words[status];
+}
+
+/** Whether it is on its way, so that a little later there is more to say. */
+export function isComing(status: InstanceStatus): boolean {
+  return ["provisioning", "command_received", "connecting", "discovering_tools", "restarting"].includes(status);
+}

@@ -1,0 +1,22 @@
+/** A column of a table: its heading, and whether its cells are numbers, which are aligned to the right. */
+export interface Column {
+  readonly heading: string;
+  readonly align?: "right";
+}
+
+/** A table without frames, two spaces between columns; the last column is as wide as it needs to be. One line per row, with a heading. */
+export function toTable(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly string[] {
+  const lines = [columns.map(({ heading }) => heading), ...rows];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? "").length)));
+  return lines.map((line) =>
+    columns
+      .map(({ align }, index) => {
+        const cell = line[index] ?? "";
+        const width = widths[index] ?? 0;
+        if (align === "right") return cell.padStart(width);
+        return index === columns.length - 1 ? cell : cell.padEnd(width);
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+}
