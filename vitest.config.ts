@@ -1,6 +1,15 @@
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
+/** What the build's loader for text files does. */
+const textFiles = {
+  name: "text-files",
+  enforce: "pre" as const,
+  load: (id: string) => (id.endsWith(".txt") ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : null),
+};
+
 export default defineConfig({
+  plugins: [textFiles],
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "test/**/*.test.mjs", "scripts/**/*.test.mjs"],
     globalSetup: ["test/harness/build.ts"],

@@ -31,6 +31,7 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < Math.max(...sources)) {
     bundle: true,
     splitting: true,
     packages: "external",
+    loader: { ".txt": "text" },
     platform: "node",
     format: "esm",
     target: "node20",

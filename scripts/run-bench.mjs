@@ -21,6 +21,7 @@ await build({
   format: "esm",
   target: "node20",
   packages: "external",
+  loader: { ".txt": "text" },
   logLevel: "warning",
 });
 const run = spawnSync(process.execPath, ["--expose-gc", outfile, ...args], { stdio: "inherit", cwd: root });

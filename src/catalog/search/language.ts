@@ -1,11 +1,10 @@
 import { stemmer } from "stemmer";
 
-import { commonWordShares } from "./common-words.ts";
-import { fillers, stopwords } from "./stopwords.ts";
 import { createIntentReader, type IntentReader } from "./intent.ts";
-import { synonyms } from "./synonyms.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
+import { commonWordShares } from "./word-frequencies.ts";
+import { wordLists, wordsOf } from "./word-lists.ts";
 import { toProseWords } from "./words.ts";
 
 /** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
@@ -32,9 +31,9 @@ export interface Language {
 
 export function createLanguage(weights: RankingWeights = rankingWeights): Language {
   const memo = new Map<string, string>();
-  const stopped = new Set(stopwords);
+  const stopped = new Set(wordsOf(wordLists.stopwords));
   const shares = commonWordShares();
-  const fillerStems = new Set(fillers.map(stem));
+  const fillerStems = new Set(wordsOf(wordLists.fillers).map(stem));
   let thesaurus: Thesaurus | undefined;
 
   function stem(word: string): string {
@@ -57,7 +56,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights): Langua
       return stems;
     },
     intents: createIntentReader(stem),
-    thesaurus: () => (thesaurus ??= createThesaurus(synonyms, weights, stem)),
+    thesaurus: () => (thesaurus ??= createThesaurus(wordLists, weights, stem)),
     commonness: (stemmed) => shares.get(stemmed) ?? 0,
   };
 }

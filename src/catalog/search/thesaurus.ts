@@ -1,3 +1,4 @@
+import { linesOf, type WordLists } from "./word-lists.ts";
 import { toWords } from "./words.ts";
 
 /** What else a stem may be called. */
@@ -16,18 +17,8 @@ export interface Hints {
   readonly weight: number;
 }
 
-export interface ThesaurusSource {
-  /** Near-exact equivalents, one group per line. */
-  readonly strong: string;
-  /** Related words, one group per line. */
-  readonly weak: string;
-  /**
-   * `tool words: people's words`, one line each: what people say, and what tools call it. Each word on the right also looks for
-   * those on the left, never the other way round: who speaks of an umbrella may want the weather, not the reverse.
-   * `pipeline+schedule` is one name of two words, `house home` are two names.
-   */
-  readonly hints: string;
-}
+/** Lists of words in the notations `groups` and `hints` (words/README.md). */
+export type ThesaurusSource = Pick<WordLists, "strong" | "weak" | "hints">;
 
 export interface ThesaurusWeights {
   readonly strong: number;
@@ -69,11 +60,11 @@ function readSynonyms(
     row.set(to, Math.max(weight, row.get(to) ?? 0));
     table.set(from, row);
   };
-  for (const [lines, weight] of [
+  for (const [lists, weight] of [
     [source.weak, weights.weak],
     [source.strong, weights.strong],
   ] as const) {
-    for (const line of linesOf(lines)) {
+    for (const line of linesOf(lists)) {
       const stems = stemsOf(line);
       for (const from of stems) for (const to of stems) relate(from, to, weight);
     }
@@ -82,12 +73,12 @@ function readSynonyms(
 }
 
 function readHints(
-  lines: string,
+  lists: readonly string[],
   weights: ThesaurusWeights,
   stemsOf: (text: string) => string[],
 ): ReadonlyMap<string, Hints> {
   const names = new Map<string, (readonly string[])[]>();
-  for (const line of linesOf(lines)) {
+  for (const line of linesOf(lists)) {
     const [left = "", right = ""] = line.split(":");
     const called = left.split(" ").map((name) => stemsOf(name.replaceAll("+", " ")));
     for (const word of stemsOf(right)) {
@@ -108,8 +99,4 @@ function readHints(
 /** `pull_request` is looked up as the joined word that neighbours in a name become. */
 function joinedStem(entry: string, stem: (word: string) => string): string {
   return stem(toWords(entry).join(""));
-}
-
-function linesOf(text: string): string[] {
-  return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
 }
