@@ -48,7 +48,12 @@ export interface ServerConfig {
   readonly discoveryTimeoutMs: number;
   readonly callTimeoutMs: number;
   readonly maxCallTimeoutMs: number;
+  /** How long it may be without use before its process is stopped. */
   readonly idleTimeoutMs: number;
+  /** Its process holds something for its users: they are told when it is gone. */
+  readonly stateful: boolean;
+  /** Its process is not stopped while a client that used it is connected. */
+  readonly staysForClients: boolean;
   readonly retry: boolean;
   readonly strictResults: boolean;
   /** Serialises this server's calls, so that its questions belong to exactly one. */

@@ -43,6 +43,12 @@ export const serverTimes = {
     max: longestMs,
     reason: "a pause in a conversation is shorter; a forgotten process costs 50-100 MB. 0 means never",
   },
+  statefulIdleTimeoutMs: {
+    value: 7_200_000,
+    min: 0,
+    max: longestMs,
+    reason: "a lunch or a meeting is shorter; what a browser or a shell holds cannot be brought back. 0 means never",
+  },
 } as const satisfies Rows<string>;
 
 export const instanceNumbers = {

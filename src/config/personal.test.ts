@@ -34,6 +34,8 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     callTimeoutMs: 1,
     maxCallTimeoutMs: 1,
     idleTimeoutMs: 1,
+    stateful: false,
+    staysForClients: false,
     retry: true,
     strictResults: false,
     interactive: false,

@@ -56,6 +56,7 @@ const entrySchema = v.object({
   callTimeoutMs: v.optional(numberOf(serverTimes.callTimeoutMs)),
   maxCallTimeoutMs: v.optional(numberOf(serverTimes.maxCallTimeoutMs)),
   idleTimeoutMs: v.optional(numberOf(serverTimes.idleTimeoutMs)),
+  stateful: v.optional(v.boolean()),
   retry: v.optional(v.boolean()),
   strictResults: v.optional(v.boolean()),
   interactive: v.optional(v.boolean()),

@@ -5,6 +5,7 @@ import { refuse, type Origin } from "./check.ts";
 import type { ServerConfig, ToolRules, Transport } from "./config.ts";
 import { defaults, longestMs } from "./defaults.ts";
 import { hashTransport } from "./hash.ts";
+import { isKnownStateful } from "./known-state.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 import type { ServerPlace } from "./source.ts";
@@ -18,6 +19,7 @@ export interface ServerDefaults {
   readonly callTimeoutMs: number;
   readonly maxCallTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  readonly statefulIdleTimeoutMs: number;
   readonly scope: "shared" | "user";
 }
 
@@ -144,6 +146,7 @@ function toServer(
   const transport = toTransport(entry.transport, source.directory);
   const required = { user: entry.required?.user ?? [], team: entry.required?.team ?? [] };
   const isPersonal = required.user.length > 0 || required.team.length > 0;
+  const stateful = entry.stateful ?? isKnownStateful(transport);
   const callTimeoutMs = entry.callTimeoutMs ?? inherited.callTimeoutMs;
   return {
     slug,
@@ -160,7 +163,7 @@ function toServer(
     discoveryTimeoutMs: entry.discoveryTimeoutMs ?? inherited.discoveryTimeoutMs,
     callTimeoutMs,
     maxCallTimeoutMs: Math.max(callTimeoutMs, entry.maxCallTimeoutMs ?? inherited.maxCallTimeoutMs),
-    idleTimeoutMs: neverForZero(entry.idleTimeoutMs ?? inherited.idleTimeoutMs),
+    ...toIdleRules(entry, stateful, inherited),
     retry: entry.retry ?? defaults.retry,
     strictResults: entry.strictResults ?? defaults.strictResults,
     interactive: entry.interactive ?? defaults.interactive,
@@ -168,6 +171,22 @@ function toServer(
     tools: toToolRules(entry.tools),
     required,
     hash: hashTransport(transport),
+  };
+}
+
+/** What an entry says of its idle time is obeyed; otherwise what holds state is kept for longer than the others, never for less. */
+function toIdleRules(
+  entry: ServerEntry,
+  stateful: boolean,
+  inherited: ServerDefaults,
+): Pick<ServerConfig, "idleTimeoutMs" | "stateful" | "staysForClients"> {
+  const common = neverForZero(entry.idleTimeoutMs ?? inherited.idleTimeoutMs);
+  if (!stateful || entry.idleTimeoutMs !== undefined)
+    return { stateful, idleTimeoutMs: common, staysForClients: false };
+  return {
+    stateful,
+    idleTimeoutMs: Math.max(common, neverForZero(inherited.statefulIdleTimeoutMs)),
+    staysForClients: true,
   };
 }
 

@@ -164,6 +164,8 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     callTimeoutMs: 300_000,
     maxCallTimeoutMs: 3_600_000,
     idleTimeoutMs: 180_000,
+    stateful: false,
+    staysForClients: false,
     retry: true,
     strictResults: false,
     interactive: false,
