@@ -23,6 +23,7 @@ import { untilAborted } from "../shared/abort.ts";
 import type { Clock } from "../shared/clock.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { createLargeBuffers } from "../shared/large-buffers.ts";
+import { createLoners } from "../shared/loners.ts";
 import { localPrincipal, type Principal } from "../shared/principal.ts";
 import { createCatalogFiles } from "../store/catalog-files.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
@@ -159,8 +160,10 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
+  const loners = createLoners(clock);
   const routing = createRouting({
     instanceOf,
+    presenceOf: (context) => context.presence ?? loners.of(context),
     validators,
     states: createSealedStates(stateLifetimeMs, clock.now),
     events,
@@ -197,6 +200,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     cursorKey: randomBytes(32),
+    loners,
   });
   logins.watch(() => fleet.tick());
   warnOfToolNames({ fleet, catalogOf: (id) => current.get().instances.get(id), events, log });

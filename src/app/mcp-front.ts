@@ -26,6 +26,7 @@ import type { Clock } from "../shared/clock.ts";
 import { toGatewayError, type GatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { LargeBuffers } from "../shared/large-buffers.ts";
+import type { Loners } from "../shared/loners.ts";
 import type { Principal } from "../shared/principal.ts";
 import type { Namespaces } from "./namespaces.ts";
 
@@ -50,6 +51,7 @@ export interface McpFrontDeps {
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;
+  readonly loners: Loners;
 }
 
 /** The parts of `front/mcp`, wired. */
@@ -121,6 +123,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     admission,
     running,
     firstSight: createFirstSight(deps),
+    loners: deps.loners,
   };
   return {
     http: createMcpHttp(parts),

@@ -10,6 +10,7 @@ import type { Exposure } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { rewriteContents, rewriteLinks } from "./links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
+import { withMetaEntries } from "./meta-entry.ts";
 import { isMetaTool, metaTools, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
 import { resolveOffered, type Offer } from "./offered-tool.ts";
@@ -83,8 +84,6 @@ function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObj
   return resolveOffered(view, toolPath, given, byPath);
 }
 
-const openBrace = 0x7b;
-
 /** Some models write the arguments as a string of JSON, or null for none: what they mean is plain. */
 function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
   if (value === null) return noArguments;
@@ -125,24 +124,10 @@ export function renderShared(
 /** Said in `_meta`, where it harms no reader: content and structured content stay the server's. */
 function withNotes(result: JsonBytes, intent: Extract<Intent, { kind: "call" }>): JsonBytes {
   if (intent.warning === undefined && intent.migrated !== true) return result;
-  const members = scanMembers(result, 0, result.length, argumentDepth * 10);
-  const meta = findMember(members, "_meta");
-  const notes = {
+  return withMetaEntries(result, {
     ...(intent.warning === undefined ? {} : { "toolyard/warning": intent.warning }),
     ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}),
-  };
-  const entry = asciiJson(notes).slice(1, -1);
-  if (meta === undefined)
-    return Buffer.concat([
-      Buffer.from(`{"_meta":{${entry}}${members.length > 0 ? "," : ""}`, "latin1"),
-      result.subarray(result.indexOf(openBrace) + 1),
-    ]);
-  const isEmpty = result.toString("latin1", meta.start + 1, meta.end - 1).trim() === "";
-  return Buffer.concat([
-    result.subarray(0, meta.start + 1),
-    Buffer.from(`${entry}${isEmpty ? "" : ","}`, "latin1"),
-    result.subarray(meta.start + 1),
-  ]);
+  });
 }
 
 /** A read as a tool's result: each content as an embedded resource, its bytes untouched. */

@@ -20,6 +20,13 @@ export function toClosedCause(
     : new GatewayError("CONNECT_FAILED", message);
 }
 
+/** The same in a sentence that says why what the server held is gone. */
+export function toEndReason(closed: Closed): string {
+  if (closed.kind === "exited")
+    return closed.signal === null ? `it crashed: exit code ${closed.code}` : `it crashed: ended by ${closed.signal}`;
+  return closed.kind === "lost" ? `its connection was lost: ${closed.reason}` : "it was stopped";
+}
+
 /** A new error object for every caller: each has its own stack and may be decorated on its way. */
 export function copyOf(cause: GatewayError): GatewayError {
   return new GatewayError(cause.code, cause.message, {

@@ -1,10 +1,11 @@
 import type { ServerConfig } from "../config/config.ts";
+import { toDurationText } from "../shared/duration-text.ts";
 import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { InstanceId, PrincipalId } from "../shared/ids.ts";
 import type { Closed, Connection } from "../upstream/connection.ts";
 import { createCrashCount } from "./crashes.ts";
-import { copyOf, exitOf, toClosedCause } from "./closed-cause.ts";
+import { copyOf, exitOf, toClosedCause, toEndReason } from "./closed-cause.ts";
 import { createIdleness } from "./idleness.ts";
 import { createLoginNotice } from "./login-notice.ts";
 import { createHearing } from "./hearing.ts";
@@ -18,6 +19,7 @@ import { admit, firstState, transition, type InstanceEvent, type InstanceState, 
 import { toStanding } from "./standing.ts";
 import { toReason, toRefusal, toStatus } from "./status.ts";
 import { createUpkeep } from "./upkeep.ts";
+import { createUsers, type Users } from "./users.ts";
 import { createWaiters } from "./waiters.ts";
 
 export interface InstanceOptions {
@@ -28,10 +30,12 @@ export interface InstanceOptions {
   readonly missing: readonly string[];
   /** Settles when the instance that this one replaces is gone: there are never two processes. */
   readonly after?: Promise<void> | undefined;
+  /** Those of the instance that this one replaces. */
+  readonly users?: Users | undefined;
 }
 
 export function createInstance(options: InstanceOptions, deps: InstanceDeps): Instance {
-  const { id, owner } = options;
+  const { id, owner, users = createUsers(deps.clock) } = options;
   let { server } = options;
   const isStdio = server.transport.kind === "stdio";
   const refresher = createRefresher(() => server, id, deps);
@@ -64,7 +68,18 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     },
     deps,
   );
-  const hearing = createHearing({ instance: id, server: server.slug, onListChanged: upkeep.noteAnnouncement }, deps);
+  const hearing = createHearing(
+    {
+      instance: id,
+      server: server.slug,
+      onListChanged: upkeep.noteAnnouncement,
+      onSessionReplaced() {
+        users.processEnded("it ended its session");
+        users.processStarted();
+      },
+    },
+    deps,
+  );
 
   function adopt(kept: KeptCatalog | undefined): void {
     if (state.kind === "disabled" || state.kind === "unconfigured" || state.kind === "removed") return;
@@ -202,6 +217,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
 
   function takeConnection(opened: Connection & { readonly pid?: number }): void {
     connection = opened;
+    users.processStarted();
     eras = opened.peer.eras;
     listening = listenForChanges(opened, deps.clock);
     void opened.closed.then((closed) => connectionClosed(opened, closed));
@@ -225,6 +241,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     if (connection !== closedOne) return;
     connection = undefined;
     listening?.stop();
+    users.processEnded(toEndReason(closed));
     if (closed.kind === "asked") return;
     const starting = attempt;
     const cause = toClosedCause(server.slug, isStdio, closed, hearing.stderr);
@@ -291,6 +308,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     const idleMs = idleness.lastedMs(nowMs, isBusy);
     if (upkeep.isRunning || idleMs < server.idleTimeoutMs || nowMs - state.sinceMs < deps.settings().idleGraceMs)
       return;
+    if (server.staysForClients && users.areConnected) return;
+    users.processEnded(`it was stopped after ${toDurationText(idleMs)} without use`);
     apply({ kind: "idle" });
     dropConnection();
     deps.events.emit({ type: "mcp.server.dormant", ...about(), idleMs: Math.round(idleMs) });
@@ -318,6 +337,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       return hearing.stderr;
     },
     standing: () => toStanding(id, server, state),
+    users,
     acquire,
     async settled(signal) {
       if (state.kind === "new") start("first");
@@ -327,6 +347,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     adopt,
     start,
     async restart(signal) {
+      users.processEnded("it was restarted by hand");
       abandonStart(new GatewayError("SERVER_STARTING", `${server.slug} is being restarted`));
       crashes.forget();
       start("restart");
@@ -335,6 +356,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       await acquire(signal);
     },
     async stop() {
+      users.processEnded("it was stopped by hand");
       abandonStart(new GatewayError("SERVER_STOPPED", `${server.slug} was stopped by hand`));
       apply({ kind: "stop" });
       waiters.rejectAll(() => toRefusal(server.slug, state));
@@ -356,6 +378,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       if (error.code === "SERVER_NEEDS_LOGIN") apply({ kind: "refused-login", cause: error });
       else if (error.code === "CONNECT_FAILED") apply({ kind: "unreachable", cause: error });
       else return;
+      users.processEnded(`its connection was lost: ${error.message}`);
       dropConnection();
     },
     hold: idleness.hold,

@@ -6,6 +6,7 @@ import type { Principal } from "../shared/principal.ts";
 import { createInstance } from "./create-instance.ts";
 import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./parts.ts";
+import type { Users } from "./users.ts";
 import { differs, hasLostToken, wantedFor, type Wanted } from "./wanted.ts";
 
 /** All instances: which there should be for a configuration and its people, and which there are. Keyed by instance, never by slug alone. */
@@ -39,6 +40,8 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   const perPrincipal = new Map<string, readonly Instance[]>();
   /** What has been removed and may still be stopping: its successor waits for it. */
   const leaving = new Map<InstanceId, Promise<void>>();
+  /** Of every instance that is configured: a changed one is a new instance with the same users. */
+  const users = new Map<InstanceId, Users>();
   const adoptions = new Map<string, Promise<void>>();
   let config: Config | undefined;
   let statusVersion = 0;
@@ -56,6 +59,8 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
       if (wanted === undefined || differs(instance, wanted) || hasLostToken(instance, before, next)) {
         // A file of what is no longer configured would be kept for nobody.
         if (wanted === undefined) work.push(deps.keeper.remove(instance.id));
+        if (wanted === undefined) users.delete(instance.id);
+        else instance.users.processEnded("its configuration changed");
         dismiss(instance);
       } else if (!isDeepStrictEqual(instance.server, wanted.server)) {
         work.push(instance.reconfigure(wanted.server));
@@ -80,8 +85,12 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
 
   /** Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it all the same. */
   async function add({ id, owner, server, missing }: Wanted): Promise<void> {
-    const instance = createInstance({ id, owner, server, missing, after: leaving.get(id) }, { ...deps, onChange });
+    const instance = createInstance(
+      { id, owner, server, missing, after: leaving.get(id), users: users.get(id) },
+      { ...deps, onChange },
+    );
     instances.set(id, instance);
+    users.set(id, instance.users);
     perPrincipal.clear();
     onChange();
     instance.adopt(await deps.keeper.load(id));

@@ -14,6 +14,7 @@ export interface HearingOptions {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
   readonly onListChanged: (kind: ListKind) => void;
+  readonly onSessionReplaced: () => void;
 }
 
 const keptStderrLines = 20;
@@ -26,7 +27,7 @@ const listKindOf: ReadonlyMap<string, ListKind> = new Map([
 ]);
 
 export function createHearing(
-  { instance, server, onListChanged }: HearingOptions,
+  { instance, server, onListChanged, onSessionReplaced }: HearingOptions,
   { events, log, clock }: Pick<InstanceDeps, "events" | "log" | "clock">,
 ): Hearing {
   let stderr: readonly string[] = [];
@@ -54,6 +55,7 @@ export function createHearing(
         }
       },
       onSessionReplaced() {
+        onSessionReplaced();
         for (const kind of listKindOf.values()) onListChanged(kind);
         events.emit({ type: "server.session_replaced", ...about() });
       },

@@ -6,6 +6,7 @@ import type { InstanceStatus } from "../shared/status.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { KeptCatalog } from "./parts.ts";
 import type { InstanceState, StartReason } from "./state.ts";
+import type { Users } from "./users.ts";
 
 /** One server as run for one principal, or shared by all: its configuration, its connection or process, its status. */
 export interface Instance {
@@ -20,6 +21,8 @@ export interface Instance {
   /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
   standing(): ServerStanding;
+  /** Who used its processes: noted only where `server.stateful` says that it matters. */
+  readonly users: Users;
   /**
    * The connection, at once when there is one; otherwise after a start that all callers share. Throws or rejects with what
    * `toRefusal` says for states in which a call is not admitted, and with the cause when the start fails.

@@ -1,6 +1,7 @@
 import { asciiJson } from "../protocol/ascii-json.ts";
 import type { SealedStates } from "../protocol/sealed-state.ts";
 import type { CallContext } from "../shared/call-context.ts";
+import type { ClientPresence } from "../shared/client-presence.ts";
 import { failures } from "../shared/failures.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { Instance } from "../instance/instance.ts";
@@ -16,7 +17,11 @@ import type { WaitingQuestions } from "./waiting-questions.ts";
 
 /** What came of it: the server's result or error, as bytes; a result's parsed form where it was parsed anyway. */
 export type Outcome =
-  | ({ readonly kind: "result" } & CheckedResult)
+  | ({
+      readonly kind: "result";
+      /** Why what the server held for this client is gone, when it is to be told with this result. */
+      readonly loss?: string | undefined;
+    } & CheckedResult)
   | { readonly kind: "error"; readonly error: JsonBytes };
 
 /** What is sent to one server, and how its answer is looked at. */
@@ -36,6 +41,7 @@ export interface Target {
 export interface ExchangeDeps {
   readonly states: SealedStates;
   readonly waitingQuestions: WaitingQuestions;
+  readonly presenceOf: (context: CallContext) => ClientPresence;
 }
 
 /** Sends, and brings the server's questions to the client, until there is an answer. Throws GatewayErrors. */
@@ -148,6 +154,7 @@ export function createExchange(deps: ExchangeDeps): Exchange {
         const acquired = instance.acquire(context.signal);
         const connection = acquired instanceof Promise ? await acquired : acquired;
         const reply = await connection.request(request);
+        if (instance.server.stateful) instance.users.note(deps.presenceOf(context));
         if (reply.kind === "result") {
           const checked = target.check(reply.result);
           outcome = toOutcome(checked instanceof Promise ? await checked : checked);
@@ -157,6 +164,8 @@ export function createExchange(deps: ExchangeDeps): Exchange {
         await instance.refresh(context.signal);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
+        // What it did before it failed may have left something there.
+        if (sent && instance.server.stateful) instance.users.note(deps.presenceOf(context));
         instance.noteFailure(error);
         if (tries > 1 || !mayRetry(instance.server, error, sent, target, context)) throw error;
       }

@@ -9,6 +9,7 @@ import type { SealedStates } from "../protocol/sealed-state.ts";
 import { abortAfter } from "../shared/abort.ts";
 import type { CallArguments } from "../shared/call-arguments.ts";
 import type { CallContext } from "../shared/call-context.ts";
+import type { ClientPresence } from "../shared/client-presence.ts";
 import type { Clock } from "../shared/clock.ts";
 import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
 import type { InstanceId } from "../shared/ids.ts";
@@ -47,6 +48,8 @@ export interface RoutingDeps {
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly validators: Validators;
   readonly states: SealedStates;
+  /** Who a request comes from, for servers that hold state. */
+  readonly presenceOf: (context: CallContext) => ClientPresence;
   readonly events: EventBus;
   readonly clock: Clock;
   readonly limits: Limits;
@@ -55,6 +58,7 @@ export interface RoutingDeps {
 export function createRouting(deps: RoutingDeps): Routing {
   const exchange = createExchange({
     states: deps.states,
+    presenceOf: deps.presenceOf,
     waitingQuestions: createWaitingQuestions({
       limitMs: deps.limits.parkedMs,
       mostParked: deps.limits.parkedCalls,
@@ -93,13 +97,21 @@ export function createRouting(deps: RoutingDeps): Routing {
     return sending.then(
       (outcome) => {
         end(outcomeWord(outcome));
-        return outcome;
+        return instance.server.stateful ? withLoss(outcome, instance, context) : outcome;
       },
       (error: unknown) => {
         end(error instanceof GatewayError ? error.code : "INTERNAL");
         throw error;
       },
     );
+  }
+
+  /** Told with a result that reaches the client: an error has no place for it, a question is not the end, and the next one will do. */
+  function withLoss(outcome: Outcome, instance: Instance, context: CallContext): Outcome {
+    if (outcome.kind === "error" || context.signal.aborted) return outcome;
+    if (outcome.parsed?.["resultType"] === "input_required") return outcome;
+    const loss = instance.users.takeLoss(deps.presenceOf(context));
+    return loss === undefined ? outcome : { ...outcome, loss };
   }
 
   function checkAndSend(
@@ -195,7 +207,7 @@ export function createRouting(deps: RoutingDeps): Routing {
     try {
       const outcome = await exchange(instance, target, params, context);
       record(instance, method, name, startedMs, context, outcome.kind === "error" ? "error" : "ok");
-      return outcome;
+      return instance.server.stateful ? withLoss(outcome, instance, context) : outcome;
     } catch (error) {
       record(instance, method, name, startedMs, context, error instanceof GatewayError ? error.code : "INTERNAL");
       throw error;

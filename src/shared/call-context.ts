@@ -1,3 +1,4 @@
+import type { ClientPresence } from "./client-presence.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import type { Principal } from "./principal.ts";
 
@@ -25,6 +26,8 @@ export interface CallContext {
   /** Aborts when the client cancels or goes away. */
   readonly signal: AbortSignal;
   readonly client: ClientTraits;
+  /** The client's session or connection; undefined for a request that stands alone. */
+  readonly presence?: ClientPresence | undefined;
   /** The client's `_meta` without the protocol's own keys, to be passed on; undefined when there is nothing to pass. */
   readonly meta?: { readonly [key: string]: unknown } | undefined;
   /** Given when the client asked for progress. `params` is that of notifications/progress without its progressToken. */
@@ -59,4 +62,6 @@ export interface ClientTraits {
   readonly era: Era;
   readonly revision: string;
   readonly capabilities: { readonly [key: string]: unknown };
+  /** As it calls itself, when its request says so (2026-07-28). */
+  readonly name?: string | undefined;
 }

@@ -26,6 +26,7 @@ export function toCallContext(
     principal: caller.principal,
     signal,
     client: caller.client,
+    presence: caller.session?.presence ?? caller.presence,
     meta: passed,
     onProgress,
     onLog,

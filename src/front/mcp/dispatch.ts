@@ -3,6 +3,7 @@ import type { View, ViewServer } from "../../catalog/view.ts";
 import { isForModel, renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
 import { UnseenServer } from "../../exposure/unseen-server.ts";
+import { withLossTold } from "../../exposure/restart-notice.ts";
 import { renderResourceList } from "../../exposure/resource-list.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { metaKeys, supportedRevisions } from "../../protocol/revisions.ts";
@@ -198,8 +199,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const rendered = asked
       ? outcome.result
       : work.caller.endpoint.exposure.render(work.view, intent, outcome.result, outcome.parsed);
-    const parsed = rendered === outcome.result ? outcome.parsed : undefined;
-    return toResultText(rendered, parsed, work.caller.client.era, serverInfoText, asked ? "" : hints);
+    const forModel = !work.caller.endpoint.exposure.isTransparent;
+    const told =
+      outcome.loss === undefined ? rendered : withLossTold(rendered, { reason: outcome.loss, intent, forModel });
+    const parsed = told === outcome.result ? outcome.parsed : undefined;
+    return toResultText(told, parsed, work.caller.client.era, serverInfoText, asked ? "" : hints);
   }
 
   function discoverServer(work: Work): string {

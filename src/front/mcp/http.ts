@@ -13,13 +13,14 @@ import { createAnswerChannel, type AnswerChannel } from "./answer-channel.ts";
 import { answerBatch } from "./batch.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { Loners } from "../../shared/loners.ts";
 import type { FirstSight } from "./first-sight.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
 import { textLength } from "./result-text.ts";
 import { jsonHeaders, refuse, sendReply } from "./replies.ts";
-import { checkEnvelope, claimedRevision } from "./modern.ts";
+import { checkEnvelope, claimedName, claimedRevision } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
 import type { RunningRequest, RunningRequests } from "./running.ts";
 import { track, untrack, type Session } from "./session.ts";
@@ -37,6 +38,7 @@ export interface McpHttpDeps {
   readonly admission: Admission;
   readonly running: RunningRequests;
   readonly firstSight: FirstSight;
+  readonly loners: Loners;
 }
 
 export type McpHttpHandler = (
@@ -132,7 +134,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     const caller: Caller = {
       principal,
       endpoint,
-      client: { era: "modern", revision: modernRevision, capabilities },
+      client: { era: "modern", revision: modernRevision, capabilities, name: claimedName(message.params) },
       session: undefined,
       headers: request.headers,
     };
@@ -141,6 +143,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       const closed = admit(response, message, () => deps.admission.openStream(principal));
       if (closed === undefined) return;
       response.once("close", closed);
+      response.once("close", deps.loners.listen(caller));
       deps.listen.open(message, caller, openChannelFor(response, message, accepts, undefined));
       return;
     }

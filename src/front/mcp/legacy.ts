@@ -11,6 +11,7 @@ import type { InstanceId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { streamHeaders } from "./answer-channel.ts";
+import { readClientName } from "../../shared/client-presence.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -70,7 +71,13 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       const declared = request.params["capabilities"];
       const capabilities = isJsonObject(declared) ? declared : {};
       const session = keep
-        ? deps.sessions.create({ principal, endpoint: endpoint.path, revision, capabilities })
+        ? deps.sessions.create({
+            principal,
+            endpoint: endpoint.path,
+            revision,
+            capabilities,
+            clientName: readClientName(request.params["clientInfo"]),
+          })
         : undefined;
       if (session !== undefined) listenFor(session, endpoint);
       const result = {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isLogLevel } from "../../protocol/log-level.ts";
 import { metaKeys, modernRevision } from "../../protocol/revisions.ts";
+import { readClientName } from "../../shared/client-presence.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 import type { ClientRequest } from "./message.ts";
@@ -15,6 +16,12 @@ const namedBy: Readonly<Record<string, "name" | "uri" | undefined>> = Object.fre
 export function claimedRevision(params: JsonObject): unknown {
   const meta = params["_meta"];
   return isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
+}
+
+/** What the client calls itself in this request. */
+export function claimedName(params: JsonObject): string | undefined {
+  const meta = params["_meta"];
+  return isJsonObject(meta) ? readClientName(meta[metaKeys.clientInfo]) : undefined;
 }
 
 /**

@@ -7,7 +7,13 @@ import { createSession, type Session } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
 export interface SessionStore {
-  create(options: { principal: Principal; endpoint: string; revision: string; capabilities: JsonObject }): Session;
+  create(options: {
+    principal: Principal;
+    endpoint: string;
+    revision: string;
+    capabilities: JsonObject;
+    clientName?: string | undefined;
+  }): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpoint: string): Session | undefined;
   /** Counts as use: a call that ended, a stream that broke off. */
@@ -37,8 +43,15 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
   function expire(): void {
     const nowMs = clock.monotonic();
     for (const session of sessions.values()) {
-      if (isIdle(session, nowMs)) end(session, "the session was idle for too long");
+      if (isIdle(session, nowMs)) lapse(session, "the session was idle for too long");
     }
+  }
+
+  /** Ended by us, not by its client, which may come back with a new one. */
+  function lapse(session: Session, reason: string): void {
+    session.presence.state = "lapsed";
+    session.presence.lapsedAtMs = clock.monotonic();
+    end(session, reason);
   }
 
   /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
@@ -53,7 +66,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     const [first, ...rest] = idle;
     if (first === undefined) return false;
     const oldest = rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
-    end(oldest, "others needed room for a session");
+    lapse(oldest, "others needed room for a session");
     return true;
   }
 
@@ -76,7 +89,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
         return undefined;
       const nowMs = clock.monotonic();
       if (isIdle(session, nowMs)) {
-        end(session, "the session was idle for too long");
+        lapse(session, "the session was idle for too long");
         return undefined;
       }
       session.lastUseMs = nowMs;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import type { Answer, Question } from "../../shared/call-context.ts";
+import { createPresence, kinOf, type OwnPresence } from "../../shared/client-presence.ts";
 import { abortReason } from "../../shared/abort.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
@@ -18,6 +19,7 @@ export interface Session {
   readonly endpoint: string;
   readonly revision: string;
   readonly capabilities: JsonObject;
+  readonly presence: OwnPresence;
   logLevel: string | undefined;
   lastUseMs: number;
   /** Its requests that are being worked on, by their id: for notifications/cancelled, which may spell it in other escapes. */
@@ -64,6 +66,7 @@ export function createSession(options: {
   endpoint: string;
   revision: string;
   capabilities: JsonObject;
+  clientName?: string | undefined;
   nowMs: number;
 }): Session {
   const questions = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
@@ -79,6 +82,7 @@ export function createSession(options: {
     endpoint: options.endpoint,
     revision: options.revision,
     capabilities: options.capabilities,
+    presence: createPresence(kinOf(options.principal, "session", options.clientName), options.nowMs),
     logLevel: undefined,
     lastUseMs: options.nowMs,
     running: new Map(),
@@ -175,6 +179,7 @@ export function createSession(options: {
     close(reason) {
       if (closed) return;
       closed = true;
+      if (session.presence.state === "open") session.presence.state = "gone";
       for (const same of session.running.values())
         for (const controller of same) controller.abort(new GatewayError("CALL_CANCELLED", reason));
       for (const release of session.subscriptions.values()) release();

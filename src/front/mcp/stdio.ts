@@ -4,6 +4,7 @@ import { eraOfRevision, modernRevision, newestLegacyRevision } from "../../proto
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { createLineSplitter } from "../../upstream/line-splitter.ts";
+import { createPresence, kinOf } from "../../shared/client-presence.ts";
 import { errorBody, type AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -30,6 +31,7 @@ export interface StdioFrontOptions {
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
   let session: Session | undefined;
+  const presence = createPresence(kinOf(principal, "stdio", undefined), parts.clock.monotonic());
   /** Requests in flight without a session, by their id: for notifications/cancelled. */
   const running = new Map<string | number, AbortController>();
   /** Requests that will be answered; subscriptions are not. */
@@ -101,7 +103,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
       const client = isModern
         ? { era: "modern" as const, revision: modernRevision, capabilities }
         : { era: "legacy" as const, revision: session?.revision ?? newestLegacyRevision, capabilities };
-      const caller: Caller = { principal, endpoint, client, session: isModern ? undefined : session };
+      const caller: Caller = { principal, endpoint, client, session: isModern ? undefined : session, presence };
       if (isModern && message.method === "subscriptions/listen") {
         parts.listen.open(message, caller, (onGone) => {
           controller.signal.addEventListener("abort", onGone, { once: true });
@@ -151,6 +153,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     options.input.on("close", () => hasEnded || resolve());
     for (const event of ["error", "close"] as const) options.output.on(event, () => resolve());
   });
+  presence.state = "gone";
   // Stopped by ourselves, perhaps: a client that still reads is told.
   parts.listen.endWhere((who) => who.id === principal.id);
   for (const controller of running.values())

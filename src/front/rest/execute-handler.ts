@@ -4,6 +4,7 @@ import { renderFailure } from "../../exposure/failure.ts";
 import type { Intent } from "../../exposure/intent.ts";
 import { UnseenServer } from "../../exposure/unseen-server.ts";
 import { renderShared } from "../../exposure/meta.ts";
+import { withLossTold } from "../../exposure/restart-notice.ts";
 import type { CallContext } from "../../shared/call-context.ts";
 import { createAbortPool } from "../../shared/abort.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
@@ -125,7 +126,14 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
       const shown =
         outcome.kind === "error"
           ? outcome
-          : { ...outcome, result: renderShared(view, plain, outcome.result, outcome.parsed) };
+          : {
+              ...outcome,
+              result: withLossTold(renderShared(view, plain, outcome.result, outcome.parsed), {
+                reason: outcome.loss,
+                intent,
+                forModel: false,
+              }),
+            };
       answer(execution, toExecuteAnswer(intent, shown));
     } catch (error) {
       const failure = withSignature(toGatewayError(error), view);

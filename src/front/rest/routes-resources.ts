@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { renderShared } from "../../exposure/meta.ts";
+import { withLossTold } from "../../exposure/restart-notice.ts";
 import { resolveRead } from "../../exposure/native.ts";
 import { renderResourceList } from "../../exposure/resource-list.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
@@ -57,5 +58,6 @@ async function read(deps: RestDeps, principal: Principal, uri: string, signal: A
   if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", "this is no resource");
   const outcome = await deps.routing.readResource(intent.server.instance, intent.uri, restContext(principal, signal));
   if (outcome.kind === "error") throw relayedFailure(outcome.error, "RESOURCE_UNKNOWN");
-  return renderShared(view, intent, outcome.result, outcome.parsed);
+  const shown = renderShared(view, intent, outcome.result, outcome.parsed);
+  return withLossTold(shown, { reason: outcome.loss, intent, forModel: false });
 }

@@ -1,0 +1,60 @@
+import type { CallContext } from "./call-context.ts";
+import { createPresence, kinOf, type ClientPresence, type OwnPresence } from "./client-presence.ts";
+import type { Clock } from "./clock.ts";
+
+/**
+ * Clients whose requests stand alone: revision 2026-07-28 over HTTP, REST, and older ones without a session. Requests of one principal and one
+ * program are taken for one client. It is connected while it listens (`subscriptions/listen`); otherwise nobody knows.
+ */
+export interface Loners {
+  of(client: Loner): ClientPresence;
+  /** The client listens from now on. Returns what ends that. */
+  listen(client: Loner): () => void;
+}
+
+export type Loner = Pick<CallContext, "principal" | "client">;
+
+/** Beyond it the one that came first is forgotten; when it comes back, it is recognised as what it was by its kin. */
+const mostLoners = 1_000;
+
+interface Known {
+  readonly presence: OwnPresence;
+  streams: number;
+}
+
+export function createLoners(clock: Clock): Loners {
+  const known = new Map<string, Known>();
+
+  function find({ principal, client }: Loner): Known {
+    const kin = kinOf(principal, "alone", client.name);
+    const found = known.get(kin);
+    if (found !== undefined) return found;
+    if (known.size >= mostLoners) forgetFirst();
+    const made: Known = { presence: createPresence(kin, clock.monotonic()), streams: 0 };
+    made.presence.state = "lapsed";
+    known.set(kin, made);
+    return made;
+  }
+
+  function forgetFirst(): void {
+    for (const [kin, { presence, streams }] of known) {
+      if (streams > 0) continue;
+      presence.lapsedAtMs = clock.monotonic();
+      known.delete(kin);
+      return;
+    }
+  }
+
+  return {
+    of: (client) => find(client).presence,
+    listen(client) {
+      const entry = find(client);
+      entry.streams += 1;
+      entry.presence.state = "open";
+      return () => {
+        entry.streams -= 1;
+        if (entry.streams === 0) entry.presence.state = "lapsed";
+      };
+    },
+  };
+}
