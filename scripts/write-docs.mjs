@@ -5,22 +5,35 @@ import { build } from "esbuild";
 import { sections } from "../test/protocol/requirements.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
+import { statefulPage } from "./docs/stateful-page.mjs";
 import { testTitles } from "./docs/test-titles.mjs";
 
 const root = new URL("../", import.meta.url);
 
 export async function writeDocs() {
+  const { failures } = await load("src/shared/failures.ts");
+  const { statefulServers } = await load("src/config/stateful-servers.ts");
+  const { serverTimes } = await load("src/config/defaults.ts");
+  writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
+  writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, testTitles(fileURLToPath(root)))));
+  const { idleTimeoutMs, statefulIdleTimeoutMs } = serverTimes;
+  writeFileSync(
+    new URL("docs/stateful-servers.md", root),
+    statefulPage(statefulServers, {
+      idleTimeoutMs: idleTimeoutMs.value,
+      statefulIdleTimeoutMs: statefulIdleTimeoutMs.value,
+    }),
+  );
+}
+
+async function load(file) {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("src/shared/failures.ts", root))],
+    entryPoints: [fileURLToPath(new URL(file, root))],
     bundle: true,
     format: "esm",
     write: false,
   });
-  const { failures } = await import(
-    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`
-  );
-  writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
-  writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, testTitles(fileURLToPath(root)))));
+  return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await writeDocs();

@@ -189,3 +189,31 @@ describe("names", () => {
     expect(warnings).toHaveLength(4);
   });
 });
+
+describe("servers that hold state", () => {
+  const browser = { command: "npx", args: ["-y", "@playwright/mcp@latest"] };
+  const idleOf = async (entry: object, instances: object = {}) => {
+    const { servers } = await loadValue({ mcpServers: { only: entry }, toolyard: { instances } });
+    const { stateful, staysForClients, idleTimeoutMs } = servers[0]!;
+    return { stateful, staysForClients, idleTimeoutMs };
+  };
+
+  test.each<[object, object, object]>([
+    [{ command: "x" }, {}, { stateful: false, staysForClients: false, idleTimeoutMs: 180_000 }],
+    [browser, {}, { stateful: true, staysForClients: true, idleTimeoutMs: 7_200_000 }],
+    [{ ...browser, stateful: false }, {}, { stateful: false, staysForClients: false, idleTimeoutMs: 180_000 }],
+    [{ command: "x", stateful: true }, {}, { stateful: true, staysForClients: true, idleTimeoutMs: 7_200_000 }],
+    [{ ...browser, idleTimeoutMs: 1_000 }, {}, { stateful: true, staysForClients: false, idleTimeoutMs: 1_000 }],
+    [{ ...browser, idleTimeoutMs: 0 }, {}, { stateful: true, staysForClients: false, idleTimeoutMs: longestMs }],
+    [browser, { statefulIdleTimeoutMs: 600_000 }, { stateful: true, staysForClients: true, idleTimeoutMs: 600_000 }],
+    [browser, { statefulIdleTimeoutMs: 0 }, { stateful: true, staysForClients: true, idleTimeoutMs: longestMs }],
+    [browser, { idleTimeoutMs: 0 }, { stateful: true, staysForClients: true, idleTimeoutMs: longestMs }],
+    [
+      browser,
+      { idleTimeoutMs: 9_000_000, statefulIdleTimeoutMs: 1_000 },
+      { stateful: true, staysForClients: true, idleTimeoutMs: 9_000_000 },
+    ],
+  ])("%j with %j", async (entry, instances, expected) => {
+    expect(await idleOf(entry, instances)).toEqual(expected);
+  });
+});

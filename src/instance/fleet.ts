@@ -59,9 +59,8 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
       if (wanted === undefined || differs(instance, wanted) || hasLostToken(instance, before, next)) {
         // A file of what is no longer configured would be kept for nobody.
         if (wanted === undefined) work.push(deps.keeper.remove(instance.id));
-        if (wanted === undefined) users.delete(instance.id);
-        else instance.users.processEnded("its configuration changed");
-        dismiss(instance);
+        instance.users.processEnded("its configuration changed");
+        dismiss(instance, { isReplaced: wanted !== undefined });
       } else if (!isDeepStrictEqual(instance.server, wanted.server)) {
         work.push(instance.reconfigure(wanted.server));
       }
@@ -75,8 +74,9 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     return report(before, next);
   }
 
-  function dismiss(instance: Instance): void {
+  function dismiss(instance: Instance, { isReplaced } = { isReplaced: false }): void {
     instances.delete(instance.id);
+    if (!isReplaced) users.delete(instance.id);
     const gone = instance.remove().finally(() => {
       if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
     });

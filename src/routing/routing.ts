@@ -18,6 +18,7 @@ import type { ParamMember } from "../upstream/connection.ts";
 import { checkArguments } from "./arguments.ts";
 import { createExchange, type Outcome, type Target } from "./exchange.ts";
 import { headerValue } from "./header-value.ts";
+import { withLoss } from "./loss.ts";
 import { createWaitingQuestions } from "./waiting-questions.ts";
 import { checkResult, checkToolResult } from "./result-check.ts";
 import { createStructuredCheck } from "./structured-check.ts";
@@ -97,21 +98,13 @@ export function createRouting(deps: RoutingDeps): Routing {
     return sending.then(
       (outcome) => {
         end(outcomeWord(outcome));
-        return instance.server.stateful ? withLoss(outcome, instance, context) : outcome;
+        return instance.server.stateful ? withLoss(outcome, instance.users, context, deps.presenceOf) : outcome;
       },
       (error: unknown) => {
         end(error instanceof GatewayError ? error.code : "INTERNAL");
         throw error;
       },
     );
-  }
-
-  /** Told with a result that reaches the client: an error has no place for it, a question is not the end, and the next one will do. */
-  function withLoss(outcome: Outcome, instance: Instance, context: CallContext): Outcome {
-    if (outcome.kind === "error" || context.signal.aborted) return outcome;
-    if (outcome.parsed?.["resultType"] === "input_required") return outcome;
-    const loss = instance.users.takeLoss(deps.presenceOf(context));
-    return loss === undefined ? outcome : { ...outcome, loss };
   }
 
   function checkAndSend(
@@ -207,7 +200,7 @@ export function createRouting(deps: RoutingDeps): Routing {
     try {
       const outcome = await exchange(instance, target, params, context);
       record(instance, method, name, startedMs, context, outcome.kind === "error" ? "error" : "ok");
-      return instance.server.stateful ? withLoss(outcome, instance, context) : outcome;
+      return instance.server.stateful ? withLoss(outcome, instance.users, context, deps.presenceOf) : outcome;
     } catch (error) {
       record(instance, method, name, startedMs, context, error instanceof GatewayError ? error.code : "INTERNAL");
       throw error;

@@ -11,6 +11,7 @@ import { execute, modernRpc, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openStream } from "../protocol/stream.ts";
 import { isAlive } from "../processes/survivors.ts";
+import { startBadHttpServer } from "./bad-http-server.ts";
 import { discover, standingOf, startsIn } from "./observing.ts";
 
 const counterFile = fileURLToPath(new URL("../servers/counter-server.mjs", import.meta.url));
@@ -158,6 +159,24 @@ describe("whoever used an earlier process of a server that holds state is told o
     expect((await (await initialize(gateway, "/mcp", "another")).execute("x:add")).content).toHaveLength(1);
     await until(async () => await isDormant(gateway, "x"));
     expect((await (await initialize(gateway, "/mcp", "pausing")).execute("x:add")).content).toHaveLength(2);
+  });
+
+  test("by a remote server whose entry says that it holds state: after it forgot its session", async () => {
+    await using remote = await startBadHttpServer(0, "--session");
+    await using gateway = await start({ x: { url: remote.url, stateful: true }, plain: { url: remote.url } });
+    await until(async () => (await standingOf(gateway.url, "x")).status === "online");
+    await until(async () => (await standingOf(gateway.url, "plain")).status === "online");
+    for (const server of ["x", "plain"]) {
+      await execute(gateway.url, `${server}:remember`, { value: "v" });
+      await execute(gateway.url, `${server}:expire-session`);
+    }
+    const told = await execute(gateway.url, "x:recall");
+    expect(told).toMatchObject({
+      content: [{ text: expect.stringContaining('"value":null') as string }, { type: "text" }],
+      _meta: { [restartedKey]: expect.any(String) as string },
+    });
+    expect(told.content.at(-1).text).toContain("it ended its session");
+    expect((await execute(gateway.url, "plain:recall"))["_meta"]).toBeUndefined();
   });
 
   test("programs of revision 2026-07-28 are told apart by their names", async () => {

@@ -1,0 +1,7 @@
+import type { StatefulGroup } from "../../src/config/stateful-servers.ts";
+
+/** The page docs/stateful-servers.md. `idleTimeouts` in ms: of servers in general, and of those that hold state. */
+export function statefulPage(
+  groups: readonly StatefulGroup[],
+  idleTimeouts: { readonly idleTimeoutMs: number; readonly statefulIdleTimeoutMs: number },
+): string;
