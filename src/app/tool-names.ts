@@ -52,7 +52,7 @@ interface WrittenName {
 }
 
 /** Patterns under `allow` and `deny`, whole names under `rename` and `describe`. */
-function writtenNames({ allow = [], deny, rename, describe }: ToolRules): readonly WrittenName[] {
+function writtenNames({ allow = [], within = [], deny, rename, describe }: ToolRules): readonly WrittenName[] {
   const pattern = (field: keyof ToolRules) => (written: string) => ({
     field,
     written,
@@ -64,7 +64,7 @@ function writtenNames({ allow = [], deny, rename, describe }: ToolRules): readon
     means: (name: string) => name === written,
   });
   return [
-    ...allow.map(pattern("allow")),
+    ...[...allow, ...within.flat()].map(pattern("allow")),
     ...deny.map(pattern("deny")),
     ...Object.keys(rename).map(whole("rename")),
     ...Object.keys(describe).map(whole("describe")),

@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import { GatewayError } from "../shared/gateway-error.ts";
 import type { NumberRow } from "./defaults.ts";
 import type { Document, Path } from "./document.ts";
+import { suggestion } from "./near-miss.ts";
+import { InvalidConfig } from "./problems.ts";
 
 /** Where a value came from, so that what is wrong with it can be pointed at. */
 export interface Origin {
@@ -9,22 +10,31 @@ export interface Origin {
   readonly path: Path;
 }
 
-/** Parses `value` with `schema`. Throws GatewayError CONFIG_INVALID naming place, path and what was expected; never the value. */
+/** Parses `value` with `schema`. Throws InvalidConfig with all that is wrong: place, path and what was expected; never a value. */
 export function check<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   origin: Origin,
 ): v.InferOutput<Schema> {
-  refuseArrays(schema, value, origin);
+  const arrays = misplacedArrays(schema, value, origin.path);
   const parsed = v.safeParse(schema, value, { abortPipeEarly: true });
-  if (parsed.success) return parsed.output;
-  const issue = parsed.issues[0];
-  const within = (issue.path ?? []).map((step) => step.key as string | number);
-  return refuse({ document: origin.document, path: [...origin.path, ...within] }, explain(issue));
+  if (parsed.success && arrays.length === 0) return parsed.output;
+  const { document } = origin;
+  const problems = arrays.map((path) => problemAt({ document, path }, "expected an object, found an array"));
+  for (const issue of parsed.issues ?? []) {
+    const path = [...origin.path, ...(issue.path ?? []).map((step) => step.key as string | number)];
+    if (!arrays.some((array) => array.every((step, index) => path[index] === step)))
+      problems.push(problemAt({ document, path }, explain(issue)));
+  }
+  throw new InvalidConfig(problems);
 }
 
 export function refuse(origin: Origin, why: string): never {
-  throw new GatewayError("CONFIG_INVALID", `${origin.document.place(origin.path)}: ${pathText(origin.path)}: ${why}`);
+  throw new InvalidConfig([problemAt(origin, why)]);
+}
+
+export function problemAt({ document, path }: Origin, why: string): string {
+  return `${document.place(path)}: ${pathText(path)}: ${why}`;
 }
 
 /** `mcpServers.github.args[0]`; a key that is no plain word is quoted. */
@@ -39,14 +49,14 @@ export function pathText(path: Path): string {
 }
 
 /** To the library an array is an object without any of the members: what stands in it would be lost without a word. */
-function refuseArrays(schema: v.GenericSchema, value: unknown, origin: Origin): void {
+function misplacedArrays(schema: v.GenericSchema, value: unknown, path: Path): Path[] {
   const memberSchema = membersOf(schema);
-  if (!memberSchema || typeof value !== "object" || value === null) return;
-  if (Array.isArray(value)) refuse(origin, "expected an object, found an array");
-  for (const [key, member] of Object.entries(value)) {
+  if (!memberSchema || typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return [path];
+  return Object.entries(value).flatMap(([key, member]) => {
     const known = memberSchema(key);
-    if (known) refuseArrays(known, member, { document: origin.document, path: [...origin.path, key] });
-  }
+    return known ? misplacedArrays(known, member, [...path, key]) : [];
+  });
 }
 
 /** The library's own sentences quote what they received, which may be a secret: these do not. */
@@ -82,7 +92,12 @@ function kindOf(value: unknown): string {
 const mostUnknown = 20;
 
 /** One warning per field that nothing reads: often a typing mistake, sometimes another client's own setting. */
-export function unknownFields(schema: v.GenericSchema, value: unknown, origin: Origin): string[] {
+export function unknownFields(
+  schema: v.GenericSchema,
+  value: unknown,
+  origin: Origin,
+  meaningless: readonly string[] = [],
+): string[] {
   const memberSchema = membersOf(schema);
   if (!memberSchema || typeof value !== "object" || value === null) return [];
   const warnings: string[] = [];
@@ -91,11 +106,17 @@ export function unknownFields(schema: v.GenericSchema, value: unknown, origin: O
     const path = [...origin.path, key];
     const known = memberSchema(key);
     if (known) warnings.push(...unknownFields(known, member, { document: origin.document, path }));
-    else if (++unknown <= mostUnknown) {
-      warnings.push(`${origin.document.place(path)}: ${pathText(path)}: unknown field, ignored`);
+    else if (!meaningless.includes(key) && ++unknown <= mostUnknown) {
+      const meant = suggestion(key, fieldsOf(schema));
+      warnings.push(problemAt({ document: origin.document, path }, `unknown field, ignored${meant}`));
     }
   }
   return warnings;
+}
+
+function fieldsOf(schema: v.GenericSchema): readonly string[] {
+  const inner = "wrapped" in schema ? (schema.wrapped as v.GenericSchema) : schema;
+  return "entries" in inner ? Object.keys(inner.entries as object) : [];
 }
 
 /** How to find the schema of a member; undefined when the schema's values have no members of their own. */

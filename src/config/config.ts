@@ -11,6 +11,8 @@ export interface Config {
   readonly warnings: readonly string[];
   /** What the log must never show: see `secretsOf`. Set by `loadConfig`; absent in a configuration made by hand. */
   readonly secrets?: ReadonlySet<string>;
+  /** Absolute paths of the files that `envFile` names: a change in one changes the configuration. */
+  readonly envFiles?: readonly string[];
 }
 
 export type Transport = StdioTransport | HttpTransport;
@@ -68,6 +70,8 @@ export interface ServerConfig {
 export interface ToolRules {
   /** Tool names, `*` allowed as a wildcard. Undefined: every tool. */
   readonly allow: readonly string[] | undefined;
+  /** Further lists of that kind, from other clients' fields: a tool must be on each of them as well. */
+  readonly within?: readonly (readonly string[])[];
   readonly deny: readonly string[];
   readonly rename: Readonly<Record<string, string>>;
   readonly describe: Readonly<Record<string, string>>;

@@ -6,7 +6,8 @@ import {
   type Node,
   type ParseError,
 } from "jsonc-parser";
-import { GatewayError } from "../shared/gateway-error.ts";
+import { foreignFormat } from "./foreign-format.ts";
+import { InvalidConfig } from "./problems.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -19,19 +20,32 @@ export interface Document {
   value(path: Path): unknown;
   /** `file:line:column` of the value at `path`, or of its nearest parent. Both count from 1, columns in UTF-16 units. */
   place(path: Path): string;
+  /** What stands at `path`, letter for letter: a number keeps digits that JavaScript would lose. */
+  textAt(path: Path): string | undefined;
+  /** Keys that stand twice in one object or are no data (`__proto__`): what is there means nothing until they are gone. */
+  readonly wrongKeys: readonly WrongKey[];
+}
+
+export interface WrongKey {
+  /** Of the key. */
+  readonly path: Path;
+  /** Begins with `file:line:column`. */
+  readonly problem: string;
 }
 
 /**
- * Parses JSON with comments, trailing commas and a byte-order mark. Throws GatewayError CONFIG_INVALID with
- * `file:line:column` for what is no JSON object, for a key given twice in one object, and for keys that are no data (`__proto__`).
+ * Parses JSON with comments, trailing commas and a byte-order mark. Throws InvalidConfig with `file:line:column` for what is no
+ * JSON object.
  */
 export function parseDocument(text: string, fileName: string): Document {
   const source = text.replace(/^\uFEFF/, "");
   const placeAt = (offset: number): string => `${fileName}:${lineAndColumn(source, offset)}`;
-  const root = parseRoot(source, placeAt);
-  checkKeys(root, [], placeAt);
+  const root = parseRoot(source, fileName, placeAt);
+  const wrongKeys: WrongKey[] = [];
+  findWrongKeys(root, [], { placeAt, wrongKeys });
   return {
     fileName,
+    wrongKeys,
     keys(path) {
       const node = findNodeAtLocation(root, [...path]);
       return node?.type === "object"
@@ -42,30 +56,43 @@ export function parseDocument(text: string, fileName: string): Document {
       const node = findNodeAtLocation(root, [...path]);
       return node && (getNodeValue(node) as unknown);
     },
+    textAt(path) {
+      const node = findNodeAtLocation(root, [...path]);
+      return node && source.slice(node.offset, node.offset + node.length);
+    },
     place: (path) => placeAt(nearestOffset(root, path)),
   };
 }
 
-function parseRoot(source: string, placeAt: (offset: number) => string): Node {
+function parseRoot(source: string, fileName: string, placeAt: (offset: number) => string): Node {
   const errors: ParseError[] = [];
   let root: Node | undefined;
   try {
     root = parseTree(source, errors, { allowTrailingComma: true });
   } catch (error) {
     // The parser recurses: some ten thousand brackets overflow the stack.
-    if (error instanceof RangeError) throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: nested too deeply`);
+    if (error instanceof RangeError) throw new InvalidConfig([`${placeAt(0)}: nested too deeply`]);
     throw error;
   }
-  const first = errors[0];
-  if (source.trim() === "")
-    throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: expected a JSON object, but the file is empty`);
-  if (first)
-    throw new GatewayError(
-      "CONFIG_INVALID",
-      `${placeAt(first.offset)}: ${expectation(printParseErrorCode(first.error))}`,
-    );
-  if (root?.type !== "object") throw new GatewayError("CONFIG_INVALID", `${placeAt(0)}: expected a JSON object`);
+  if (source.trim() === "") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object, but the file is empty`]);
+  if (errors.length > 0) {
+    const foreign = foreignFormat(source, fileName);
+    throw new InvalidConfig(foreign === undefined ? syntaxProblems(errors, placeAt) : [`${placeAt(0)}: ${foreign}`]);
+  }
+  if (root?.type !== "object") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object`]);
   return root;
+}
+
+/** The first of each line: the parser stumbles on for a while after a mistake, and what it says then is wrong itself. */
+function syntaxProblems(errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
+  const lines = new Set<string>();
+  return errors.flatMap(({ offset, error }) => {
+    const place = placeAt(offset);
+    const line = place.slice(0, place.lastIndexOf(":"));
+    if (lines.has(line)) return [];
+    lines.add(line);
+    return [`${place}: ${expectation(printParseErrorCode(error))}`];
+  });
 }
 
 function expectation(code: string): string {
@@ -104,27 +131,35 @@ function expectation(code: string): string {
 /** Real files nest six levels; everything behind this walks the tree by recursion. */
 const mostLevels = 64;
 
+interface KeySearch {
+  readonly placeAt: (offset: number) => string;
+  readonly wrongKeys: WrongKey[];
+}
+
 /** Two equal keys mean that one of two intentions is lost, so neither is guessed (FAULTS.md 87). */
-function checkKeys(node: Node, path: Path, placeAt: (offset: number) => string): void {
+function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
+  const { placeAt, wrongKeys } = search;
   if (path.length > mostLevels) {
-    throw new GatewayError("CONFIG_INVALID", `${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`);
+    throw new InvalidConfig([`${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`]);
   }
   const seen = new Set<string>();
   for (const [index, child] of (node.children ?? []).entries()) {
     if (node.type !== "object") {
-      checkKeys(child, [...path, index], placeAt);
+      findWrongKeys(child, [...path, index], search);
       continue;
     }
     const [keyNode, valueNode] = child.children ?? [];
     if (!keyNode) continue;
     const key = String(keyNode.value);
-    const fail = (why: string): never => {
-      throw new GatewayError("CONFIG_INVALID", `${placeAt(keyNode.offset)}: ${why}`);
-    };
-    if (seen.has(key)) fail(`the key ${JSON.stringify(key)} stands here a second time; keep one`);
-    if (isReserved(key, path.length)) fail(`the key ${JSON.stringify(key)} is not allowed`);
+    const found = (why: string) =>
+      wrongKeys.push({
+        path: [...path, key],
+        problem: `${placeAt(keyNode.offset)}: the key ${JSON.stringify(key)} ${why}`,
+      });
+    if (seen.has(key)) found("stands here a second time; keep one");
+    if (isReserved(key, path.length)) found("is not allowed");
     seen.add(key);
-    if (valueNode) checkKeys(valueNode, [...path, key], placeAt);
+    if (valueNode) findWrongKeys(valueNode, [...path, key], search);
   }
 }
 

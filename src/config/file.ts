@@ -38,34 +38,35 @@ async function exists(path: string): Promise<boolean> {
 
 /** The file's text. Throws GatewayError CONFIG_INVALID for what is no readable file, larger than 5 MiB, or not UTF-8. */
 export async function readConfigText(file: string): Promise<string> {
-  const fail = (why: string, cause?: unknown): never => {
-    throw new GatewayError("CONFIG_INVALID", `${file}: ${why}`, { cause });
-  };
   try {
-    const { size } = await regularFile(file, fail);
-    if (size > configFileBytes) fail(`${size} bytes are more than the limit of ${configFileBytes}`);
-    const bytes = await readFile(file);
-    if (bytes.length > configFileBytes) fail(`it grew beyond the limit of ${configFileBytes} bytes while it was read`);
-    return decode(bytes, fail);
+    return await readText(file, configFileBytes);
   } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    return fail(describe(error), error);
+    throw new GatewayError("CONFIG_INVALID", `${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Reading a pipe would wait for ever. */
-async function regularFile(file: string, fail: (why: string) => never) {
-  const found = await stat(file);
-  return found.isFile() ? found : fail(found.isDirectory() ? "is a directory; expected a file" : "is no regular file");
+/** The text of a file in UTF-8. Throws an Error whose message says, without the file's name, why there is none. */
+export async function readText(file: string, limitBytes: number): Promise<string> {
+  const found = await stat(file).catch(fail);
+  // Reading a pipe would wait for ever.
+  if (!found.isFile()) throw new Error(found.isDirectory() ? "is a directory; expected a file" : "is no regular file");
+  if (found.size > limitBytes) throw new Error(`${found.size} bytes are more than the limit of ${limitBytes}`);
+  const bytes = await readFile(file).catch(fail);
+  if (bytes.length > limitBytes) throw new Error(`it grew beyond the limit of ${limitBytes} bytes while it was read`);
+  return decode(bytes);
 }
 
-function decode(bytes: Buffer, fail: (why: string) => never): string {
+function fail(error: unknown): never {
+  throw new Error(describe(error), { cause: error });
+}
+
+function decode(bytes: Buffer): string {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (isUtf16) fail("is written in UTF-16; save it as UTF-8");
+  if (isUtf16) throw new Error("is written in UTF-16; save it as UTF-8");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return fail("is not valid UTF-8");
+    throw new Error("is not valid UTF-8");
   }
 }
 

@@ -35,9 +35,12 @@ test("VS Code: `servers` and `inputs`; Windsurf: `serverUrl`; Gemini: `httpUrl`;
   });
 });
 
-test("fields that only the other client knows are named", () => {
-  const { warnings } = importServers('{ "mcpServers": { "a": { "command": "x", "alwaysAllow": [] } } }', "cline.json");
-  expect(warnings).toEqual(["cline.json:1:57: mcpServers.a.alwaysAllow: unknown field, ignored"]);
+test("fields that only the other client knows are named, but not those that say nothing about what is offered", () => {
+  const text =
+    '{ "mcpServers": { "a": { "command": "x", "watchPaths": [], "alwaysAllow": [], "disabledTools": ["y"] } } }';
+  const { warnings, servers } = importServers(text, "cline.json");
+  expect(warnings).toEqual(["cline.json:1:56: mcpServers.a.watchPaths: unknown field, ignored"]);
+  expect(servers.get("a")).toEqual({ command: "x", disabledTools: ["y"] });
 });
 
 test("FAULT 93: keys that are no data are refused with their place, and nothing is polluted", () => {

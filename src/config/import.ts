@@ -1,4 +1,5 @@
 import { parseDocument } from "./document.ts";
+import { InvalidConfig } from "./problems.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { findServers } from "./source.ts";
 
@@ -17,6 +18,7 @@ export type ImportedServer = Readonly<Record<string, unknown>>;
  */
 export function importServers(text: string, fileName: string): ImportedServers {
   const document = parseDocument(text, fileName);
+  if (document.wrongKeys.length > 0) throw new InvalidConfig(document.wrongKeys.map(({ problem }) => problem));
   const warnings: string[] = [];
   const servers = new Map<string, ImportedServer>();
   for (const { key, path } of findServers(document)) {
@@ -38,8 +40,8 @@ function toWritten({ enabled, transport, ...rest }: ServerEntry): ImportedServer
 
 type Written<Kind> = Extract<ServerEntry["transport"], { kind: Kind }>;
 
-function stdioFields({ command, args, env, cwd }: Written<"stdio">) {
-  return { command, args: args.length > 0 ? args : undefined, env: unlessEmpty(env), cwd };
+function stdioFields({ command, args, env, envFile, cwd }: Written<"stdio">) {
+  return { command, args: args.length > 0 ? args : undefined, env: unlessEmpty(env), envFile, cwd };
 }
 
 function httpFields({ kind, url, headers }: Exclude<ServerEntry["transport"], Written<"stdio">>) {

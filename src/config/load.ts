@@ -2,12 +2,15 @@ import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import type { Config } from "./config.ts";
 import type { HomeDirectories } from "./directories.ts";
-import { parseDocument } from "./document.ts";
+import { parseDocument, type Document } from "./document.ts";
+import { readEnvFiles, type EnvFiles } from "./env-file.ts";
 import { findFile, readConfigText } from "./file.ts";
 import { deepFreeze } from "./freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
 import { buildPeople } from "./people.ts";
-import { buildServers } from "./servers.ts";
+import { predefinedNames } from "./predefined.ts";
+import { createProblems, InvalidConfig } from "./problems.ts";
+import { buildServers, isWithin } from "./servers.ts";
 import { buildSettings, readSettings, serverDefaults } from "./settings.ts";
 import { findServers, unknownTopFields } from "./source.ts";
 import type { Variables } from "./substitution.ts";
@@ -26,50 +29,69 @@ export interface LoadOptions {
 /**
  * The configuration from file, environment and flags (DESIGN.md sections 9 and 10), frozen throughout. A flag is stronger than
  * its variable, that than the file, that than the default. Without any file there are no servers.
- * Throws GatewayError CONFIG_INVALID; for the file's content the message begins with `file:line:column`. No message holds a value.
+ * Throws GatewayError CONFIG_INVALID with all that is wrong; what is in the file begins with `file:line:column`. No message holds a value.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const asked = options.file ?? (options.env["TOOLYARD_CONFIG"] || undefined);
   const file = await findFile(asked, options.cwd, options.homeDirectories);
-  return buildConfig(file === undefined ? undefined : { file, text: await readConfigText(file) }, options);
+  if (file === undefined) return buildConfig(undefined, options);
+  const document = parseDocument(await readConfigText(file), file);
+  const directory = dirname(file);
+  const { names: predefined } = predefinedNames(document, directory, options.env);
+  const envFiles = await readEnvFiles({ document, directory, variables: options.env, predefined });
+  return assemble({ document, file, directory, envFiles }, options);
 }
 
-/** The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure. */
+/** The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure: reads no `envFile`. */
 export function buildConfig(
   source: { readonly file: string; readonly text: string } | undefined,
   options: Omit<LoadOptions, "file">,
 ): Config {
-  const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const document = parseDocument(source?.text ?? "{}", source?.file ?? "(no file)");
-  const directory = source ? dirname(source.file) : cwd;
+  const directory = source ? dirname(source.file) : options.cwd;
+  return assemble({ document, file: source?.file, directory, envFiles: new Map() }, options);
+}
 
+interface ReadSource {
+  readonly document: Document;
+  readonly file: string | undefined;
+  readonly directory: string;
+  readonly envFiles: EnvFiles;
+}
+
+function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Config {
+  const { document, directory } = source;
+  const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const given = readGiven(flags, env);
-  const read = readSettings(document, env);
-  const inherited = serverDefaults(read.written);
-  const built = buildServers(findServers(document), {
-    document,
-    directory,
-    variables: env,
-    inherited,
-  });
+  const { read, built, passwords } = readDocument(source, env);
   const { servers } = built;
-  const found = buildPeople(read, document, servers);
-  const defaultDataDir = homeDirectories.data;
+  const problems = createProblems();
+  const people = problems.attempt(() => buildPeople(read, document, servers));
+  const settings = problems.attempt(() =>
+    buildSettings({ read, document, given, servers, cwd, directory, defaultDataDir: homeDirectories.data, cores }),
+  );
+  if (people === undefined || settings === undefined) throw new InvalidConfig([...problems.all, ...built.problems]);
   return deepFreeze({
-    file: source?.file,
+    file: source.file,
     servers,
-    settings: buildSettings({
-      read,
-      document,
-      given,
-      servers,
-      cwd,
-      directory,
-      defaultDataDir,
-      cores,
-    }),
-    people: found.people,
-    warnings: [...unknownTopFields(document), ...built.warnings, ...read.warnings, ...found.warnings],
-    secrets: new Set([...built.secrets, ...read.secrets]),
+    settings,
+    people: people.people,
+    warnings: [...unknownTopFields(document), ...built.warnings, ...read.warnings, ...people.warnings],
+    secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),
+    ...(built.envFiles.length > 0 ? { envFiles: built.envFiles } : {}),
   });
+}
+
+/** Throws when the file as a whole cannot be used; what is wrong in single servers is then told beside it. */
+function readDocument({ document, directory, envFiles }: ReadSource, variables: Variables) {
+  const problems = createProblems();
+  const places = problems.attempt(() => findServers(document)) ?? [];
+  const wrongKeys = document.wrongKeys.filter(({ path }) => !places.some((place) => isWithin(path, place.path)));
+  problems.add(...wrongKeys.map(({ problem }) => problem));
+  const { names: predefined, secrets: passwords } = predefinedNames(document, directory, variables);
+  const read = problems.attempt(() => readSettings(document, variables, predefined));
+  const inherited = serverDefaults(read?.written ?? {});
+  const built = buildServers(places, { document, directory, variables, predefined, envFiles, inherited });
+  if (read === undefined || problems.all.length > 0) throw new InvalidConfig([...problems.all, ...built.problems]);
+  return { read, built, passwords };
 }

@@ -1,6 +1,8 @@
 import * as v from "valibot";
-import { check, filledText, numberOf, refuse, text, unknownFields, type Origin } from "./check.ts";
+import { check, filledText, numberOf, problemAt, refuse, text, unknownFields, type Origin } from "./check.ts";
 import { longestMs, serverTimes } from "./defaults.ts";
+import { createProblems } from "./problems.ts";
+import { withTexts } from "./plain-values.ts";
 
 /** Header names and values as RFC 9110 allows them; a line break in one would be a second header. */
 const headers = v.record(
@@ -30,12 +32,13 @@ const requiredPaths = v.array(
 const toolNames = v.array(filledText);
 
 /** One entry of `mcpServers` with the fields of DESIGN.md section 9, and the spellings of other clients. */
-const entrySchema = v.object({
+const entryFields = {
   type: v.optional(v.string()),
   transport: v.optional(v.string()),
   command: v.optional(filledText),
   args: v.optional(v.array(text)),
   env: v.optional(environment),
+  envFile: v.optional(filledText),
   cwd: v.optional(filledText),
   url: v.optional(filledText),
   serverUrl: v.optional(filledText),
@@ -69,16 +72,43 @@ const entrySchema = v.object({
       describe: v.optional(v.record(v.string(), v.string())),
     }),
   ),
+  // Roo, Windsurf, Kiro; Codex; Gemini, Qwen Code, Amp.
+  enabledTools: v.optional(toolNames),
+  disabledTools: v.optional(toolNames),
+  enabled_tools: v.optional(toolNames),
+  disabled_tools: v.optional(toolNames),
+  includeTools: v.optional(toolNames),
+  excludeTools: v.optional(toolNames),
   required: v.optional(v.object({ user: v.optional(requiredPaths), team: v.optional(requiredPaths) })),
-});
+};
 
-type WrittenEntry = v.InferOutput<typeof entrySchema>;
+const entrySchema = v.object(entryFields);
+/** Copilot's CLI and agent write `tools` as the list of those that are offered, `["*"]` for all. */
+const listedToolsSchema = v.object({ ...entryFields, tools: toolNames });
+
+/**
+ * Fields of other clients that say nothing about what is offered: whether their user is asked before a call (Roo, Cline, Kiro, Gemini,
+ * Codex), what a person reads about the server, and how the client shows and develops it.
+ */
+const meaninglessFields: readonly string[] = [
+  "alwaysAllow",
+  "autoApprove",
+  "trust",
+  "default_tools_approval_mode",
+  "description",
+  "gallery",
+  "version",
+  "dev",
+];
+
+type WrittenEntry = v.InferOutput<typeof entrySchema | typeof listedToolsSchema>;
 type WrittenTransport =
   | "type"
   | "transport"
   | "command"
   | "args"
   | "env"
+  | "envFile"
   | "cwd"
   | "url"
   | "serverUrl"
@@ -96,6 +126,7 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
+        readonly envFile: string | undefined;
         readonly cwd: string | undefined;
       }
     | {
@@ -108,67 +139,102 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
 
 /**
  * Checks one entry and brings it to our own spelling. This one way is taken by the configuration and by imports alike.
- * Throws GatewayError CONFIG_INVALID with place and path; unknown fields become warnings.
+ * Throws InvalidConfig with place and path of all that is wrong; unknown fields become warnings.
  */
 export function parseServerEntry(value: unknown, origin: Origin, warnings: string[]): ServerEntry {
-  const written = check(entrySchema, value, origin);
-  warnings.push(...unknownFields(entrySchema, value, origin));
+  const plain = withTexts(value, origin);
+  refuseOpenCode(plain, origin);
+  const problems = createProblems();
+  const written = problems.attempt(() => checkEntry(plain, origin, warnings));
+  const kind = problems.attempt(() => kindOf(plain, origin));
+  problems.refuseAny();
   const {
-    type,
-    transport: transportName,
+    type: _type,
+    transport: _transport,
     command,
     args,
     env,
+    envFile,
     cwd,
-    url,
-    serverUrl,
-    httpUrl,
-    headers: given,
-    disabled,
-    enabled,
-    ...rest
-  } = written;
-  const address = firstAddress({ httpUrl, url, serverUrl });
-  const field = type === undefined ? "transport" : "type";
-  const named = type ?? transportName;
-  const kind =
-    named === undefined
-      ? impliedKind(command, address, origin)
-      : kindOf(named, { document: origin.document, path: [...origin.path, field] });
+    ...afterProcess
+  } = written as WrittenEntry;
+  const { url, serverUrl, httpUrl, headers: given, disabled, enabled, ...rest } = afterProcess;
   const common = { ...rest, enabled: enabled !== false && disabled !== true };
-  if (kind === "stdio") {
-    if (command === undefined) return refuse(origin, "expected `command`, because this is a stdio server");
-    return { ...common, transport: { kind, command, args: args ?? [], env: env ?? {}, cwd } };
-  }
-  if (!address) return refuse(origin, `expected \`url\`, because this is an ${kind === "sse" ? "SSE" : "HTTP"} server`);
+  if (kind === "stdio")
+    return { ...common, transport: { kind, command: command ?? "", args: args ?? [], env: env ?? {}, envFile, cwd } };
+  if (envFile !== undefined)
+    warnings.push(
+      problemAt(
+        { document: origin.document, path: [...origin.path, "envFile"] },
+        "has no effect here: only a process has an environment",
+      ),
+    );
+  const field = addressField({ httpUrl, url, serverUrl }) ?? "url";
   return {
     ...common,
-    transport: { kind, url: address.url, urlField: address.field, headers: given ?? {} },
+    transport: {
+      kind: kind ?? "http",
+      url: { httpUrl, url, serverUrl }[field] ?? "",
+      urlField: field,
+      headers: given ?? {},
+    },
   };
 }
 
+function checkEntry(value: unknown, origin: Origin, warnings: string[]): WrittenEntry {
+  const isListed = typeof value === "object" && value !== null && "tools" in value && Array.isArray(value.tools);
+  const schema = isListed ? listedToolsSchema : entrySchema;
+  const written = check(schema, value, origin);
+  warnings.push(...unknownFields(schema, value, origin, meaninglessFields));
+  return written;
+}
+
+function refuseOpenCode(value: unknown, origin: Origin): void {
+  if (typeof value !== "object" || value === null || !("command" in value) || !Array.isArray(value.command)) return;
+  refuse(
+    { document: origin.document, path: [...origin.path, "command"] },
+    "a list is how OpenCode writes it; expected the program alone here, the rest in `args`, and `environment` as `env`",
+  );
+}
+
 /** Gemini writes `httpUrl`, Windsurf `serverUrl`, the others `url`. Where several stand, `httpUrl` wins, as in Gemini. */
-function firstAddress(fields: {
-  readonly [Field in "httpUrl" | "url" | "serverUrl"]: string | undefined;
-}) {
-  for (const field of ["httpUrl", "url", "serverUrl"] as const) {
-    const url = fields[field];
-    if (url !== undefined) return { field, url };
-  }
-  return undefined;
+function addressField(fields: object): "httpUrl" | "url" | "serverUrl" | undefined {
+  return (["httpUrl", "url", "serverUrl"] as const).find((field) => isThere(fields, field));
 }
 
-function impliedKind(command: string | undefined, address: object | undefined, origin: Origin): "stdio" | "http" {
-  if (command !== undefined && address)
+function isThere(fields: object, name: string): boolean {
+  return (fields as Readonly<Record<string, unknown>>)[name] !== undefined;
+}
+
+/** Looks only at which fields there are, so that it can be told beside what is wrong in them. */
+function kindOf(value: unknown, origin: Origin): "stdio" | "http" | "sse" | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { type, transport } = value as { readonly type?: unknown; readonly transport?: unknown };
+  const hasCommand = isThere(value, "command");
+  const hasAddress = addressField(value) !== undefined;
+  const named = type ?? transport;
+  if (named === undefined) return impliedKind(hasCommand, hasAddress, origin);
+  if (typeof named !== "string") return undefined;
+  const field = type === undefined ? "transport" : "type";
+  const kind = namedKind(named, { document: origin.document, path: [...origin.path, field] });
+  if (kind === "stdio") return hasCommand ? kind : refuse(origin, "expected `command`, because this is a stdio server");
+  return hasAddress
+    ? kind
+    : refuse(origin, `expected \`url\`, because this is an ${kind === "sse" ? "SSE" : "HTTP"} server`);
+}
+
+function impliedKind(hasCommand: boolean, hasAddress: boolean, origin: Origin): "stdio" | "http" {
+  if (hasCommand && hasAddress)
     return refuse(origin, "expected either `command` or `url`, not both (or say which with `type`)");
-  if (command !== undefined) return "stdio";
-  return address ? "http" : refuse(origin, "expected `command` (a process) or `url` (a remote server)");
+  if (hasCommand) return "stdio";
+  return hasAddress ? "http" : refuse(origin, "expected `command` (a process) or `url` (a remote server)");
 }
 
-/** `streamable-http`, `streamableHttp` (Cline) and `streamable_http` are one. */
-function kindOf(name: string, origin: Origin): "stdio" | "http" | "sse" {
+/** `streamable-http`, `streamableHttp` (Cline) and `streamable_http` are one; Copilot's `local` is a process. */
+function namedKind(name: string, origin: Origin): "stdio" | "http" | "sse" {
   const plain = name.toLowerCase().replace(/[-_ ]/g, "");
   if (plain === "stdio" || plain === "http" || plain === "sse") return plain;
   if (plain === "streamablehttp") return "http";
+  if (plain === "local") return "stdio";
   return refuse(origin, 'expected "stdio", "http", "streamable-http" or "sse"');
 }

@@ -53,15 +53,15 @@ describe("servers as other clients write them", () => {
 
   test("unknown fields are warnings with their place, in servers, settings and overrides", async () => {
     const { warnings } = await loadText(
-      `{ "mcpServers": { "a": { "command": "x", "autoApprove": [] } }, "globalShortcut": "F1", "theme": 1,
+      `{ "mcpServers": { "a": { "command": "x", "sandboxing": [] } }, "globalShortcut": "F1", "theme": 1,
         "toolyard": { "prot": 3, "limits": { "session": 1 }, "principals": { "bob": { "servers": { "a": { "command": "sh", "cwd": "/" } } } } } }`,
     );
     const texts = warnings.map((warning) => warning.slice(directory.length + 1));
     expect(texts).toEqual([
-      "toolyard.json:1:83: unknown fields, ignored: globalShortcut, theme",
-      "toolyard.json:1:57: mcpServers.a.autoApprove: unknown field, ignored",
-      "toolyard.json:2:31: toolyard.prot: unknown field, ignored",
-      "toolyard.json:2:57: toolyard.limits.session: unknown field, ignored",
+      "toolyard.json:1:82: unknown fields, ignored: globalShortcut, theme",
+      "toolyard.json:1:56: mcpServers.a.sandboxing: unknown field, ignored",
+      "toolyard.json:2:31: toolyard.prot: unknown field, ignored; did you mean `port`?",
+      "toolyard.json:2:57: toolyard.limits.session: unknown field, ignored; did you mean `sessions`?",
       "toolyard.json:2:118: toolyard.principals.bob.servers.a.command: unknown field, ignored",
       "toolyard.json:2:131: toolyard.principals.bob.servers.a.cwd: unknown field, ignored",
     ]);

@@ -1,16 +1,17 @@
 import { isAbsolute, resolve } from "node:path";
-import { GatewayError } from "../shared/gateway-error.ts";
 import type { ServerSlug } from "../shared/ids.ts";
-import { refuse, type Origin } from "./check.ts";
+import { problemAt, type Origin } from "./check.ts";
 import type { ServerConfig, ToolRules, Transport } from "./config.ts";
 import { defaults, longestMs } from "./defaults.ts";
+import { toEnvFilePath, type EnvFile, type EnvFiles } from "./env-file.ts";
 import { hashTransport } from "./hash.ts";
 import { isKnownStateful } from "./known-state.ts";
+import { problemsOf, toReason } from "./problems.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
-import type { ServerPlace } from "./source.ts";
-import { substitute, type Substituted, type Variables } from "./substitution.ts";
-import type { Document } from "./document.ts";
+import { isSwitchedOff, type ServerPlace } from "./source.ts";
+import { missingText, substitute, type Variables } from "./substitution.ts";
+import type { Document, Path } from "./document.ts";
 
 /** What a server takes from the settings unless its entry says otherwise. */
 export interface ServerDefaults {
@@ -28,6 +29,9 @@ export interface ServerSource {
   /** Directory of the file: relative paths start here. */
   readonly directory: string;
   readonly variables: Variables;
+  /** What has a value without any variable; see `substitute`. */
+  readonly predefined: Variables;
+  readonly envFiles: EnvFiles;
   readonly inherited: ServerDefaults;
 }
 
@@ -35,79 +39,147 @@ export interface BuiltServers {
   readonly servers: readonly ServerConfig[];
   readonly warnings: readonly string[];
   readonly secrets: ReadonlySet<string>;
+  /** What is wrong in single entries, to be told beside what makes the whole file unusable. */
+  readonly problems: readonly string[];
+  /** Absolute paths of the files that `envFile` names. */
+  readonly envFiles: readonly string[];
 }
 
 /**
- * The servers of a file in its order. A server that cannot be used for a reason of its own (a missing variable, a name that is
- * taken) is kept, disabled, with that reason; an entry that is wrong in itself throws GatewayError CONFIG_INVALID.
+ * The servers of a file in its order. A server that cannot be used (its entry is wrong, a variable is missing, its name is taken)
+ * is kept, disabled, with that reason: the others run.
  */
 export function buildServers(places: readonly ServerPlace[], source: ServerSource): BuiltServers {
+  const { document } = source;
   const warnings: string[] = [];
   const secrets = new Set<string>();
   const names = createNames();
+  const problems: string[] = [];
+  const envFiles = new Set<string>();
   const servers = places.map((place) => {
-    const origin: Origin = { document: source.document, path: place.path };
-    const read = readEntry(origin, source.variables, warnings);
+    const read = readEntry({ document, path: place.path }, source);
+    warnings.push(...read.warnings);
+    problems.push(...read.wrong);
     for (const secret of read.secrets) secrets.add(secret);
+    if (read.envFile !== undefined) envFiles.add(read.envFile);
     const { slug, clash } = names.claim(place.key);
     const problem = clash ?? read.problem;
-    if (problem !== undefined && read.entry.enabled)
-      warnings.push(
-        `${source.document.place(place.path)}: server ${JSON.stringify(place.key)} is disabled: ${problem}`,
-      );
+    const isOn = read.entry.enabled && !isSwitchedOff(document, place.key);
+    if (problem !== undefined && isOn)
+      warnings.push(`${document.place(place.path)}: server ${JSON.stringify(place.key)} is disabled: ${problem}`);
     return toServer(place.key, slug, read.entry, {
       source,
-      disabledReason: read.entry.enabled ? problem : "disabled in the configuration",
+      disabledReason: isOn ? problem : "disabled in the configuration",
     });
   });
-  return { servers, warnings, secrets };
+  return { servers, warnings, secrets, problems, envFiles: [...envFiles] };
 }
 
 interface ReadEntry {
   readonly entry: ServerEntry;
+  /** Why it cannot be used. */
   readonly problem: string | undefined;
+  /** The same, where the entry itself is at fault and not its surroundings. */
+  readonly wrong: readonly string[];
+  readonly warnings: readonly string[];
   readonly secrets: ReadonlySet<string>;
+  readonly envFile: string | undefined;
 }
 
-/** A value that a variable brought in may be wrong without the file being wrong: then only this server is disabled. */
-function readEntry(origin: Origin, variables: Variables, warnings: string[]): ReadEntry {
-  const written = origin.document.value(origin.path);
-  const filled = substitute(written, variables);
-  const problem = missingText(filled);
+/** A value that a variable brought in may be wrong without the entry being wrong. */
+function readEntry(origin: Origin, source: ServerSource): ReadEntry {
+  const { document, path } = origin;
+  const written = document.value(path);
+  const { value, missing, secrets } = substitute(written, source.variables, source.predefined);
+  const unusable = (problems: readonly string[]): ReadEntry => ({
+    entry: standIn(written),
+    problem: toReason(problems, document.fileName),
+    wrong: problems,
+    warnings: [],
+    secrets,
+    envFile: undefined,
+  });
+  const wrongKeys = document.wrongKeys.filter((wrong) => isWithin(wrong.path, path));
+  if (wrongKeys.length > 0) return unusable(wrongKeys.map(({ problem }) => problem));
+  const lacking = missingText(missing);
+  const read = attemptEntry(value, origin, lacking === undefined);
+  if ("entry" in read) {
+    const file = readEnvironment(read.entry, origin, source);
+    const problem = [lacking, file.problem].filter((reason) => reason !== undefined).join("; ") || undefined;
+    const all = new Set([...secrets, ...file.secrets]);
+    return { entry: file.entry, problem, wrong: [], warnings: read.warnings, secrets: all, envFile: file.path };
+  }
+  const literal = secrets.size === 0 ? undefined : attemptEntry(written, origin, false);
+  if (literal === undefined || !("entry" in literal)) return unusable(read.problems);
+  const problem = `a variable in it has a value that does not fit (${toReason(read.problems, document.fileName)})`;
+  return { ...literal, problem, wrong: [], secrets, envFile: undefined };
+}
+
+/** Whether a place is inside of what stands at `outer`. */
+export function isWithin(path: Path, outer: Path): boolean {
+  return path.length > outer.length && outer.every((step, index) => path[index] === step);
+}
+
+type Attempt =
+  | { readonly entry: ServerEntry; readonly warnings: readonly string[] }
+  | { readonly problems: readonly string[] };
+
+/** `isFilled`: every variable has its value, so that a `${` in the address is no variable that is missing. */
+function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attempt {
+  const warnings: string[] = [];
   try {
-    const entry = parseServerEntry(filled.value, origin, warnings);
-    if (problem === undefined) checkUrl(entry, origin);
-    return { entry, problem, secrets: filled.secrets };
+    const entry = parseServerEntry(value, origin, warnings);
+    const { transport } = entry;
+    const isChecked = transport.kind !== "stdio" && (isFilled || !transport.url.includes("${"));
+    return isChecked && !isWebUrl(transport.url)
+      ? { problems: [wrongUrl(origin, transport.urlField)] }
+      : { entry, warnings };
   } catch (error) {
-    if (!(error instanceof GatewayError) || filled.secrets.size === 0) throw error;
-    const entry = parseServerEntry(written, origin, warnings);
-    if (entry.transport.kind !== "stdio" && !entry.transport.url.includes("${")) checkUrl(entry, origin);
-    return {
-      entry,
-      problem: `a variable in it has a value that does not fit (${error.message})`,
-      secrets: filled.secrets,
-    };
+    return { problems: problemsOf(error) };
   }
 }
 
-/** Why a server lacks values, naming the variables; undefined when it lacks none. */
-export function missingText(filled: Pick<Substituted, "missing">): string | undefined {
-  const names = [...new Set(filled.missing.map(({ name }) => name))];
-  const inputs = names.filter((name) => name.startsWith("input:"));
-  if (inputs[0] !== undefined)
-    return `it asks for \${${inputs[0]}}, which only VS Code can fill in; use \${VARIABLE} instead`;
-  if (names.length === 0) return undefined;
-  return names.length === 1 ? `the variable ${names[0]} is not set` : `the variables ${names.join(", ")} are not set`;
+function isWebUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-function checkUrl(entry: ServerEntry, origin: Origin): void {
-  if (entry.transport.kind === "stdio") return;
-  const { protocol } = URL.canParse(entry.transport.url) ? new URL(entry.transport.url) : { protocol: "" };
-  if (protocol === "http:" || protocol === "https:") return;
-  refuse(
-    { document: origin.document, path: [...origin.path, entry.transport.urlField] },
-    "expected an absolute http:// or https:// URL",
-  );
+function wrongUrl({ document, path }: Origin, field: string): string {
+  return problemAt({ document, path: [...path, field] }, "expected an absolute http:// or https:// URL");
+}
+
+/** What stands for an entry that is wrong: enough to show the server with its reason, nothing that could be started. */
+function standIn(written: unknown): ServerEntry {
+  const { disabled, enabled } = Object(written) as { readonly disabled?: unknown; readonly enabled?: unknown };
+  return {
+    enabled: disabled !== true && enabled !== false,
+    transport: { kind: "stdio", command: "", args: [], env: {}, envFile: undefined, cwd: undefined },
+  };
+}
+
+interface Environment {
+  readonly entry: ServerEntry;
+  readonly problem: string | undefined;
+  readonly secrets: readonly string[];
+  readonly path: string | undefined;
+}
+
+/** The entry with the variables of its `envFile`; those under `env` are stronger, as in VS Code. */
+function readEnvironment(entry: ServerEntry, { document, path }: Origin, source: ServerSource): Environment {
+  const { transport } = entry;
+  if (transport.kind !== "stdio" || transport.envFile === undefined)
+    return { entry, problem: undefined, secrets: [], path: undefined };
+  const filePath = toEnvFilePath(source.directory, transport.envFile);
+  // A variable that is missing in the path is told already.
+  const unread: EnvFile = transport.envFile.includes("${") ? { values: {} } : { problem: "was not read" };
+  const { values = {}, problem } = source.envFiles.get(filePath) ?? unread;
+  const origin: Origin = { document, path: [...path, "envFile"] };
+  const written = String(document.value(origin.path));
+  return {
+    entry: { ...entry, transport: { ...transport, env: { ...values, ...transport.env } } },
+    problem: problem && toReason([problemAt(origin, `${written}: ${problem}`)], document.fileName),
+    secrets: Object.values(values),
+    path: filePath,
+  };
 }
 
 /** Slugs must differ in more than what people overlook (FAULTS.md 54): the first of two keeps the name. */
@@ -168,7 +240,7 @@ function toServer(
     strictResults: entry.strictResults ?? defaults.strictResults,
     interactive: entry.interactive ?? defaults.interactive,
     requestLogging: entry.requestLogging ?? defaults.requestLogging,
-    tools: toToolRules(entry.tools),
+    tools: toToolRules(entry),
     required,
     hash: hashTransport(transport),
   };
@@ -195,12 +267,22 @@ function neverForZero(idleTimeoutMs: number): number {
   return idleTimeoutMs === 0 ? longestMs : idleTimeoutMs;
 }
 
-function toToolRules(tools: ServerEntry["tools"]): ToolRules {
+/** What other clients' fields switch off is off, whatever ours say, and the other way round. */
+function toToolRules(entry: ServerEntry): ToolRules {
+  const own = Array.isArray(entry.tools) ? { allow: entry.tools } : (entry.tools ?? {});
+  const { enabledTools, enabled_tools: codexTools, includeTools } = entry;
+  const within = [enabledTools, codexTools, includeTools].filter((list) => list !== undefined);
   return {
-    allow: tools?.allow,
-    deny: tools?.deny ?? [],
-    rename: tools?.rename ?? {},
-    describe: tools?.describe ?? {},
+    allow: own.allow,
+    ...(within.length > 0 ? { within } : {}),
+    deny: [
+      ...(own.deny ?? []),
+      ...(entry.disabledTools ?? []),
+      ...(entry.disabled_tools ?? []),
+      ...(entry.excludeTools ?? []),
+    ],
+    rename: own.rename ?? {},
+    describe: own.describe ?? {},
   };
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { GatewayError } from "../shared/gateway-error.ts";
-import { check, refuse, unknownFields, type Origin } from "./check.ts";
+import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import type {
   AuthSettings,
   ExposureName,
@@ -21,11 +21,14 @@ import {
   settingNumbers,
   type NumberRow,
 } from "./defaults.ts";
-import type { Document } from "./document.ts";
+import type { Document, Path } from "./document.ts";
 import type { Given } from "./given.ts";
+import { withOverrideTexts } from "./plain-values.ts";
+import { createProblems } from "./problems.ts";
 import type { ServerDefaults } from "./servers.ts";
 import { namespaceSupportSchema, performanceSchema, settingsSchema, type WrittenSettings } from "./settings-schema.ts";
-import { substitute, type MissingVariable, type Variables } from "./substitution.ts";
+import { refuseMisspeltSettings } from "./source.ts";
+import { missingText, substitute, type MissingVariable, type Variables } from "./substitution.ts";
 import { withoutBrackets } from "./web-names.ts";
 
 /** The settings of a file as they stand there, checked, variables filled in. */
@@ -37,49 +40,41 @@ export interface ReadSettings {
   readonly warnings: readonly string[];
 }
 
-/** Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws GatewayError CONFIG_INVALID with place and path. */
-export function readSettings(document: Document, variables: Variables): ReadSettings {
-  const origin: Origin = { document, path: ["toolyard"] };
-  const filled = substitute(writtenAt(origin), variables);
-  for (const { path, name } of filled.missing) {
-    if (!isOverride(path)) refuse({ document, path: [...origin.path, ...path] }, `the variable ${name} is not set`);
-  }
-  const written = check(settingsSchema, filled.value, origin);
-  const warnings = unknownFields(settingsSchema, filled.value, origin);
-  const support = readBeside(document, "namespaceSupport", variables);
-  const performance = readBeside(document, "performance", variables);
+/** Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws InvalidConfig with place and path of all that is wrong. */
+export function readSettings(document: Document, variables: Variables, predefined: Variables = {}): ReadSettings {
+  const problems = createProblems();
+  const fill = (name: string, isAllowed: (path: Path) => boolean) => {
+    const origin: Origin = { document, path: [name] };
+    const filled = substitute(writtenAt(origin), variables, predefined);
+    for (const missing of filled.missing) {
+      if (isAllowed(missing.path)) continue;
+      problems.add(problemAt({ document, path: [name, ...missing.path] }, missingText([missing]) ?? ""));
+    }
+    return { filled, origin };
+  };
+  problems.attempt(() => refuseMisspeltSettings(document));
+  const own = fill("toolyard", isOverride);
+  const value = withOverrideTexts(own.filled.value, own.origin);
+  const written = problems.attempt(() => check(settingsSchema, value, own.origin));
+  const support = fill("namespaceSupport", () => false);
+  const namespaceSupport = problems.attempt(() => check(namespaceSupportSchema, support.filled.value, support.origin));
+  const beside = fill("performance", () => false);
+  const performance = problems.attempt(() => check(performanceSchema, beside.filled.value, beside.origin));
+  problems.refuseAny();
   return {
     written: {
       ...written,
-      namespaceSupport: {
-        ...check(namespaceSupportSchema, support.value, support.origin),
-        ...written.namespaceSupport,
-      },
-      performance: {
-        ...check(performanceSchema, performance.value, performance.origin),
-        ...written.performance,
-      },
+      namespaceSupport: { ...namespaceSupport, ...written?.namespaceSupport },
+      performance: { ...performance, ...written?.performance },
     },
-    missing: filled.missing,
-    secrets: filled.secrets,
+    missing: own.filled.missing,
+    secrets: own.filled.secrets,
     warnings: [
-      ...warnings,
-      ...unknownFields(namespaceSupportSchema, support.value, support.origin),
-      ...unknownFields(performanceSchema, performance.value, performance.origin),
+      ...unknownFields(settingsSchema, value, own.origin),
+      ...unknownFields(namespaceSupportSchema, support.filled.value, support.origin),
+      ...unknownFields(performanceSchema, beside.filled.value, beside.origin),
     ],
   };
-}
-
-function readBeside(
-  document: Document,
-  name: string,
-  variables: Variables,
-): { readonly value: unknown; readonly origin: Origin } {
-  const origin: Origin = { document, path: [name] };
-  const filled = substitute(writtenAt(origin), variables);
-  const first = filled.missing[0];
-  if (first) refuse({ document, path: [name, ...first.path] }, `the variable ${first.name} is not set`);
-  return { value: filled.value, origin };
 }
 
 /** Only what is not there may be left out: `null` is a wrong type as anywhere else. */

@@ -1,5 +1,8 @@
+import { pathText, problemAt } from "./check.ts";
 import type { Document, Path } from "./document.ts";
-import { pathText, refuse } from "./check.ts";
+import { copyServers } from "./foreign-format.ts";
+import { nearestName } from "./near-miss.ts";
+import { InvalidConfig } from "./problems.ts";
 
 /** Where the entries of servers stand in a file, whichever client wrote it. */
 export interface ServerPlace {
@@ -9,21 +12,54 @@ export interface ServerPlace {
 
 /**
  * Every server entry of a file, in the order of the file: `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Cline,
- * Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json).
+ * Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json). Throws InvalidConfig for what is no object
+ * of servers, and for a file that keeps its servers where only another client looks for them.
  */
 export function findServers(document: Document): ServerPlace[] {
-  return serverObjects(document).flatMap((path) => {
-    const value = document.value(path);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return refuse({ document, path }, "expected an object with one member per server");
-    }
-    return document.keys(path).map((key) => ({ key, path: [...path, key] }));
-  });
+  const paths = serverObjects(document);
+  const problems = paths.flatMap((path) =>
+    isObject(document.value(path))
+      ? []
+      : [problemAt({ document, path }, "expected an object with one member per server")],
+  );
+  if (paths.length === 0) problems.push(...elsewhere(document));
+  if (problems.length > 0) throw new InvalidConfig(problems);
+  return paths.flatMap((path) => document.keys(path).map((key) => ({ key, path: [...path, key] })));
 }
 
 function serverObjects(document: Document): Path[] {
   const candidates: Path[] = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]];
   return candidates.filter((path) => document.value(path) !== undefined);
+}
+
+/** Servers that stand where nobody would read them: an empty gateway would be the wrong answer to that. */
+function elsewhere(document: Document): string[] {
+  const found = document.keys([]).flatMap((key) => {
+    const value = document.value([key]);
+    if (!isObject(value)) return [];
+    if (key === "context_servers")
+      return [problemAt({ document, path: [key] }, `this is Zed's configuration; ${copyServers}`)];
+    if (key === "mcp" && Object.values(value).some(isOpenCodeEntry))
+      return [problemAt({ document, path: [key] }, `this is OpenCode's configuration; ${copyServers}`)];
+    const meant = knownTop.includes(key) ? undefined : nearestName(key, ["mcpServers", "servers"]);
+    return meant === undefined
+      ? []
+      : [problemAt({ document, path: [key] }, `nothing is read from here; did you mean \`${meant}\`?`)];
+  });
+  return found;
+}
+
+/** `{ "type": "local", "command": ["npx", …] }` or `{ "type": "remote", "url": … }`. */
+function isOpenCodeEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return false;
+  return Array.isArray(entry["command"]) || entry["type"] === "local" || entry["type"] === "remote";
+}
+
+/** Gemini switches servers off beside their entries, under `mcp`: `excluded` are off, and with `allowed` all others. */
+export function isSwitchedOff(document: Document, key: string): boolean {
+  const excluded = document.value(["mcp", "excluded"]);
+  const allowed = document.value(["mcp", "allowed"]);
+  return (Array.isArray(excluded) && excluded.includes(key)) || (Array.isArray(allowed) && !allowed.includes(key));
 }
 
 const knownTop: readonly string[] = [
@@ -37,12 +73,42 @@ const knownTop: readonly string[] = [
   "$schema",
 ];
 
+/**
+ * `Toolyard` or `toolyrd` holds settings that would not be in force, those that decide who may come in among them: that is no warning.
+ * Throws InvalidConfig.
+ */
+export function refuseMisspeltSettings(document: Document): void {
+  if (document.value(["toolyard"]) !== undefined) return;
+  const key = document
+    .keys([])
+    .find((name) => isObject(document.value([name])) && nearestName(name, ["toolyard"]) !== undefined);
+  if (key !== undefined)
+    throw new InvalidConfig([problemAt({ document, path: [key] }, "unknown settings; did you mean `toolyard`?")]);
+}
+
 /** Other clients keep much in the same file, so that unknown fields beside the servers make one warning, not fifty. */
 export function unknownTopFields(document: Document): string[] {
   const unknown = document.keys([]).filter((key) => !knownTop.includes(key));
-  const first = unknown[0];
-  if (first === undefined) return [];
-  const names = unknown.slice(0, 5).map((key) => pathText([key]));
-  const more = unknown.length > names.length ? ` and ${unknown.length - names.length} more` : "";
-  return [`${document.place([first])}: unknown fields, ignored: ${names.join(", ")}${more}`];
+  const meant = unknown.flatMap((key) => {
+    const nearest = nearestName(key, knownTop);
+    return nearest === undefined
+      ? []
+      : [
+          {
+            key,
+            warning: problemAt({ document, path: [key] }, `unknown field, ignored; did you mean \`${nearest}\`?`),
+          },
+        ];
+  });
+  const others = unknown.filter((key) => !meant.some((entry) => entry.key === key));
+  const first = others[0];
+  const warnings = meant.map(({ warning }) => warning);
+  if (first === undefined) return warnings;
+  const names = others.slice(0, 5).map((key) => pathText([key]));
+  const more = others.length > names.length ? ` and ${others.length - names.length} more` : "";
+  return [...warnings, `${document.place([first])}: unknown fields, ignored: ${names.join(", ")}${more}`];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

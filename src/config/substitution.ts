@@ -32,9 +32,10 @@ const notSecret: readonly string[] = [
 /**
  * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value` (DESIGN.md section 9). The default counts
  * when the variable is unset or empty, as in a shell, and may itself name variables. A variable's value is never looked at again.
- * `${input:x}`, which only VS Code can ask for, counts as missing. All other text is kept byte for byte.
+ * `${input:id}`, which VS Code asks its user for, is the variable `TOOLYARD_INPUT_ID`. What no variable says, `predefined` may:
+ * names like `workspaceFolder`, and `input:id`; these are no secrets. All other text is kept byte for byte.
  */
-export function substitute(value: unknown, variables: Variables): Substituted {
+export function substitute(value: unknown, variables: Variables, predefined: Variables = {}): Substituted {
   const missing: MissingVariable[] = [];
   const secrets = new Set<string>();
 
@@ -42,6 +43,7 @@ export function substitute(value: unknown, variables: Variables): Substituted {
     if (typeof part === "string")
       return fill(part, {
         variables,
+        predefined,
         secrets,
         onMissing: (name) => missing.push({ path, name }),
         depth: 0,
@@ -56,8 +58,29 @@ export function substitute(value: unknown, variables: Variables): Substituted {
   return { value: visit(value, []), missing, secrets };
 }
 
+/** Whose value an input of VS Code has here, where there is nobody to ask: `TOOLYARD_INPUT_API_KEY` for `api-key`. */
+export function inputVariable(id: string): string {
+  return `TOOLYARD_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+}
+
+/** Why something lacks values, naming variables and inputs; undefined when it lacks none. */
+export function missingText(missing: readonly MissingVariable[]): string | undefined {
+  const names = [...new Set(missing.map(({ name }) => name))];
+  const variables = names.filter((name) => !name.startsWith("input:"));
+  const inputs = names.filter((name) => name.startsWith("input:")).map((name) => name.slice("input:".length));
+  const reasons = [
+    ...(variables.length === 1 ? [`the variable ${variables[0]} is not set`] : []),
+    ...(variables.length > 1 ? [`the variables ${variables.join(", ")} are not set`] : []),
+    ...inputs.map(
+      (id) => `it asks for the input ${JSON.stringify(id)}, and nobody can be asked here: set ${inputVariable(id)}`,
+    ),
+  ];
+  return reasons.length === 0 ? undefined : reasons.join("; ");
+}
+
 interface Filling {
   readonly variables: Variables;
+  readonly predefined: Variables;
   readonly secrets: Set<string>;
   readonly onMissing: (name: string) => void;
   /** How many defaults this text is inside of. */
@@ -68,7 +91,8 @@ interface Filling {
 const mostNesting = 16;
 const longestDefault = 4_096;
 
-const opening = /\$\{(?:(env|input):)?([A-Za-z_][A-Za-z0-9_.-]*)(:-|\})/y;
+/** An input's name is whatever its author liked; `${/}` is the separator of paths. */
+const opening = /\$\{(?:(input):([^{}:]{1,100})|(env:)?([A-Za-z_][A-Za-z0-9_.-]*|\/))(:-|\})/y;
 
 function fill(text: string, filling: Filling): string {
   let result = "";
@@ -89,7 +113,8 @@ function fill(text: string, filling: Filling): string {
 }
 
 interface Reference {
-  readonly kind: "env" | "input";
+  /** `plain` without a prefix, as predefined names are written. */
+  readonly kind: "env" | "input" | "plain";
   readonly name: string;
   readonly fallback: string | undefined;
   readonly end: number;
@@ -101,9 +126,9 @@ function readReference(text: string, start: number): Reference | undefined {
   pattern.lastIndex = start;
   const match = pattern.exec(text);
   if (!match) return undefined;
-  const kind = match[1] === "input" ? "input" : "env";
-  const name = match[2] ?? "";
-  if (match[3] === "}") return { kind, name, fallback: undefined, end: pattern.lastIndex };
+  const kind = match[1] === "input" ? "input" : match[3] === undefined ? "plain" : "env";
+  const name = match[2] ?? match[4] ?? "";
+  if (match[5] === "}") return { kind, name, fallback: undefined, end: pattern.lastIndex };
   const close = closingBrace(text, pattern.lastIndex);
   return close === -1 ? undefined : { kind, name, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
 }
@@ -121,17 +146,22 @@ function closingBrace(text: string, from: number): number {
 }
 
 function valueOf(reference: Reference, written: string, filling: Filling): string {
-  const value =
-    reference.kind === "env" && Object.hasOwn(filling.variables, reference.name)
-      ? filling.variables[reference.name]
-      : undefined;
-  if (value !== undefined && (value !== "" || reference.fallback === undefined)) {
-    if (!notSecret.includes(reference.name)) filling.secrets.add(value);
+  const { kind, name, fallback } = reference;
+  const variable = kind === "input" ? inputVariable(name) : name;
+  const preset = kind === "env" ? undefined : ownValue(filling.predefined, kind === "input" ? `input:${name}` : name);
+  const value = ownValue(filling.variables, variable);
+  if (value !== undefined && (value !== "" || (fallback ?? preset) === undefined)) {
+    if (!notSecret.includes(name)) filling.secrets.add(value);
     return value;
   }
-  if (reference.fallback !== undefined && filling.depth < mostNesting) {
-    return fill(reference.fallback, { ...filling, depth: filling.depth + 1 });
+  if (preset !== undefined) return preset;
+  if (fallback !== undefined && filling.depth < mostNesting) {
+    return fill(fallback, { ...filling, depth: filling.depth + 1 });
   }
-  filling.onMissing(reference.kind === "input" ? `input:${reference.name}` : reference.name);
+  filling.onMissing(kind === "input" ? `input:${name}` : name);
   return written;
+}
+
+function ownValue(variables: Variables, name: string): string | undefined {
+  return Object.hasOwn(variables, name) ? variables[name] : undefined;
 }

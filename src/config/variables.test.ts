@@ -64,7 +64,7 @@ describe("variables", () => {
     expect(config.servers.map((server) => server.disabledReason)).toEqual([
       "the variable GONE is not set",
       "the variables GONE, ALSO_GONE are not set",
-      "it asks for ${input:token}, which only VS Code can fill in; use ${VARIABLE} instead",
+      'it asks for the input "token", and nobody can be asked here: set TOOLYARD_INPUT_TOKEN',
       undefined,
     ]);
     expect(config.warnings[0]).toBe(

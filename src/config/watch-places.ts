@@ -3,30 +3,36 @@ import { dirname, join, parse, resolve, sep } from "node:path";
 import type { FSWatcher } from "chokidar";
 
 export interface WatchedPlaces {
-  /** Watches where the file is now, if that is elsewhere than before. */
+  /** Watches where the files are now, if that is elsewhere than before. */
   follow(): Promise<void>;
-  /** The system could not watch (too many watches, a network file system): somebody has to look from time to time. */
+  /**
+   * Something cannot be watched (too many watches, a network file system, a folder that does not exist yet): somebody has to look from
+   * time to time.
+   */
   readonly isBlind: boolean;
 }
 
 export interface PlacesOptions {
-  readonly file: string;
+  /** Absolute paths; asked for at each `follow`. */
+  readonly files: () => readonly string[];
   readonly onEvent: () => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Watches the directories that decide what `file` is: those of the file itself and of every symbolic link on the way to it. A file
+ * Watches the directories that decide what each file is: those of the file itself and of every symbolic link on the way to it. A file
  * cannot be watched itself, because whoever replaces it leaves the watch on the old one.
  */
-export async function watchPlaces({ file, onEvent, signal }: PlacesOptions): Promise<WatchedPlaces> {
+export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Promise<WatchedPlaces> {
   let watcher: FSWatcher | undefined;
   let watched = "";
   let isBlind = false;
+  let isMissing = false;
 
   async function follow(): Promise<void> {
-    const paths = await decidingPaths(file);
+    const paths = [...new Set((await Promise.all(files().map(decidingPaths))).flat())];
     const marks = await Promise.all(paths.map(async (path) => `${path}\0${await identity(dirname(path))}`));
+    isMissing = marks.some((mark) => mark.endsWith(`\0${noDirectory}`));
     const key = marks.join("\0");
     if (signal.aborted || key === watched) return;
     const isFirst = watched === "";
@@ -46,7 +52,7 @@ export async function watchPlaces({ file, onEvent, signal }: PlacesOptions): Pro
   return {
     follow,
     get isBlind() {
-      return isBlind;
+      return isBlind || isMissing;
     },
   };
 }
@@ -99,13 +105,15 @@ export async function decidingPaths(file: string): Promise<readonly string[]> {
   return [...new Set([...links, current])];
 }
 
+const noDirectory = "none";
+
 /** A directory deleted and made again has the old name, and often the old inode, but no watch. */
 async function identity(directory: string): Promise<string> {
   try {
     const { dev, ino, birthtimeNs } = await stat(directory, { bigint: true });
     return `${dev}:${ino}:${birthtimeNs}`;
   } catch {
-    return "none";
+    return noDirectory;
   }
 }
 

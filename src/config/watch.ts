@@ -28,38 +28,48 @@ const recheckMs = 2_000;
  * Applies changes of the configuration file until `signal` aborts; resolves once it watches. Changes are noticed however they are
  * made: written in place, renamed over, deleted and created, a link swapped anywhere on the way (FAULTS.md 90). Bursts end in one
  * reading after the last change (FAULTS.md 89); a file that cannot be used is refused and the old configuration stays (FAULTS.md 87).
+ * The files that `envFile` names are watched with it.
  */
 export async function watchConfig(options: WatchOptions): Promise<void> {
   const { signal, file } = options;
-  const inspect = createInspection(options);
+  const inspection = createInspection(options);
   const timing = createTiming(async () => {
-    const isUsable = await inspect();
+    const isUsable = await inspection.look();
     await places.follow();
     timing.recheck(!isUsable || places.isBlind);
   }, signal);
-  const places = await watchPlaces({ file, onEvent: timing.trigger, signal });
+  const files = () => [file, ...(inspection.inForce().envFiles ?? [])];
+  const places = await watchPlaces({ files, onEvent: timing.trigger, signal });
   // Something may have changed between the first reading and now.
   timing.trigger();
 }
 
-/** One look at the file: true when it can be used, whether it changed or not. */
-function createInspection({ current, load, onApplied, onRefused }: WatchOptions): () => Promise<boolean> {
+interface Inspection {
+  /** One look at the file: true when it can be used, whether it changed or not. */
+  look(): Promise<boolean>;
+  inForce(): Config;
+}
+
+function createInspection({ current, load, onApplied, onRefused }: WatchOptions): Inspection {
   let inForce = current;
   let lastRefusal: string | undefined;
-  return async () => {
-    try {
-      const next = await load();
-      lastRefusal = undefined;
-      if (isSameConfig(inForce, next)) return true;
-      inForce = next;
-      await onApplied(next);
-      return true;
-    } catch (error) {
-      const refusal = toGatewayError(error);
-      if (refusal.message !== lastRefusal) onRefused(refusal);
-      lastRefusal = refusal.message;
-      return false;
-    }
+  return {
+    inForce: () => inForce,
+    async look() {
+      try {
+        const next = await load();
+        lastRefusal = undefined;
+        const isSame = isSameConfig(inForce, next);
+        inForce = next;
+        if (!isSame) await onApplied(next);
+        return true;
+      } catch (error) {
+        const refusal = toGatewayError(error);
+        if (refusal.message !== lastRefusal) onRefused(refusal);
+        lastRefusal = refusal.message;
+        return false;
+      }
+    },
   };
 }
 

@@ -15,7 +15,12 @@ export interface PolicySubject {
 export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
   const { rules, tool } = subject;
   if (rules.deny.some((pattern) => matchesPattern(pattern, tool))) return false;
-  return rules.allow === undefined || rules.allow.some((pattern) => matchesPattern(pattern, tool));
+  if (rules.within?.every((list) => isListed(list, tool)) === false) return false;
+  return rules.allow === undefined || isListed(rules.allow, tool);
+}
+
+function isListed(patterns: readonly string[], tool: string): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern, tool));
 }
 
 /** `*` stands for any run of characters. Linear: no expression is built from configuration. */

@@ -1,0 +1,82 @@
+import { isAbsolute, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { envFileBytes } from "./defaults.ts";
+import type { Document } from "./document.ts";
+import { readText } from "./file.ts";
+import { findServers } from "./source.ts";
+import { substitute, type Variables } from "./substitution.ts";
+
+/** A file of `NAME=value` lines, or why it cannot be used. */
+export type EnvFile =
+  | { readonly values: Readonly<Record<string, string>>; readonly problem?: undefined }
+  | { readonly problem: string; readonly values?: undefined };
+
+/** By absolute path. */
+export type EnvFiles = ReadonlyMap<string, EnvFile>;
+
+export interface EnvFileSource {
+  readonly document: Document;
+  /** Where relative paths start. */
+  readonly directory: string;
+  readonly variables: Variables;
+  readonly predefined: Variables;
+}
+
+/** Reads every `envFile` that the servers of a configuration name. Never throws: what is wrong with one is its server's problem. */
+export async function readEnvFiles(source: EnvFileSource): Promise<EnvFiles> {
+  const paths = [...new Set(envFilePaths(source))];
+  return new Map(await Promise.all(paths.map(async (path) => [path, await readEnvFile(path)] as const)));
+}
+
+export function toEnvFilePath(directory: string, written: string): string {
+  return isAbsolute(written) ? written : resolve(directory, written);
+}
+
+function envFilePaths({ document, directory, variables, predefined }: EnvFileSource): string[] {
+  try {
+    return findServers(document).flatMap(({ path }) => {
+      const written = document.value([...path, "envFile"]);
+      if (typeof written !== "string" || written.includes("\0")) return [];
+      const filled = substitute(written, variables, predefined);
+      return filled.missing.length > 0 ? [] : [toEnvFilePath(directory, String(filled.value))];
+    });
+  } catch {
+    // Whoever builds the configuration tells what is wrong with the file.
+    return [];
+  }
+}
+
+async function readEnvFile(path: string): Promise<EnvFile> {
+  try {
+    return parseEnvFile(await readText(path, envFileBytes));
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+/** Node's own parser skips what it does not understand, and with it what comes after: such lines are found before. */
+export function parseEnvFile(text: string): EnvFile {
+  const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  if (source.includes("\0")) return { problem: "has a NUL character" };
+  const wrong = firstWrongLine(source.split("\n"));
+  if (wrong !== undefined) return { problem: `line ${wrong} is not NAME=value` };
+  return { values: { ...parseEnv(source) } as Record<string, string> };
+}
+
+/** Counted from 1. A value in quotes may go on over several lines. */
+function firstWrongLine(lines: readonly string[]): number | undefined {
+  let quote: string | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (quote !== undefined) {
+      if (line.includes(quote)) quote = undefined;
+      continue;
+    }
+    if (/^\s*(#.*)?$/.test(line)) continue;
+    const value = /^\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*(.*)$/.exec(line)?.[1];
+    if (value === undefined) return index + 1;
+    const first = value[0] ?? "";
+    const isOpen = `"'\``.includes(first) && first !== "" && !value.slice(1).includes(first);
+    if (isOpen && lines.slice(index + 1).some((later) => later.includes(first))) quote = first;
+  }
+  return undefined;
+}

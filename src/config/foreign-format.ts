@@ -1,0 +1,15 @@
+import { extname } from "node:path";
+
+/** What to do with another client's servers. */
+export const copyServers =
+  'copy the servers to { "mcpServers": { "<name>": { "command": "<program>", "args": [], "env": {} } } }, ' +
+  'or { "url": "https://..." } for a remote one';
+
+/** What a text that is no JSON seems to be, and what to do; undefined when that cannot be told. */
+export function foreignFormat(source: string, fileName: string): string | undefined {
+  const hasTable = /^[ \t]*\[\[?[\w."' -]+\]\]?[ \t]*(#.*)?$/m.test(source);
+  const hasPair = /^[ \t]*[\w."-]+[ \t]*=[ \t]*\S/m.test(source);
+  if (!(hasTable && hasPair) && extname(fileName).toLowerCase() !== ".toml") return undefined;
+  const whose = /^[ \t]*\[mcp_servers\./m.test(source) ? "this is Codex's configuration, in TOML" : "this is TOML";
+  return `${whose}, and Toolyard reads JSON: ${copyServers}`;
+}

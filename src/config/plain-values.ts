@@ -1,0 +1,49 @@
+import type { Origin } from "./check.ts";
+
+/** Parts of a server that are texts, in which people write numbers and `true` as such. */
+const textParts = ["args", "env", "headers"] as const;
+
+/**
+ * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, as they stand in the file:
+ * `3.10` and an identifier of twenty digits would be others as JavaScript's numbers. All else is the same.
+ */
+export function withTexts(value: unknown, origin: Origin): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const copy = { ...value } as Record<string, unknown>;
+  for (const part of textParts) {
+    if (Object.hasOwn(copy, part)) copy[part] = membersAsTexts(copy[part], origin, part);
+  }
+  return copy;
+}
+
+function membersAsTexts(members: unknown, origin: Origin, part: string): unknown {
+  const textOf = (member: unknown, key: string | number): unknown =>
+    typeof member === "number" || typeof member === "boolean"
+      ? (origin.document.textAt([...origin.path, part, key]) ?? String(member))
+      : member;
+  if (Array.isArray(members)) return members.map((member, index) => textOf(member, index));
+  if (typeof members !== "object" || members === null) return members;
+  return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, textOf(member, key)]));
+}
+
+/** The same for what teams and people give to servers, in the `toolyard` object. */
+export function withOverrideTexts(settings: unknown, { document, path }: Origin): unknown {
+  return mapMembers(settings, (group, people) =>
+    group !== "teams" && group !== "principals"
+      ? people
+      : mapMembers(people, (name, person) =>
+          mapMembers(person, (part, servers) =>
+            part !== "servers"
+              ? servers
+              : mapMembers(servers, (key, overrides) =>
+                  withTexts(overrides, { document, path: [...path, group, name, part, key] }),
+                ),
+          ),
+        ),
+  );
+}
+
+function mapMembers(value: unknown, change: (key: string, member: unknown) => unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(key, member)]));
+}

@@ -1,0 +1,66 @@
+import { basename } from "node:path";
+import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
+
+/** More than this in one answer is another format, and nobody reads fifty lines. */
+const mostTold = 20;
+
+/** Everything that is wrong with a configuration. Each problem begins with `file:line:column`; none holds a value. */
+export class InvalidConfig extends GatewayError {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], cause?: unknown) {
+    super("CONFIG_INVALID", tellAll(problems), { cause });
+    this.problems = problems;
+  }
+}
+
+function tellAll(problems: readonly string[]): string {
+  if (problems.length === 1) return problems[0] ?? "";
+  const more = problems.length > mostTold ? [`and ${problems.length - mostTold} more`] : [];
+  return [`${problems.length} problems:`, ...problems.slice(0, mostTold), ...more].join("\n    ");
+}
+
+/** Gathers what is wrong in one part after the other, so that all of it is told at once. */
+export interface Problems {
+  readonly all: readonly string[];
+  add(...problems: readonly string[]): void;
+  /** What the function returns; undefined when it throws CONFIG_INVALID, which is kept. Anything else goes through. */
+  attempt<Value>(run: () => Value): Value | undefined;
+  /** Throws InvalidConfig when there is any. */
+  refuseAny(): void;
+}
+
+export function createProblems(): Problems {
+  const all: string[] = [];
+  return {
+    all,
+    add: (...problems) => void all.push(...problems),
+    attempt(run) {
+      try {
+        return run();
+      } catch (error) {
+        all.push(...problemsOf(error));
+        return undefined;
+      }
+    },
+    refuseAny() {
+      if (all.length > 0) throw new InvalidConfig(all);
+    },
+  };
+}
+
+/** Throws what is no CONFIG_INVALID. */
+export function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof InvalidConfig) return error.problems;
+  if (toGatewayError(error).code !== "CONFIG_INVALID") throw error;
+  return [toGatewayError(error).message];
+}
+
+/** Problems as one reason that everybody who sees the server may read: the file's name without the folders above it. */
+export function toReason(problems: readonly string[], fileName: string): string {
+  const short = problems.map((problem) =>
+    problem.startsWith(fileName) ? basename(fileName) + problem.slice(fileName.length) : problem,
+  );
+  const more = short.length > mostTold ? `; and ${short.length - mostTold} more` : "";
+  return short.slice(0, mostTold).join("; ") + more;
+}
