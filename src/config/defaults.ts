@@ -308,6 +308,3 @@ export const defaults = {
 
 /** The file itself. Read whole and parsed at once; a real one is below 100 KiB. */
 export const configFileBytes = 5 * MiB;
-
-/** A file of environment variables: a hundred of them are 10 KiB, a few certificates 100 KiB. */
-export const envFileBytes = MiB;

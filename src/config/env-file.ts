@@ -1,6 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { envFileBytes } from "./defaults.ts";
 import type { Document } from "./document.ts";
 import { readText } from "./file.ts";
 import { findServers } from "./source.ts";
@@ -45,6 +44,9 @@ function envFilePaths({ document, directory, variables, predefined }: EnvFileSou
     return [];
   }
 }
+
+/** A hundred variables are 10 KiB, a few certificates 100 KiB. */
+const envFileBytes = 1024 * 1024;
 
 async function readEnvFile(path: string): Promise<EnvFile> {
   try {

@@ -56,10 +56,23 @@ test("FAULT 87: any text, any JSON, and any damage to a valid file is a configur
       mcpServers: fc.dictionary(
         fc.string(),
         fc.object({
-          key: fc.constantFrom("command", "url", "args", "env", "type", "tools", "required", "x"),
+          key: fc.constantFrom(
+            "command",
+            "url",
+            "args",
+            "env",
+            "type",
+            "tools",
+            "required",
+            "x",
+            "envFile",
+            "disabledTools",
+          ),
         }),
       ),
       toolyard: fc.object(),
+      inputs: fc.jsonValue(),
+      mcp: fc.jsonValue(),
     })
     .map((value) => JSON.stringify(value));
   const cut = fc

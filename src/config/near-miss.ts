@@ -10,7 +10,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   const mostEdits = plain.length < 4 ? 0 : plain.length < 8 ? 1 : 2;
   let best: { readonly candidate: string; readonly edits: number } | undefined;
   for (const candidate of known) {
-    const edits = editsBetween(plain, plainForm(candidate));
+    const other = plainForm(candidate);
+    const edits = Math.abs(plain.length - other.length) > mostEdits ? Infinity : editsBetween(plain, other);
     if (edits <= mostEdits && edits < (best?.edits ?? Infinity)) best = { candidate, edits };
   }
   return best?.candidate;

@@ -150,7 +150,7 @@ describe("envFile", () => {
       undefined,
     ]);
     expect(config.warnings.join()).not.toContain("4711");
-    expect(config.warnings[0]).toContain('toolyard.json:1:23: server "s0" is disabled: toolyard.json:1:50: ');
+    expect(config.warnings[0]).toContain('toolyard.json:1:21: server "s0" is disabled: toolyard.json:1:46: ');
   });
 
   test.each([

@@ -1,17 +1,16 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ServerSlug } from "../shared/ids.ts";
-import { problemAt, type Origin } from "./check.ts";
 import type { ServerConfig, ToolRules, Transport } from "./config.ts";
 import { defaults, longestMs } from "./defaults.ts";
-import { toEnvFilePath, type EnvFile, type EnvFiles } from "./env-file.ts";
+import type { Document } from "./document.ts";
 import { hashTransport } from "./hash.ts";
 import { isKnownStateful } from "./known-state.ts";
 import { problemsOf, toReason } from "./problems.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
+import { readEntry, type EntrySource } from "./read-entry.ts";
+import type { ServerEntry } from "./server-entry.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 import { isSwitchedOff, type ServerPlace } from "./source.ts";
-import { missingText, substitute, type Variables } from "./substitution.ts";
-import type { Document, Path } from "./document.ts";
 
 /** What a server takes from the settings unless its entry says otherwise. */
 export interface ServerDefaults {
@@ -24,14 +23,8 @@ export interface ServerDefaults {
   readonly scope: "shared" | "user";
 }
 
-export interface ServerSource {
+export interface ServerSource extends EntrySource {
   readonly document: Document;
-  /** Directory of the file: relative paths start here. */
-  readonly directory: string;
-  readonly variables: Variables;
-  /** What has a value without any variable; see `substitute`. */
-  readonly predefined: Variables;
-  readonly envFiles: EnvFiles;
   readonly inherited: ServerDefaults;
 }
 
@@ -73,113 +66,6 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
     });
   });
   return { servers, warnings, secrets, problems, envFiles: [...envFiles] };
-}
-
-interface ReadEntry {
-  readonly entry: ServerEntry;
-  /** Why it cannot be used. */
-  readonly problem: string | undefined;
-  /** The same, where the entry itself is at fault and not its surroundings. */
-  readonly wrong: readonly string[];
-  readonly warnings: readonly string[];
-  readonly secrets: ReadonlySet<string>;
-  readonly envFile: string | undefined;
-}
-
-/** A value that a variable brought in may be wrong without the entry being wrong. */
-function readEntry(origin: Origin, source: ServerSource): ReadEntry {
-  const { document, path } = origin;
-  const written = document.value(path);
-  const { value, missing, secrets } = substitute(written, source.variables, source.predefined);
-  const unusable = (problems: readonly string[]): ReadEntry => ({
-    entry: standIn(written),
-    problem: toReason(problems, document.fileName),
-    wrong: problems,
-    warnings: [],
-    secrets,
-    envFile: undefined,
-  });
-  const wrongKeys = document.wrongKeys.filter((wrong) => isWithin(wrong.path, path));
-  if (wrongKeys.length > 0) return unusable(wrongKeys.map(({ problem }) => problem));
-  const lacking = missingText(missing);
-  const read = attemptEntry(value, origin, lacking === undefined);
-  if ("entry" in read) {
-    const file = readEnvironment(read.entry, origin, source);
-    const problem = [lacking, file.problem].filter((reason) => reason !== undefined).join("; ") || undefined;
-    const all = new Set([...secrets, ...file.secrets]);
-    return { entry: file.entry, problem, wrong: [], warnings: read.warnings, secrets: all, envFile: file.path };
-  }
-  const literal = secrets.size === 0 ? undefined : attemptEntry(written, origin, false);
-  if (literal === undefined || !("entry" in literal)) return unusable(read.problems);
-  const problem = `a variable in it has a value that does not fit (${toReason(read.problems, document.fileName)})`;
-  return { ...literal, problem, wrong: [], secrets, envFile: undefined };
-}
-
-/** Whether a place is inside of what stands at `outer`. */
-export function isWithin(path: Path, outer: Path): boolean {
-  return path.length > outer.length && outer.every((step, index) => path[index] === step);
-}
-
-type Attempt =
-  | { readonly entry: ServerEntry; readonly warnings: readonly string[] }
-  | { readonly problems: readonly string[] };
-
-/** `isFilled`: every variable has its value, so that a `${` in the address is no variable that is missing. */
-function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attempt {
-  const warnings: string[] = [];
-  try {
-    const entry = parseServerEntry(value, origin, warnings);
-    const { transport } = entry;
-    const isChecked = transport.kind !== "stdio" && (isFilled || !transport.url.includes("${"));
-    return isChecked && !isWebUrl(transport.url)
-      ? { problems: [wrongUrl(origin, transport.urlField)] }
-      : { entry, warnings };
-  } catch (error) {
-    return { problems: problemsOf(error) };
-  }
-}
-
-function isWebUrl(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-}
-
-function wrongUrl({ document, path }: Origin, field: string): string {
-  return problemAt({ document, path: [...path, field] }, "expected an absolute http:// or https:// URL");
-}
-
-/** What stands for an entry that is wrong: enough to show the server with its reason, nothing that could be started. */
-function standIn(written: unknown): ServerEntry {
-  const { disabled, enabled } = Object(written) as { readonly disabled?: unknown; readonly enabled?: unknown };
-  return {
-    enabled: disabled !== true && enabled !== false,
-    transport: { kind: "stdio", command: "", args: [], env: {}, envFile: undefined, cwd: undefined },
-  };
-}
-
-interface Environment {
-  readonly entry: ServerEntry;
-  readonly problem: string | undefined;
-  readonly secrets: readonly string[];
-  readonly path: string | undefined;
-}
-
-/** The entry with the variables of its `envFile`; those under `env` are stronger, as in VS Code. */
-function readEnvironment(entry: ServerEntry, { document, path }: Origin, source: ServerSource): Environment {
-  const { transport } = entry;
-  if (transport.kind !== "stdio" || transport.envFile === undefined)
-    return { entry, problem: undefined, secrets: [], path: undefined };
-  const filePath = toEnvFilePath(source.directory, transport.envFile);
-  // A variable that is missing in the path is told already.
-  const unread: EnvFile = transport.envFile.includes("${") ? { values: {} } : { problem: "was not read" };
-  const { values = {}, problem } = source.envFiles.get(filePath) ?? unread;
-  const origin: Origin = { document, path: [...path, "envFile"] };
-  const written = String(document.value(origin.path));
-  return {
-    entry: { ...entry, transport: { ...transport, env: { ...values, ...transport.env } } },
-    problem: problem && toReason([problemAt(origin, `${written}: ${problem}`)], document.fileName),
-    secrets: Object.values(values),
-    path: filePath,
-  };
 }
 
 /** Slugs must differ in more than what people overlook (FAULTS.md 54): the first of two keeps the name. */

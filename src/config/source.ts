@@ -32,21 +32,25 @@ function serverObjects(document: Document): Path[] {
   return candidates.filter((path) => document.value(path) !== undefined);
 }
 
+/** Real files have some dozen keys at the top; each is compared with every known name. */
+const mostCompared = 200;
+
 /** Servers that stand where nobody would read them: an empty gateway would be the wrong answer to that. */
 function elsewhere(document: Document): string[] {
-  const found = document.keys([]).flatMap((key) => {
+  const keys = document.keys([]).slice(0, mostCompared);
+  return keys.flatMap((key) => {
     const value = document.value([key]);
-    if (!isObject(value)) return [];
-    if (key === "context_servers")
-      return [problemAt({ document, path: [key] }, `this is Zed's configuration; ${copyServers}`)];
-    if (key === "mcp" && Object.values(value).some(isOpenCodeEntry))
-      return [problemAt({ document, path: [key] }, `this is OpenCode's configuration; ${copyServers}`)];
-    const meant = knownTop.includes(key) ? undefined : nearestName(key, ["mcpServers", "servers"]);
-    return meant === undefined
-      ? []
-      : [problemAt({ document, path: [key] }, `nothing is read from here; did you mean \`${meant}\`?`)];
+    const why = isObject(value) ? whoseServers(key, value) : undefined;
+    return why === undefined ? [] : [problemAt({ document, path: [key] }, why)];
   });
-  return found;
+}
+
+function whoseServers(key: string, value: Readonly<Record<string, unknown>>): string | undefined {
+  if (key === "context_servers") return `this is Zed's configuration; ${copyServers}`;
+  if (key === "mcp" && Object.values(value).some(isOpenCodeEntry))
+    return `this is OpenCode's configuration; ${copyServers}`;
+  const meant = knownTop.includes(key) ? undefined : nearestName(key, ["mcpServers", "servers"]);
+  return meant && `nothing is read from here; did you mean \`${meant}\`?`;
 }
 
 /** `{ "type": "local", "command": ["npx", …] }` or `{ "type": "remote", "url": … }`. */
@@ -81,7 +85,8 @@ export function refuseMisspeltSettings(document: Document): void {
   if (document.value(["toolyard"]) !== undefined) return;
   const key = document
     .keys([])
-    .find((name) => isObject(document.value([name])) && nearestName(name, ["toolyard"]) !== undefined);
+    .slice(0, mostCompared)
+    .find((name) => nearestName(name, ["toolyard"]) !== undefined && isObject(document.value([name])));
   if (key !== undefined)
     throw new InvalidConfig([problemAt({ document, path: [key] }, "unknown settings; did you mean `toolyard`?")]);
 }
@@ -89,7 +94,7 @@ export function refuseMisspeltSettings(document: Document): void {
 /** Other clients keep much in the same file, so that unknown fields beside the servers make one warning, not fifty. */
 export function unknownTopFields(document: Document): string[] {
   const unknown = document.keys([]).filter((key) => !knownTop.includes(key));
-  const meant = unknown.flatMap((key) => {
+  const meant = unknown.slice(0, mostCompared).flatMap((key) => {
     const nearest = nearestName(key, knownTop);
     return nearest === undefined
       ? []
@@ -100,7 +105,8 @@ export function unknownTopFields(document: Document): string[] {
           },
         ];
   });
-  const others = unknown.filter((key) => !meant.some((entry) => entry.key === key));
+  const told = new Set(meant.map(({ key }) => key));
+  const others = unknown.filter((key) => !told.has(key));
   const first = others[0];
   const warnings = meant.map(({ warning }) => warning);
   if (first === undefined) return warnings;

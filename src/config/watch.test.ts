@@ -95,6 +95,40 @@ test("a file rewritten with the same meaning is no change", async () => {
   expect(refused).toEqual([]);
 });
 
+const withEnvFile = (envFile: string) => JSON.stringify({ mcpServers: { a: { command: "x", envFile } } });
+const envOf = (config: Config | undefined) =>
+  config?.servers[0]?.transport.kind === "stdio" ? config.servers[0].transport.env : undefined;
+
+test("a file that an envFile names is watched as well: changed, taken away, replaced, and no longer named", async () => {
+  const first = join(directory, "first.env");
+  await writeFile(first, "A=1");
+  await writeFile(file, withEnvFile("first.env"));
+  await start();
+  await writeFile(first, "A=2");
+  await until(() => expect(envOf(applied.at(-1))).toEqual({ A: "2" }));
+  await unlink(first);
+  await until(() => expect(applied.at(-1)?.servers[0]?.disabledReason).toContain("first.env: no such file"));
+  await writeFile(join(directory, "new"), "A=3");
+  await rename(join(directory, "new"), first);
+  await until(() => expect(envOf(applied.at(-1))).toEqual({ A: "3" }));
+  await mkdir(join(directory, "sub"));
+  await writeFile(join(directory, "sub", "second.env"), "A=4");
+  await writeFile(file, withEnvFile("sub/second.env"));
+  await until(() => expect(envOf(applied.at(-1))).toEqual({ A: "4" }));
+  await writeFile(join(directory, "sub", "second.env"), "A=5");
+  await until(() => expect(envOf(applied.at(-1))).toEqual({ A: "5" }));
+  expect(refused).toEqual([]);
+});
+
+test("an envFile in a folder that does not exist yet is found when it does", async () => {
+  await writeFile(file, withEnvFile("later/my.env"));
+  const before = await start();
+  expect(before.servers[0]?.disabledReason).toContain("later/my.env: no such file");
+  await mkdir(join(directory, "later"));
+  await writeFile(join(directory, "later", "my.env"), "A=1");
+  await until(() => expect(envOf(applied.at(-1))).toEqual({ A: "1" }));
+});
+
 test("FAULT 90: renamed over, as editors do, again and again", async () => {
   await writeFile(file, textOf("0"));
   await start();

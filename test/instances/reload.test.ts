@@ -74,7 +74,8 @@ describe("FAULT 87: a file that cannot be used is refused with line and column, 
     ["half-written", '{ "mcpServers": {\n "a": { "comm'],
     ["empty", ""],
     ["no JSON", "hello"],
-    ["of wrong types", '{\n "mcpServers": { "a": { "command": 7 } }\n}'],
+    ["of wrong types", '{\n "mcpServers": { "a": { "command": "x" } }, "toolyard": { "port": "x" }\n}'],
+    ["with servers elsewhere", '{\n "mcpservers": { "a": { "command": "x" } }\n}'],
     ["50 MB", `{ "mcpServers": {} , "x": "${"y".repeat(50_000_000)}" }`],
   ])("%s", async (_name, text) => {
     await using gateway = await startGateway({ config: config({ a: server("a") }), directory });

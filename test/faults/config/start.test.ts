@@ -45,12 +45,6 @@ describe("a configuration that cannot be used at the first start", () => {
     ["an array", "[]", /toolyard\.json:1:1/],
     ["a string", '"mcpServers"', /toolyard\.json:1:1/],
     ["servers that are an array", '{\n  "mcpServers": []\n}', /toolyard\.json:2:\d+/],
-    ["a server that is a string", '{\n  "mcpServers": {\n    "a": "node"\n  }\n}', /toolyard\.json:3:\d+/],
-    [
-      "arguments that are a string",
-      '{\n  "mcpServers": {\n    "a": { "command": "node", "args": "x" }\n  }\n}',
-      /toolyard\.json:3:\d+/,
-    ],
     [
       "a time that is a text",
       '{ "mcpServers": {}, "toolyard": {\n  "instances": { "idleTimeoutMs": "soon" } } }',
@@ -83,10 +77,34 @@ describe("a configuration that cannot be used at the first start", () => {
   });
 
   test("no refusal shows a value that a variable brought in", async () => {
-    const { code, stderr } = await serve('{ "mcpServers": { "a": { "command": "node", "args": "${WOLF}" } } }');
+    const { code, stderr } = await serve('{ "toolyard": { "port": "${WOLF}" } }');
     expect(code).toBe(2);
     expect(stderr).not.toContain(secret);
   });
+});
+
+test("FAULT 87: a server of wrong types is disabled with line and column, and the rest is served", async () => {
+  const gateway = await startFaulty({
+    servers: { text: Object("node"), list: { command: "node", args: "${WOLF}" } },
+    env: { WOLF: secret },
+  });
+  try {
+    await gateway.stillServes();
+    for (const [slug, reason] of [
+      ["text", /^toolyard\.json:1:\d+: mcpServers\.text: expected an object, found a string/],
+      ["list", /^toolyard\.json:1:\d+: mcpServers\.list\.args: expected an array, found a string$/],
+    ] as const) {
+      const { servers } = await discover(gateway, { query: "" });
+      expect(servers.find((row: { server: string }) => row.server === slug)).toMatchObject({
+        status: "disabled",
+        reason: expect.stringMatching(reason),
+      });
+    }
+    expect(gateway.stderr()).not.toContain(secret);
+  } finally {
+    await gateway.endsClean();
+    await gateway[Symbol.asyncDispose]();
+  }
 });
 
 test("FAULT 87: of names that look the same the first counts, and the rest is served", async () => {
