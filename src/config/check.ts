@@ -10,7 +10,10 @@ export interface Origin {
   readonly path: Path;
 }
 
-/** Parses `value` with `schema`. Throws InvalidConfig with all that is wrong: place, path and what was expected; never a value. */
+/**
+ * Parses `value` with `schema`. Throws InvalidConfig with all that is wrong: place, path and what was expected; never a
+ * value.
+ */
 export function check<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

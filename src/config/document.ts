@@ -22,7 +22,9 @@ export interface Document {
   place(path: Path): string;
   /** What stands at `path`, letter for letter: a number keeps digits that JavaScript would lose. */
   textAt(path: Path): string | undefined;
-  /** Keys that stand twice in one object or are no data (`__proto__`): what is there means nothing until they are gone. */
+  /**
+   * Keys that stand twice in one object or are no data (`__proto__`): what is there means nothing until they are gone.
+   */
   readonly wrongKeys: readonly WrongKey[];
 }
 
@@ -34,8 +36,8 @@ export interface WrongKey {
 }
 
 /**
- * Parses JSON with comments, trailing commas and a byte-order mark. Throws InvalidConfig with `file:line:column` for what is no
- * JSON object.
+ * Parses JSON with comments, trailing commas and a byte-order mark. Throws InvalidConfig with `file:line:column` for
+ * what is no JSON object.
  */
 export function parseDocument(text: string, fileName: string): Document {
   const source = text.replace(/^\uFEFF/, "");
@@ -83,7 +85,9 @@ function parseRoot(source: string, fileName: string, placeAt: (offset: number) =
   return root;
 }
 
-/** The first of each line: the parser stumbles on for a while after a mistake, and what it says then is wrong itself. */
+/**
+ * The first of each line: the parser stumbles on for a while after a mistake, and what it says then is wrong itself.
+ */
 function syntaxProblems(errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
   const lines = new Set<string>();
   return errors.flatMap(({ offset, error }) => {

@@ -21,7 +21,10 @@ export interface EnvFileSource {
   readonly predefined: Variables;
 }
 
-/** Reads every `envFile` that the servers of a configuration name. Never throws: what is wrong with one is its server's problem. */
+/**
+ * Reads every `envFile` that the servers of a configuration name. Never throws: what is wrong with one is its server's
+ * problem.
+ */
 export async function readEnvFiles(source: EnvFileSource): Promise<EnvFiles> {
   const paths = [...new Set(envFilePaths(source))];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readEnvFile(path)] as const)));

@@ -30,7 +30,8 @@ export interface LoadOptions {
 /**
  * The configuration from file, environment and flags (DESIGN.md sections 9 and 10), frozen throughout. A flag is stronger than
  * its variable, that than the file, that than the default. Without any file there are no servers.
- * Throws GatewayError CONFIG_INVALID with all that is wrong; what is in the file begins with `file:line:column`. No message holds a value.
+ * Throws GatewayError CONFIG_INVALID with all that is wrong; what is in the file begins with `file:line:column`. No
+ * message holds a value.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const asked = options.file ?? (options.env["TOOLYARD_CONFIG"] || undefined);
@@ -43,7 +44,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return assemble({ document, file, directory, envFiles }, options);
 }
 
-/** The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure: reads no `envFile`. */
+/**
+ * The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure: reads
+ * no `envFile`.
+ */
 export function buildConfig(
   source: { readonly file: string; readonly text: string } | undefined,
   options: Omit<LoadOptions, "file">,

@@ -1,7 +1,10 @@
 /** Names longer than this are no typing mistakes of ours, which are shorter, and would cost quadratic time. */
 const longestName = 64;
 
-/** What somebody probably meant who wrote `name`: another spelling of a known one, or one that differs in a letter or two. */
+/**
+ * What somebody probably meant who wrote `name`: another spelling of a known one, or one that differs in a letter or
+ * two.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestName) return undefined;
   const plain = plainForm(name);

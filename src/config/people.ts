@@ -6,6 +6,7 @@ import type { Document, Path } from "./document.ts";
 import { allowOverrides } from "./member-rules.ts";
 import type { ReadSettings } from "./settings.ts";
 import type { WrittenSettings } from "./settings-schema.ts";
+import { missingText } from "./substitution.ts";
 
 type WrittenOverrides = NonNullable<NonNullable<WrittenSettings["teams"]>[string]["servers"]>;
 
@@ -67,7 +68,7 @@ function toOverrides(
       continue;
     }
     const missing = read.missing.filter((entry) => startsWith(["toolyard", ...entry.path], here));
-    for (const entry of missing) warn(["toolyard", ...entry.path], `the variable ${entry.name} is not set`);
+    for (const entry of missing) warn(["toolyard", ...entry.path], missingText([entry]) ?? "");
     const overrides = withoutMissing(
       given,
       missing.map((entry) => entry.path.slice(here.length - 1)),

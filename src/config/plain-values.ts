@@ -4,8 +4,8 @@ import type { Origin } from "./check.ts";
 const textParts = ["args", "env", "headers"] as const;
 
 /**
- * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, as they stand in the file:
- * `3.10` and an identifier of twenty digits would be others as JavaScript's numbers. All else is the same.
+ * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, as they stand
+ * in the file: `3.10` and an identifier of twenty digits would be others as JavaScript's numbers. All else is the same.
  */
 export function withTexts(value: unknown, origin: Origin): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

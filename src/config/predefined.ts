@@ -11,7 +11,10 @@ export interface Predefined {
 /** Folders in which editors keep a project's settings: the project is the folder around them. */
 const settingsFolders: readonly string[] = [".vscode", ".cursor", ".roo", ".gemini", ".kiro", ".qwen"];
 
-/** What VS Code and Cursor fill in by themselves: `workspaceFolder`, `userHome`, …, and the defaults of `inputs` as `input:id`. */
+/**
+ * What VS Code and Cursor fill in by themselves: `workspaceFolder`, `userHome`, …, and the defaults of `inputs` as
+ * `input:id`.
+ */
 export function predefinedNames(document: Document, directory: string, env: Variables): Predefined {
   const workspaceFolder = settingsFolders.includes(basename(directory)) ? dirname(directory) : directory;
   const inputs = [...inputsAt(document, ["inputs"]), ...inputsAt(document, ["mcp", "inputs"])];

@@ -88,8 +88,8 @@ function wrongUrl({ document, path }: Origin, field: string): string {
 }
 
 /**
- * What stands for an entry that is wrong: enough to show the server with its reason, nothing that could be started. Its values are
- * kept, because a process that had them and is being stopped may still write them to the log.
+ * What stands for an entry that is wrong: enough to show the server with its reason, nothing that could be started. Its
+ * values are kept, because a process that had them and is being stopped may still write them to the log.
  */
 function standIn(value: unknown): ServerEntry {
   const { disabled, enabled, env, headers } = Object(value) as Readonly<Record<string, unknown>>;

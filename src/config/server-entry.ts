@@ -87,8 +87,8 @@ const entrySchema = v.object(entryFields);
 const listedToolsSchema = v.object({ ...entryFields, tools: toolNames });
 
 /**
- * Fields of other clients that say nothing about what is offered: whether their user is asked before a call (Roo, Cline, Kiro, Gemini,
- * Codex), what a person reads about the server, and how the client shows and develops it.
+ * Fields of other clients that say nothing about what is offered: whether their user is asked before a call (Roo,
+ * Cline, Kiro, Gemini, Codex), what a person reads about the server, and how the client shows and develops it.
  */
 const meaninglessFields: readonly string[] = [
   "alwaysAllow",

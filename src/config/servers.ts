@@ -39,8 +39,8 @@ export interface BuiltServers {
 }
 
 /**
- * The servers of a file in its order. A server that cannot be used (its entry is wrong, a variable is missing, its name is taken)
- * is kept, disabled, with that reason: the others run.
+ * The servers of a file in its order. A server that cannot be used (its entry is wrong, a variable is missing, its name
+ * is taken) is kept, disabled, with that reason: the others run.
  */
 export function buildServers(places: readonly ServerPlace[], source: ServerSource): BuiltServers {
   const { document } = source;

@@ -40,7 +40,10 @@ export interface ReadSettings {
   readonly warnings: readonly string[];
 }
 
-/** Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws InvalidConfig with place and path of all that is wrong. */
+/**
+ * Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws InvalidConfig with place and path of all
+ * that is wrong.
+ */
 export function readSettings(document: Document, variables: Variables, predefined: Variables = {}): ReadSettings {
   const problems = createProblems();
   const fill = (name: string, isAllowed: (path: Path) => boolean) => {

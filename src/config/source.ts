@@ -12,8 +12,8 @@ export interface ServerPlace {
 
 /**
  * Every server entry of a file, in the order of the file: `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Cline,
- * Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json). Throws InvalidConfig for what is no object
- * of servers, and for a file that keeps its servers where only another client looks for them.
+ * Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json). Throws InvalidConfig for what is
+ * no object of servers, and for a file that keeps its servers where only another client looks for them.
  */
 export function findServers(document: Document): ServerPlace[] {
   const paths = serverObjects(document);
@@ -78,8 +78,8 @@ const knownTop: readonly string[] = [
 ];
 
 /**
- * `Toolyard` or `toolyrd` holds settings that would not be in force, those that decide who may come in among them: that is no warning.
- * Throws InvalidConfig.
+ * `Toolyard` or `toolyrd` holds settings that would not be in force, those that decide who may come in among them: that
+ * is no warning. Throws InvalidConfig.
  */
 export function refuseMisspeltSettings(document: Document): void {
   if (document.value(["toolyard"]) !== undefined) return;

@@ -6,8 +6,8 @@ export interface WatchedPlaces {
   /** Watches where the files are now, if that is elsewhere than before. */
   follow(): Promise<void>;
   /**
-   * Something cannot be watched (too many watches, a network file system, a folder that does not exist yet): somebody has to look from
-   * time to time.
+   * Something cannot be watched (too many watches, a network file system, a folder that does not exist yet): somebody
+   * has to look from time to time.
    */
   readonly isBlind: boolean;
 }
@@ -20,8 +20,8 @@ export interface PlacesOptions {
 }
 
 /**
- * Watches the directories that decide what each file is: those of the file itself and of every symbolic link on the way to it. A file
- * cannot be watched itself, because whoever replaces it leaves the watch on the old one.
+ * Watches the directories that decide what each file is: those of the file itself and of every symbolic link on the way
+ * to it. A file cannot be watched itself, because whoever replaces it leaves the watch on the old one.
  */
 export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Promise<WatchedPlaces> {
   let watcher: FSWatcher | undefined;
