@@ -5,8 +5,6 @@ import { defaults, longestMs } from "./defaults.ts";
 import type { Document } from "./document.ts";
 import { hashTransport } from "./hash.ts";
 import { isKnownStateful } from "./known-state.ts";
-import { problemsOf, toReason } from "./problems.ts";
-import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
