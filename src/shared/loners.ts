@@ -14,8 +14,8 @@ export interface Loners {
 
 export type Loner = Pick<CallContext, "principal" | "client">;
 
-/** Beyond it the one that came first is forgotten; when it comes back, it is recognised as what it was by its kin. */
-const mostLoners = 1_000;
+/** 200 KB, and far more programs than use one gateway. Beyond it the first is forgotten; when it comes back, its kin tells who it was. */
+export const mostLoners = 1_000;
 
 interface Known {
   readonly presence: OwnPresence;

@@ -81,3 +81,15 @@ test("a session with a request or a stream makes room for nobody", () => {
   expect(store.find(busy.id, localPrincipal, "/mcp")).toBe(busy);
   expect(store.find(idle.id, localPrincipal, "/mcp")).toBeUndefined();
 });
+
+test("a session that the gateway ends for idleness has lapsed; one that its client ended is gone", () => {
+  const { store, time } = create({ sessions: 10, sessionIdleMs: 1_000 });
+  const [idle, ended] = [store.create(options), store.create({ ...options, clientName: "other" })];
+  expect(idle.presence).toMatchObject({ state: "open", sinceMs: 0, lapsedAtMs: undefined });
+  expect(idle.presence.kin).not.toBe(ended.presence.kin);
+  store.end(ended, "the client ended the session");
+  time.nowMs = 1_001;
+  store.expire();
+  expect(ended.presence.state).toBe("gone");
+  expect(idle.presence).toMatchObject({ state: "lapsed", lapsedAtMs: 1_001 });
+});
