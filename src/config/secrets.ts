@@ -37,7 +37,7 @@ export function secretsOf(config: Config): ReadonlySet<string> {
 
 /** A variable that nobody filled in is a name, which the reason why its server is disabled has to show. */
 function isReference(value: string): boolean {
-  return /^\$\{(env:|input:)?[A-Za-z_][\w.-]*\}$/.test(value);
+  return /^\$\{((env:)?[A-Za-z_][\w.-]*|input:[^{}:]*)\}$/.test(value);
 }
 
 function linesOf(value: string): string[] {
