@@ -116,7 +116,7 @@ test("FAULT 88: what variables bring into a command or directory is in no reason
     }
     shown.push((await runCommand(["status", ...flags])).stdout);
     shown.push((await send(`${gateway.url}/api/servers`, { method: "GET" })).text);
-    await until(() => slugs.every((slug) => gateway.stderr().includes(`\n  ${slug} `)));
+    await until(() => slugs.every((slug) => gateway.stderr().includes(`"msg":"${slug}: `)));
     shown.push(gateway.stderr());
     expect(shown.filter((text) => text.includes(value))).toEqual([]);
     expect(shown.join("\n")).toContain("[redacted]");
