@@ -17,6 +17,7 @@ import { createPageBook } from "../front/mcp/pages.ts";
 import { createRunningRequests } from "../front/mcp/running.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
+import { createMcpSse } from "../front/mcp/sse.ts";
 import { toWireError } from "../front/mcp/wire-error.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import type { LogLevels } from "../routing/log-levels.ts";
@@ -125,17 +126,26 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     firstSight: createFirstSight(deps),
     loners: deps.loners,
   };
+  const http = createMcpHttp(parts);
+  const sse = createMcpSse(parts);
   return {
-    http: createMcpHttp(parts),
+    http(request, response, endpoint, principal) {
+      if (endpoint.sse === undefined) http(request, response, endpoint, principal);
+      else sse.handle(request, response, endpoint, principal);
+    },
     endpointOf: createLiveEndpoints(deps.currentSettings),
     parts,
-    tick: sessions.expire,
+    tick() {
+      sessions.expire();
+      sse.expire();
+    },
     endParked: conversations.end,
     endWhere(gone, why) {
       const reason = why().message;
       running.endWhere(gone, why);
       sessions.endWhere((session) => gone(session.principal), reason);
       listen.endWhere(gone);
+      sse.endWhere(gone);
     },
   };
 }

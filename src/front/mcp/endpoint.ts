@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly exposure: Exposure;
   /** Only with a token of this instance. */
   readonly instance?: InstanceId;
+  /** Only in HTTP+SSE (2024-11-05): the event stream, or where its clients post. Both have the stream's path. */
+  readonly sse?: "stream" | "messages";
 }
 
 /** Exposures that are shown at one endpoint each; more are added by what brings them. */
@@ -21,7 +23,10 @@ export const builtInExposures: NamedExposures = new Map([
   ["flat", flatExposure],
 ]);
 
-/** `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server (DESIGN.md section 5). */
+/**
+ * `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server, `/i/{instance}/mcp` one instance.
+ * Each has an event stream for clients of HTTP+SSE, with `/sse` in place of `/mcp`, and `/messages` behind that.
+ */
 export function createEndpoints(settings: Settings, exposures: NamedExposures): (path: string) => Endpoint | undefined {
   const known = new Map<string, Endpoint>();
   const standard =
@@ -30,12 +35,26 @@ export function createEndpoints(settings: Settings, exposures: NamedExposures): 
       : createServerExposure(settings.transparent);
   known.set("/mcp", { path: "/mcp", exposure: standard });
   for (const [name, exposure] of exposures) known.set(`/mcp/${name}`, { path: `/mcp/${name}`, exposure });
-  return (path) => {
+  const streamable = (path: string): Endpoint | undefined => {
     const fixed = known.get(path);
     if (fixed !== undefined) return fixed;
     const slug = serverPath.exec(path)?.[1];
     return slug === undefined ? instanceEndpoint(path) : { path, exposure: createServerExposure(slug) };
   };
+  return (path) => streamable(path) ?? sseEndpoint(path, streamable);
+}
+
+/** The twin of a Streamable HTTP endpoint. */
+function sseEndpoint(path: string, streamable: (path: string) => Endpoint | undefined): Endpoint | undefined {
+  const [, instance = "", shown = "", messages] = ssePath.exec(path) ?? noMatch;
+  if (messages === undefined) return undefined;
+  const twin = streamable(`${instance}/mcp${shown}`);
+  if (twin === undefined) return undefined;
+  const own =
+    twin.instance === undefined
+      ? `/sse${twin.path.slice("/mcp".length)}`
+      : `${twin.path.slice(0, -"/mcp".length)}/sse`;
+  return { ...twin, path: own, sse: messages === "" ? "stream" : "messages" };
 }
 
 /** `/i/{instance}/mcp`. Whether the instance exists is not said before the token has been looked at. */
@@ -54,5 +73,7 @@ function instanceEndpoint(path: string): Endpoint | undefined {
   }
 }
 
+const ssePath = /^(\/i\/[^/]{1,600})?\/sse(\/.+?)??(\/messages|)$/;
+const noMatch: readonly (string | undefined)[] = [];
 const instancePath = /^\/i\/([^/]{1,600})\/mcp$/;
 const serverPath = /^\/mcp\/server\/([A-Za-z0-9][A-Za-z0-9._-]{0,62})$/;

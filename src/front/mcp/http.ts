@@ -1,29 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Limits } from "../../config/config.ts";
 import { assumedRevision, eraOfRevision, modernRevision } from "../../protocol/revisions.ts";
-import { createAbortPool } from "../../shared/abort.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Admission } from "../admission.ts";
 import { readBody } from "../body.ts";
-import { readAccept, type Accepts } from "./accept.ts";
-import { createAnswerChannel, type AnswerChannel } from "./answer-channel.ts";
+import { readAccept } from "./accept.ts";
 import { answerBatch } from "./batch.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Loners } from "../../shared/loners.ts";
 import type { FirstSight } from "./first-sight.ts";
+import { createHttpRun, keepAliveMs, type Incoming } from "./http-run.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
-import { isBatch, MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
-import { textLength } from "./result-text.ts";
+import { isBatch, MessageError, readClientMessage, type ClientMessage } from "./message.ts";
 import { jsonHeaders, refuse, sendReply } from "./replies.ts";
 import { checkEnvelope, claimedName, claimedRevision } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
-import type { RunningRequest, RunningRequests } from "./running.ts";
-import { track, untrack, type Session } from "./session.ts";
+import type { RunningRequests } from "./running.ts";
+import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "./wire-error.ts";
 
@@ -48,18 +46,9 @@ export type McpHttpHandler = (
   principal: Principal,
 ) => void;
 
-/** Bytes that may wait for a client that reads slowly, per stream. */
-const streamBufferBytes = 8 * 1024 * 1024;
-/** Comments on streams: often enough for every proxy, and to notice within a minute that nobody is there (FAULTS.md 27). */
-const keepAliveMs = 15_000;
-/** How long who was too fast waits for his refusal, at least and at most: not all of his connections the same time, or they come back together. */
-const refusalDelayMs = [50, 200] as const;
-/** As many as requests are usually worked on at once. */
-const idleControllers = 256;
-
 /** MCP over Streamable HTTP, both eras at one endpoint (2026-07-28 and 2025-11-25, transports). */
 export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
-  const controllers = createAbortPool(idleControllers);
+  const { admit, openChannel, run } = createHttpRun(deps);
   const bodyLimits = { bytes: deps.limits.requestBodyBytes };
 
   return (request, response, endpoint, principal) => {
@@ -82,13 +71,6 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
         );
     }
   };
-
-  interface Incoming {
-    readonly request: IncomingMessage;
-    readonly response: ServerResponse;
-    readonly endpoint: Endpoint;
-    readonly principal: Principal;
-  }
 
   function receiveInTime(incoming: Incoming, body: Buffer): void {
     const wait = deps.firstSight(incoming.endpoint, incoming.principal);
@@ -144,7 +126,8 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       if (closed === undefined) return;
       response.once("close", closed);
       response.once("close", deps.loners.listen(caller));
-      deps.listen.open(message, caller, openChannelFor(response, message, accepts, undefined));
+      const asStream = { ...accepts, stream: true };
+      deps.listen.open(message, caller, (onGone) => openChannel(response, message, asStream, undefined, onGone));
       return;
     }
     run(incoming, message, caller, accepts, undefined);
@@ -181,90 +164,6 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       session,
     };
     run(incoming, message, caller, readAccept(request), session);
-  }
-
-  function run(
-    incoming: Incoming,
-    message: ClientRequest,
-    caller: Caller,
-    accepts: Accepts,
-    session: Session | undefined,
-  ): void {
-    const { response } = incoming;
-    const leave = admit(response, message, () => deps.admission.admit(caller.principal));
-    if (leave === undefined) return;
-    const controller = controllers.take();
-    const channel = openChannel(response, message, accepts, session, () => {
-      // A dropped POST of a live session is no cancellation: the client may come back for the answer (PROTOCOL.md).
-      if (session === undefined) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
-    });
-    if (session !== undefined) track(session, message.id, controller);
-    const answering =
-      caller.client.era === "legacy"
-        ? (deps.legacy.answer(message, caller, channel, controller.signal) ??
-          deps.runner.run(message, caller, channel, controller.signal))
-        : deps.runner.run(message, caller, channel, controller.signal);
-    const entry: RunningRequest = {
-      id: deps.running.nextId(),
-      principal: caller.principal,
-      era: caller.client.era,
-      method: message.method,
-      channel,
-      controller,
-    };
-    deps.running.add(entry);
-    void answering.then((reply) => {
-      leave(textLength(reply.body));
-      deps.running.delete(entry);
-      if (session !== undefined) {
-        untrack(session, message.id, controller);
-        deps.sessions.touch(session);
-      }
-      channel.finish(reply.body, reply.status);
-      controllers.give(controller);
-    });
-  }
-
-  /** Counts a request or a stream; undefined when it was one too many, which it is told a little later. */
-  function admit<T>(response: ServerResponse, message: ClientRequest, count: () => T): T | undefined {
-    try {
-      return count();
-    } catch (error) {
-      const failure = toGatewayError(error);
-      // Who asks again at once would otherwise be refused ten thousand times a second, which the others would feel (FAULTS.md K).
-      const [least, most] = refusalDelayMs;
-      setTimeout(() => refuse(response, failure, [], message.idText), least + Math.random() * (most - least));
-      return undefined;
-    }
-  }
-
-  function openChannelFor(
-    response: ServerResponse,
-    message: ClientRequest,
-    accepts: Accepts,
-    session: Session | undefined,
-  ): (onGone: () => void) => AnswerChannel {
-    return (onGone) => openChannel(response, message, { ...accepts, stream: true }, session, onGone);
-  }
-
-  function openChannel(
-    response: ServerResponse,
-    message: ClientRequest,
-    accepts: Accepts,
-    session: Session | undefined,
-    onGone: () => void,
-  ): AnswerChannel {
-    return createAnswerChannel(response, {
-      idText: message.idText,
-      acceptsStream: accepts.stream,
-      acceptsJson: accepts.json,
-      headers: [],
-      openLog: session === undefined ? undefined : () => session.openLog(),
-      bufferBytes: streamBufferBytes,
-      keepAliveMs,
-      memory: deps.memory,
-      onGone,
-    });
   }
 
   function receiveBatch(incoming: Incoming, body: Buffer): void {
