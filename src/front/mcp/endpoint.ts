@@ -51,9 +51,7 @@ function sseEndpoint(path: string, streamable: (path: string) => Endpoint | unde
   const twin = streamable(`${instance}/mcp${shown}`);
   if (twin === undefined) return undefined;
   const own =
-    twin.instance === undefined
-      ? `/sse${twin.path.slice("/mcp".length)}`
-      : `${twin.path.slice(0, -"/mcp".length)}/sse`;
+    twin.instance === undefined ? `/sse${twin.path.slice("/mcp".length)}` : `${twin.path.slice(0, -"/mcp".length)}/sse`;
   return { ...twin, path: own, sse: messages === "" ? "stream" : "messages" };
 }
 
