@@ -28,7 +28,7 @@ describe("each exposure's page", () => {
   });
   afterAll(async () => await gateway[Symbol.asyncDispose]());
 
-  test.each(["meta", "flat", "namespaces", "server", "instance", "rest"])(
+  test.each(["meta", "flat", "namespaces", "server", "instance", "rest", "sse"])(
     "%s.md has an example that runs as it stands",
     async (name) => {
       const page = await readFile(`${pages}/${name}.md`, "utf8");

@@ -156,7 +156,7 @@ test("a server over HTTP+SSE is found out by itself and called like any other", 
   expect((await execute(gateway.url, "bridged:greet")).content).toEqual([{ type: "text", text: "hello over SSE" }]);
 });
 
-test("a client that only knows HTTP+SSE is told so with a status, and falls back no further", async () => {
+test("an HTTP+SSE client at an endpoint of Streamable HTTP is told so with a status, and falls back no further", async () => {
   const client = new LegacyClient({ name: "old", version: "1" });
   await expect(client.connect(new SSEClientTransport(new URL(`${gateway.url}/mcp`)) as never)).rejects.toThrow(
     /405|Non-200/,

@@ -457,6 +457,45 @@ export const sections = [
     ],
   },
   {
+    section: "basic/transports, 2024-11-05",
+    title: "HTTP with SSE",
+    requirements: [
+      row(
+        "MUST",
+        "An event stream, and an endpoint for messages that its first event gives",
+        "/sse%s shows what /mcp%s shows, and announces a URL of its own",
+        "test/protocol/sse.test.ts: lists, discovers, calls, reads and gets prompts",
+      ),
+      row(
+        "MUST",
+        "Messages of the server are events whose data is JSON",
+        "line ends within a message begin a new data line, wherever its pieces are cut",
+        "large answers that are ready at once all arrive whole",
+      ),
+      row(
+        "MUST",
+        "A foreign Origin is refused; who is not authenticated is, too",
+        "%s is refused as in Streamable HTTP, and nothing comes on the stream",
+        "a foreign site gets no stream, and its browser no permission",
+      ),
+      row(
+        "MUST NOT",
+        "A session id is no authentication",
+        "somebody else's is answered like one that does not exist, and does not hear of it",
+      ),
+      row(
+        "SHOULD",
+        "A cancelled request gets no answer",
+        "a cancelled request gets no answer, every other one gets one",
+      ),
+      row(
+        "SHOULD",
+        "2025-03-26: a client that tries Streamable HTTP first gets a 4xx, and falls back",
+        "a client that posts to the stream's URL first is told 405, and gets on with GET",
+      ),
+    ],
+  },
+  {
     section: "basic/transports/stdio",
     title: "stdio",
     requirements: [

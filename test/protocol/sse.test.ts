@@ -1,3 +1,4 @@
+import { createMCPClient as createAiSdkClient } from "@ai-sdk/mcp";
 import { Client as ModernClient, SSEClientTransport as ModernSse } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
@@ -77,10 +78,16 @@ describe.each(fourServers)("the SDK v1 client over HTTP+SSE in front of %s", (se
   test("hears progress and logs, and is asked for everything that it declared", async () => {
     const { client } = await connect();
     const progress: Progress[] = [];
-    await client.callTool(execution(`${server}:progress`, { steps: 3 }), undefined, {
+    const enough = new AbortController();
+    // One that ends would not do: the SDK forgets who listens when the answer comes in one piece with the last progress.
+    const working = client.callTool(execution(`${server}:progress-for-ever`), undefined, {
       onprogress: (one) => progress.push(one),
+      signal: enough.signal,
     });
-    expect(progress.map((one) => one.progress)).toEqual([1, 2, 3]);
+    await until(() => progress.length > 1);
+    enough.abort();
+    await expect(working).rejects.toThrow();
+    expect(progress[1]?.progress).toBeGreaterThan(progress[0]?.progress ?? 0);
     const logged: unknown[] = [];
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.data));
     await client.setLoggingLevel("info");
@@ -93,6 +100,19 @@ describe.each(fourServers)("the SDK v1 client over HTTP+SSE in front of %s", (se
     ] as const)
       expect(JSON.stringify((await client.callTool(execution(`${server}:${tool}`))).content), tool).toContain(answer);
     await client.close();
+  });
+
+  test("progress comes before its answer, in order, under the client's own token", async () => {
+    const raw = await openSse(`${gateway.url}/sse`);
+    await raw.initialize();
+    await raw.call("it", "tools/call", {
+      ...execution(`${server}:progress`, { steps: 3 }),
+      _meta: { progressToken: "mine" },
+    });
+    const told = raw.messages.filter(({ id }) => id !== "init");
+    expect(told.map(({ params, id }) => params?.progress ?? id)).toEqual([1, 2, 3, "it"]);
+    expect(told.slice(0, 3).every(({ params }) => params.progressToken === "mine")).toBe(true);
+    raw.close();
   });
 
   test("cancels a call with a notification, and with its event stream all of them", async () => {
@@ -138,6 +158,19 @@ describe.each(fourServers)("the SDK v1 client over HTTP+SSE in front of %s", (se
     await until(() => updates > 0);
     await client.close();
   });
+});
+
+test("the AI SDK's client, which has a transport of its own, lists and calls", async () => {
+  const client = await createAiSdkClient({ transport: { type: "sse", url: `${gateway.url}/sse` } });
+  const tools = await client.tools();
+  expect(Object.keys(tools)).toEqual(fourTools);
+  const callTool = tools["execute_mcp_tool"]?.execute;
+  const result = await callTool?.(execution("legacy-stdio:echo", { a: 1 }).arguments, {
+    toolCallId: "1",
+    messages: [],
+  });
+  expect(result).toMatchObject({ structuredContent: { a: 1 } });
+  await client.close();
 });
 
 describe("paths", () => {

@@ -39,8 +39,8 @@ export interface Session {
   readonly hasStream: boolean;
   /** Gives the session a GET stream; the one before is ended. */
   attach(stream: ServerResponse): void;
-  /** Over stdio and HTTP+SSE there is one channel for everything. `end` closes it with the session. */
-  attachLine(send: (message: string) => void, end?: () => void): void;
+  /** Over stdio and HTTP+SSE there is one channel for everything. */
+  attachLine(send: (message: string) => void): void;
   /** A new resumable stream, when the revision has those. */
   openLog(): EventLog | undefined;
   findLog(lastEventId: string): { readonly log: EventLog; readonly number: number } | undefined;
@@ -74,7 +74,6 @@ export function createSession(options: {
   let lastQuestion = 0;
   let stream: ServerResponse | undefined;
   let line: ((message: string) => void) | undefined;
-  let endLine: (() => void) | undefined;
   let closed = false;
 
   const session: Session = {
@@ -152,9 +151,8 @@ export function createSession(options: {
       stream.write(`event: message\ndata: ${toEventData(message)}\n\n`, "latin1");
       return true;
     },
-    attachLine(send, end) {
+    attachLine(send) {
       line = send;
-      endLine = end;
     },
     get hasStream() {
       return line !== undefined || (stream !== undefined && !stream.destroyed && !stream.writableEnded);
@@ -188,7 +186,6 @@ export function createSession(options: {
       session.subscriptions.clear();
       session.onClose?.();
       stream?.end();
-      endLine?.();
     },
   };
   return session;

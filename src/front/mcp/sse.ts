@@ -129,7 +129,7 @@ export function createMcpSse(deps: McpHttpDeps): McpSse {
     leave();
     const made = deps.legacy.initialize(message, principal, endpoint, true);
     stream.session = made.session;
-    made.session?.attachLine(stream.send, stream.end);
+    made.session?.attachLine(stream.send);
     stream.send(`{"jsonrpc":"2.0","id":${message.idText},${joinText(made.reply.body)}}`);
     return true;
   }
