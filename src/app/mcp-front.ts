@@ -5,6 +5,7 @@ import type { EventBus } from "../events/bus.ts";
 import type { Log } from "../events/log.ts";
 import { createNamespacesExposure } from "../exposure/namespaces.ts";
 import { createAdmission } from "../front/admission.ts";
+import { createProfileOf } from "../front/mcp/client-profile.ts";
 import { createConversations } from "../front/mcp/conversation.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
 import { builtInExposures, createEndpoints, type Endpoint, type NamedExposures } from "../front/mcp/endpoint.ts";
@@ -76,6 +77,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const serverInfoText = asciiJson(serverInfo);
   const notifier = createNotifier(deps.events, viewOf);
   const sessions = createSessionStore(limits, clock);
+  const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
     viewOf,
     discovery: deps.discovery,
@@ -83,6 +85,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     maxTokens: settings.results.discoverTokens,
     routing: deps.routing,
     pages: createPageBook(deps.cursorKey),
+    profileOf,
     serverInfo,
     gateways: deps.gateways,
     listNamespace: deps.namespaces.list,
@@ -104,6 +107,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     routing: deps.routing,
     serverInfo,
     gateways: deps.gateways,
+    profileOf,
   });
   const listen = createListenRequests({
     viewOf,

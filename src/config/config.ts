@@ -1,4 +1,5 @@
 import type { ServerSlug, PrincipalId } from "../shared/ids.ts";
+import type { ClientProfiles } from "./client-profiles.ts";
 
 /** The one frozen configuration that everything is built from (DESIGN.md section 9). Times in ms, sizes in bytes. */
 export interface Config {
@@ -95,6 +96,8 @@ export interface Settings {
   readonly instances: InstanceSettings;
   readonly limits: Limits;
   readonly namespaces: NamespaceSettings;
+  /** What kinds of clients need beyond the protocol, by `clientInfo.name`. */
+  readonly clients: ClientProfiles;
   readonly debugRoute: boolean;
   /** Absolute. Set by `loadConfig`; absent in a configuration made by hand. */
   readonly dataDir?: string;

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { filledText, numberOf, text } from "./check.ts";
+import { profiledTools } from "./client-profiles.ts";
 import {
   callLimits,
   instanceNumbers,
@@ -58,6 +59,21 @@ export const performanceSchema = v.object({
   maxNamespaces: v.optional(numberOf(settingNumbers.maxNamespaces)),
   cacheTimeout: v.optional(numberOf({ min: 1, max: Math.floor(longestMs / 1000) })),
   preloadNamespaces: texts,
+});
+
+/** Whatever a client looks for in a tool's `_meta`: its keys and values are the client's business. */
+const toolMeta = v.optional(v.record(v.string(), v.unknown()));
+
+/** A row of the table of client profiles, changed or added. */
+const profileSchema = v.object({
+  toolMeta: v.optional(
+    v.object(
+      Object.fromEntries(profiledTools.map((name) => [name, toolMeta])) as {
+        readonly [Name in (typeof profiledTools)[number]]: typeof toolMeta;
+      },
+    ),
+  ),
+  ownResourceTools: flag,
 });
 
 /** The `toolyard` object of the file, all of it optional. */
@@ -124,6 +140,7 @@ export const settingsSchema = v.object({
   ),
   namespaceSupport: v.optional(namespaceSupportSchema),
   performance: v.optional(performanceSchema),
+  clients: v.optional(v.record(filledText, profileSchema)),
   teams: v.optional(v.record(v.string(), v.object({ servers: overridesByServer }))),
   principals: v.optional(
     v.record(

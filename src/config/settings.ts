@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
+import { withWrittenProfiles } from "./client-profiles.ts";
 import type {
   AuthSettings,
   ExposureName,
@@ -138,6 +139,7 @@ export function buildSettings(source: SettingsSource): Settings {
       ...pickNumbers(perPrincipal, written.limits ?? {}),
     } satisfies Limits,
     namespaces: toNamespaces(written, given),
+    clients: withWrittenProfiles(written.clients ?? {}),
     debugRoute: given.debugRoute ?? written.debugRoute ?? false,
     dataDir: toDataDir(source),
     logLevel: given.logLevel ?? written.logLevel ?? defaults.logLevel,

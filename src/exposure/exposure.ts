@@ -1,5 +1,6 @@
 import type { View, ViewServer } from "../catalog/view.ts";
 import type { JsonBytes, JsonObject } from "../shared/json-bytes.ts";
+import type { ClientProfile } from "../config/client-profiles.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts";
@@ -19,7 +20,9 @@ export interface Exposure {
   readonly name: string;
   /** Whether the list of tools may change while a client is connected. */
   readonly toolsChange: boolean;
-  list(view: View, kind: ListKind): Listing;
+  /** Whether its list of tools depends on the kind of client. */
+  readonly toolsByClient?: boolean;
+  list(view: View, kind: ListKind, client?: ClientProfile): Listing;
   resolve(view: View, request: ExposureRequest): Intent;
   /** The server's result as this client may read it: links and URIs in its spelling. `parsed` where that is known already. */
   render(view: View, intent: Intent, result: JsonBytes, parsed: JsonObject | undefined): JsonBytes;

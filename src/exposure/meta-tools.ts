@@ -1,3 +1,4 @@
+import type { ClientProfile } from "../config/client-profiles.ts";
 import type { JsonObject } from "../shared/json-bytes.ts";
 
 /**
@@ -60,4 +61,19 @@ export type MetaToolName = "discover_mcp_tools" | "execute_mcp_tool" | "list_mcp
 
 export function isMetaTool(name: string): name is MetaToolName {
   return metaTools.some((tool) => tool["name"] === name);
+}
+
+/** The client's own tools of these names do the same with the native resources. */
+const resourceTools: ReadonlySet<unknown> = new Set<MetaToolName>(["list_mcp_resources", "read_mcp_resource"]);
+
+/**
+ * The four tools as one kind of client needs them. Ours for resources are left out together or not at all, because the description of
+ * one names the other; nothing else that a model is told before it calls them does. Both answer when they are called, listed or not.
+ */
+export function toolsFor(client: ClientProfile): readonly JsonObject[] {
+  const listed = client.ownResourceTools ? metaTools.filter(({ name }) => !resourceTools.has(name)) : metaTools;
+  return listed.map((tool) => {
+    const meta = { ...client.toolMeta["*"], ...client.toolMeta[tool["name"] as MetaToolName] };
+    return Object.keys(meta).length === 0 ? tool : { ...tool, _meta: meta };
+  });
 }

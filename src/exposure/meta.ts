@@ -1,17 +1,18 @@
 import type { View } from "../catalog/view.ts";
 import { toNativeUri } from "../catalog/resource-uri.ts";
+import type { ClientProfile } from "../config/client-profiles.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import { findMember, scanElements, scanFor, scanMembers } from "../protocol/json-scan.ts";
 import { noArguments, toCallArguments, type CallArguments } from "../shared/call-arguments.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { ServerSlug } from "../shared/ids.ts";
 import { describeServers } from "./instructions.ts";
-import type { Exposure } from "./exposure.ts";
+import type { Exposure, Listing } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { rewriteContents, rewriteLinks } from "./links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { withMetaEntries } from "./meta-entry.ts";
-import { isMetaTool, metaTools, type MetaToolName } from "./meta-tools.ts";
+import { isMetaTool, metaTools, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
 import { resolveOffered, type Offer } from "./offered-tool.ts";
 
@@ -29,8 +30,8 @@ const byPath: Offer = {
 export const metaExposure: Exposure = Object.freeze({
   name: "meta",
   toolsChange: false,
-  list: (view, kind) =>
-    kind === "tools" ? { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" as const } : listNative(view, kind),
+  toolsByClient: true,
+  list: (view, kind, client) => (kind === "tools" ? listTools(client) : listNative(view, kind)),
   resolve: resolveMeta,
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
@@ -42,6 +43,13 @@ export const metaExposure: Exposure = Object.freeze({
   isTransparent: false,
   transparent: () => undefined,
 } satisfies Exposure);
+
+/** What differs by client is for no cache that others read. */
+function listTools(client: ClientProfile | undefined): Listing {
+  if (client === undefined) return { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" };
+  const items = toolsFor(client).map((tool) => asciiJson(tool));
+  return { items, ttlMs: toolsTtlMs, cacheScope: "private" };
+}
 
 function resolveMeta(view: View, request: ExposureRequest): Intent {
   switch (request.method) {

@@ -1,4 +1,4 @@
-import { toPipeUri } from "../catalog/resource-uri.ts";
+import { toNativeTemplate, toNativeUri, toPipeUri } from "../catalog/resource-uri.ts";
 import type { View, ViewServer } from "../catalog/view.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { JsonObject } from "../shared/json-bytes.ts";
@@ -18,7 +18,7 @@ interface Item {
 
 /**
  * The answer of list_mcp_resources: `{ resources, resource_templates, total_resources, total_templates, nextCursor?, unavailable? }` with
- * URIs as `server|originalUri`. Resources come first, then templates; a page fits 4,000 tokens.
+ * URIs as `server|originalUri`, and beside them as resources/read and native lists spell them. Resources come first, then templates; a page fits 4,000 tokens.
  */
 export function renderResourceList(view: View, request: ListRequest): JsonObject {
   const servers = chooseServers(view, request.server);
@@ -57,13 +57,19 @@ function isMissed(server: ViewServer, named: string | undefined): boolean {
 function itemsOf(server: ViewServer): Item[] {
   const resources = (server.part?.resources ?? []).map(({ definition }) => ({
     kind: "resource" as const,
-    definition: { ...definition, uri: toPipeUri(server.slug, definition.uri), server_name: server.slug },
+    definition: {
+      ...definition,
+      uri: toPipeUri(server.slug, definition.uri),
+      native_uri: toNativeUri(server.slug, definition.uri),
+      server_name: server.slug,
+    },
   }));
   const templates = (server.part?.templates ?? []).map(({ definition }) => ({
     kind: "template" as const,
     definition: {
       ...definition,
       uriTemplate: toPipeUri(server.slug, definition.uriTemplate),
+      native_uri_template: toNativeTemplate(server.slug, definition.uriTemplate),
       server_name: server.slug,
     },
   }));

@@ -21,6 +21,7 @@ import { isErrorObject, parseErrorObject } from "../../upstream/error-object.ts"
 import { errorBody } from "./answer-channel.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { capabilitiesOf } from "./capabilities.ts";
+import { clientProfileOf, type ProfileOf } from "./client-profile.ts";
 import { discoverTools, type DiscoverDeps } from "./discover.ts";
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "./message.ts";
@@ -39,6 +40,7 @@ export interface DispatchDeps extends DiscoverDeps {
   ) => Promise<JsonObject>;
   readonly onBareName: (principal: Principal, intent: Extract<Intent, { kind: "call" }>) => void;
   readonly pages: PageBook;
+  readonly profileOf: ProfileOf;
   readonly gateways: () => readonly string[];
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title: string };
 }
@@ -102,8 +104,14 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   }
 
   function list(work: Work, kind: "tools" | "resources" | "resourceTemplates" | "prompts"): string {
-    const page = deps.pages.page(work.view, work.caller.endpoint.exposure, kind, work.request.params["cursor"]);
-    if (work.caller.client.era === "legacy") return `{${page.body}}`;
+    const { caller, request } = work;
+    const client = clientProfileOf(request, caller, deps.profileOf);
+    const page = deps.pages.page(work.view, caller.endpoint.exposure, {
+      kind,
+      cursor: request.params["cursor"],
+      client,
+    });
+    if (caller.client.era === "legacy") return `{${page.body}}`;
     return `{"resultType":"complete",${page.body},${page.hints},"_meta":{"io.modelcontextprotocol/serverInfo":${serverInfoText}}}`;
   }
 

@@ -14,6 +14,7 @@ import { streamHeaders } from "./answer-channel.ts";
 import { readClientName } from "../../shared/client-presence.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
+import type { ProfileOf } from "./client-profile.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ClientMessage, ClientRequest } from "./message.ts";
 import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
@@ -30,6 +31,7 @@ export interface LegacyDeps {
   readonly routing: Routing;
   readonly serverInfo: object;
   readonly gateways: () => readonly string[];
+  readonly profileOf: ProfileOf;
 }
 
 /** What only legacy clients have: initialize, sessions and their streams, levels, subscriptions, cancellation by message. */
@@ -77,6 +79,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
             revision,
             capabilities,
             clientName: readClientName(request.params["clientInfo"]),
+            client: deps.profileOf(request.params["clientInfo"]),
           })
         : undefined;
       if (session !== undefined) listenFor(session, endpoint);

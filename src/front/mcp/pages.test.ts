@@ -26,7 +26,7 @@ test("all pages together are the list, in its order, and the last has no cursor"
   let cursor: string | undefined;
   let pages = 0;
   do {
-    const page = book.page(view, exposure, "tools", cursor);
+    const page = book.page(view, exposure, { kind: "tools", cursor: cursor });
     seen.push(...(JSON.parse(`{${page.body}}`) as { tools: unknown[] }).tools);
     cursor = nextCursor(page.body);
     pages += 1;
@@ -38,25 +38,31 @@ test("all pages together are the list, in its order, and the last has no cursor"
 test("a page also ends at its bytes, and one item that is larger than a page is a page", () => {
   const huge = JSON.stringify({ name: "x".repeat(3 * 1024 * 1024) });
   const book = createPageBook(key);
-  const first = book.page(viewOf("alice"), exposureOf([huge, huge]), "tools", undefined);
+  const first = book.page(viewOf("alice"), exposureOf([huge, huge]), { kind: "tools", cursor: undefined });
   expect((JSON.parse(`{${first.body}}`) as { tools: unknown[] }).tools).toHaveLength(1);
 });
 
 test("a cursor of another person, list or exposure is refused, and so is an invented one (FAULTS.md 59)", () => {
   const book = createPageBook(key);
   const exposure = exposureOf(items);
-  const cursor = nextCursor(book.page(viewOf("alice"), exposure, "tools", undefined).body);
+  const cursor = nextCursor(book.page(viewOf("alice"), exposure, { kind: "tools", cursor: undefined }).body);
   const refused = expect.objectContaining({ code: "CURSOR_INVALID" });
-  expect(() => book.page(viewOf("bob"), exposure, "tools", cursor)).toThrowError(refused);
-  expect(() => book.page(viewOf("alice"), exposure, "prompts", cursor)).toThrowError(refused);
-  expect(() => book.page(viewOf("alice"), exposureOf(items, "meta"), "tools", cursor)).toThrowError(refused);
+  expect(() => book.page(viewOf("bob"), exposure, { kind: "tools", cursor: cursor })).toThrowError(refused);
+  expect(() => book.page(viewOf("alice"), exposure, { kind: "prompts", cursor: cursor })).toThrowError(refused);
+  expect(() => book.page(viewOf("alice"), exposureOf(items, "meta"), { kind: "tools", cursor: cursor })).toThrowError(
+    refused,
+  );
   for (const invented of ["", "x", 1, {}, "1", Buffer.from("1.sig").toString("base64url"), "x".repeat(100_000)]) {
-    expect(() => book.page(viewOf("alice"), exposure, "tools" satisfies ListKind, invented)).toThrowError(refused);
+    expect(() =>
+      book.page(viewOf("alice"), exposure, { kind: "tools" satisfies ListKind, cursor: invented }),
+    ).toThrowError(refused);
   }
 });
 
 test("a cursor survives a new catalog; when nothing is left behind it, the page is empty", () => {
   const book = createPageBook(key);
-  const cursor = nextCursor(book.page(viewOf("alice"), exposureOf(items), "tools", undefined).body);
-  expect(book.page(viewOf("alice"), exposureOf(items.slice(0, 5)), "tools", cursor).body).toBe('"tools":[]');
+  const cursor = nextCursor(book.page(viewOf("alice"), exposureOf(items), { kind: "tools", cursor: undefined }).body);
+  expect(book.page(viewOf("alice"), exposureOf(items.slice(0, 5)), { kind: "tools", cursor: cursor }).body).toBe(
+    '"tools":[]',
+  );
 });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { View } from "../../catalog/view.ts";
+import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Exposure, ListKind, Listing } from "../../exposure/exposure.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 
@@ -9,16 +10,23 @@ export interface Page {
   readonly hints: string;
 }
 
+export interface WantedPage {
+  readonly kind: ListKind;
+  readonly cursor: unknown;
+  /** Where the client is of a kind that has a profile. */
+  readonly client?: ClientProfile | undefined;
+}
+
 export interface PageBook {
   /** Throws CURSOR_INVALID for a cursor that this principal was not given for this list. */
-  page(view: View, exposure: Exposure, kind: ListKind, cursor: unknown): Page;
+  page(view: View, exposure: Exposure, wanted: WantedPage): Page;
 }
 
 /** A page ends at whichever comes first. Clients that do not page see this much, which is more than any of them can use. */
 const pageItems = 1_000;
 const pageBytes = 2 * 1024 * 1024;
 
-/** Lists are serialised once per view, exposure and kind; the view's memo is the cache's lifetime. */
+/** Lists are serialised once per view, exposure, kind, and kind of client where it matters; the view's memo is the cache's lifetime. */
 export function createPageBook(key: Buffer): PageBook {
   const memo = new WeakMap<View, Map<string, readonly Page[]>>();
 
@@ -61,14 +69,16 @@ export function createPageBook(key: Buffer): PageBook {
   }
 
   return {
-    page(view, exposure, kind, cursor) {
+    page(view, exposure, { kind, cursor, client: anyClient }) {
+      const client = exposure.toolsByClient === true && kind === "tools" ? anyClient : undefined;
       const binding = `${view.principal.id}\n${exposure.name}\n${kind}`;
       const wanted = readCursor(cursor, binding);
       let books = memo.get(view);
       if (books === undefined) memo.set(view, (books = new Map()));
-      const name = `${exposure.name}\n${kind}`;
+      // By content: profiles are few, and a reloaded configuration brings equal ones as other objects.
+      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}`;
       let pages = books.get(name);
-      if (pages === undefined) books.set(name, (pages = buildPages(exposure.list(view, kind), kind, binding)));
+      if (pages === undefined) books.set(name, (pages = buildPages(exposure.list(view, kind, client), kind, binding)));
       // The list may have become shorter since the cursor was given out: then nothing is left of it.
       return pages[wanted] ?? { body: `"${kind}":[]`, hints: pages[0]?.hints ?? "" };
     },

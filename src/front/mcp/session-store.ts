@@ -1,3 +1,4 @@
+import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
@@ -13,6 +14,7 @@ export interface SessionStore {
     revision: string;
     capabilities: JsonObject;
     clientName?: string | undefined;
+    client?: ClientProfile | undefined;
   }): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpoint: string): Session | undefined;

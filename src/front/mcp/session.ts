@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import type { ClientProfile } from "../../config/client-profiles.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import type { Answer, Question } from "../../shared/call-context.ts";
 import { createPresence, kinOf, type OwnPresence } from "../../shared/client-presence.ts";
@@ -20,6 +21,8 @@ export interface Session {
   readonly revision: string;
   readonly capabilities: JsonObject;
   readonly presence: OwnPresence;
+  /** Of its kind of client, as it was when it initialized: its list of tools stays what it was, whatever is configured later. */
+  readonly client: ClientProfile | undefined;
   logLevel: string | undefined;
   lastUseMs: number;
   /** Its requests that are being worked on, by their id: for notifications/cancelled, which may spell it in other escapes. */
@@ -67,6 +70,7 @@ export function createSession(options: {
   revision: string;
   capabilities: JsonObject;
   clientName?: string | undefined;
+  client?: ClientProfile | undefined;
   nowMs: number;
 }): Session {
   const questions = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
@@ -83,6 +87,7 @@ export function createSession(options: {
     revision: options.revision,
     capabilities: options.capabilities,
     presence: createPresence(kinOf(options.principal, "session", options.clientName), options.nowMs),
+    client: options.client,
     logLevel: undefined,
     lastUseMs: options.nowMs,
     running: new Map(),

@@ -1,0 +1,91 @@
+import type { JsonObject } from "../shared/json-bytes.ts";
+
+/** The gateway's own tools, and `*` for all of them. */
+export const profiledTools = [
+  "*",
+  "discover_mcp_tools",
+  "execute_mcp_tool",
+  "list_mcp_resources",
+  "read_mcp_resource",
+] as const;
+
+/**
+ * What one kind of client needs beyond the protocol. Every field is about the list of the four tools and nothing else: what a client
+ * says of itself is not to be trusted, so it never decides what may be seen or called.
+ */
+export interface ClientProfile {
+  /** `_meta` of the four tools in the list, by tool; `*` is every one, and a tool's own members are stronger. */
+  readonly toolMeta: { readonly [Tool in (typeof profiledTools)[number]]?: JsonObject | undefined };
+  /** The client's model has tools named list_mcp_resources and read_mcp_resource already: ours stay out of the list. */
+  readonly ownResourceTools: boolean;
+}
+
+/** A row of the table, with what its readers want to know: docs/clients.md is made from it. */
+export interface ProfileRow extends ClientProfile {
+  readonly product: string;
+  readonly reason: string;
+}
+
+const plain: ClientProfile = { toolMeta: {}, ownResourceTools: false };
+
+const hasOwnTools =
+  "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they list and read the gateway's resources natively.";
+
+/** By `clientInfo.name`, as `npm run clients` sees each say it. A client that is not listed needs nothing. */
+export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
+  "claude-code": {
+    ...plain,
+    product: "Claude Code",
+    reason:
+      "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. Tools marked this way are there from the start.",
+    toolMeta: {
+      "*": { "anthropic/alwaysLoad": true },
+      discover_mcp_tools: { "anthropic/searchHint": "find tools of all connected MCP servers and apps" },
+      execute_mcp_tool: { "anthropic/searchHint": "call a tool of an MCP server or app" },
+      list_mcp_resources: { "anthropic/searchHint": "list resources of MCP servers" },
+      read_mcp_resource: { "anthropic/searchHint": "read a resource of an MCP server" },
+    },
+  },
+  "codex-mcp-client": { ...plain, product: "Codex", reason: hasOwnTools, ownResourceTools: true },
+  "gemini-cli-mcp-client": { ...plain, product: "Gemini CLI", reason: hasOwnTools, ownResourceTools: true },
+  opencode: { ...plain, product: "opencode", reason: hasOwnTools, ownResourceTools: true },
+};
+
+export type ClientProfiles = Readonly<Record<string, ClientProfile>>;
+
+/** What the configuration says of a client; what it leaves out stays as the table has it. */
+export interface WrittenProfile {
+  readonly toolMeta?: ClientProfile["toolMeta"] | undefined;
+  readonly ownResourceTools?: boolean | undefined;
+}
+
+/** The table with what the configuration changes in it or adds to it, field by field. */
+export function withWrittenProfiles(written: Readonly<Record<string, WrittenProfile>>): ClientProfiles {
+  const names = [...Object.keys(clientProfiles), ...Object.keys(written)];
+  return Object.fromEntries(
+    names.map((name) => {
+      const row = Object.hasOwn(clientProfiles, name) ? (clientProfiles[name] ?? plain) : plain;
+      const own = Object.hasOwn(written, name) ? written[name] : undefined;
+      return [
+        name,
+        {
+          toolMeta: own?.toolMeta ?? row.toolMeta,
+          ownResourceTools: own?.ownResourceTools ?? row.ownResourceTools,
+        },
+      ];
+    }),
+  );
+}
+
+/** mcp-remote passes its client's name on with its own behind it: `claude-code (via mcp-remote 0.1.29)`. */
+const relay = / \(via [^()]{1,100}\)$/;
+
+/** The profile of a client by the name that it gives itself; a row whose name ends in `*` is for all that begin so. */
+export function findClientProfile(profiles: ClientProfiles, clientName: string | undefined): ClientProfile | undefined {
+  if (clientName === undefined) return undefined;
+  const name = clientName.replace(relay, "");
+  if (Object.hasOwn(profiles, name)) return profiles[name];
+  const prefixes = Object.keys(profiles).filter((row) => row.endsWith("*") && name.startsWith(row.slice(0, -1)));
+  const longest = prefixes.toSorted((left, right) => right.length - left.length)[0];
+  return longest === undefined ? undefined : profiles[longest];
+}
