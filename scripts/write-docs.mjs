@@ -1,8 +1,9 @@
 // Writes the pages of docs/ that are made from tables in src/ and test/, so that they cannot drift. Node 20 runs no TypeScript, so the table is bundled first.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { sections } from "../test/protocol/requirements.mjs";
+import { clientsPage } from "./docs/clients-page.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
 import { statefulPage } from "./docs/stateful-page.mjs";
@@ -11,9 +12,9 @@ import { testTitles } from "./docs/test-titles.mjs";
 const root = new URL("../", import.meta.url);
 
 export async function writeDocs() {
-  const { failures } = await load("src/shared/failures.ts");
-  const { statefulServers } = await load("src/config/stateful-servers.ts");
-  const { serverTimes } = await load("src/config/defaults.ts");
+  const { failures } = await bundledTable("src/shared/failures.ts");
+  const { statefulServers } = await bundledTable("src/config/stateful-servers.ts");
+  const { serverTimes } = await bundledTable("src/config/defaults.ts");
   writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
   writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, testTitles(fileURLToPath(root)))));
   const { idleTimeoutMs, statefulIdleTimeoutMs } = serverTimes;
@@ -24,15 +25,18 @@ export async function writeDocs() {
       statefulIdleTimeoutMs: statefulIdleTimeoutMs.value,
     }),
   );
+  const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
+  const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
+  writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));
 }
 
-async function load(file) {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(file, root))],
-    bundle: true,
-    format: "esm",
-    write: false,
-  });
+/**
+ * The exports of a module of src/ that is written in TypeScript.
+ * @param {string} path from the project's folder
+ */
+export async function bundledTable(path) {
+  const entryPoints = [fileURLToPath(new URL(path, root))];
+  const { outputFiles } = await build({ entryPoints, bundle: true, format: "esm", write: false });
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 

@@ -1,0 +1,29 @@
+export interface SeenClient {
+  readonly name: string;
+  readonly package: string;
+  readonly setup: string;
+  readonly needs?: string;
+  readonly version: string | null;
+  readonly clientName: string | null;
+  readonly revision: string | null;
+  readonly offered: readonly string[];
+  readonly offeredWithout: readonly string[];
+  readonly own: readonly string[];
+  readonly api: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export declare function clientsPage(
+  profiles: Readonly<
+    Record<
+      string,
+      {
+        readonly product: string;
+        readonly reason: string;
+        readonly toolMeta: object;
+        readonly ownResourceTools: boolean;
+      }
+    >
+  >,
+  seen: readonly SeenClient[],
+): string;

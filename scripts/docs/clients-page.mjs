@@ -1,0 +1,139 @@
+// docs/clients.md: what the command-line clients were seen to do (docs/clients.json, kept by scripts/clients.mjs), and the table of client
+// profiles in src/config/client-profiles.ts.
+
+/**
+ * One client as it was seen.
+ * @typedef {object} SeenClient
+ * @property {string} name
+ * @property {string} package
+ * @property {string} setup
+ * @property {string} [needs]
+ * @property {string | null} version
+ * @property {string | null} clientName
+ * @property {string | null} revision
+ * @property {readonly string[]} offered
+ * @property {readonly string[]} offeredWithout
+ * @property {readonly string[]} own
+ * @property {readonly string[]} api
+ * @property {readonly string[]} problems
+ *
+ * @typedef {{ product: string, reason: string, toolMeta: object, ownResourceTools: boolean }} ProfileRow
+ */
+
+const shortNames = {
+  discover_mcp_tools: "discover",
+  execute_mcp_tool: "execute",
+  list_mcp_resources: "list",
+  read_mcp_resource: "read",
+};
+
+/** @param {readonly SeenClient[]} seen */
+export function seenTable(seen) {
+  const head = [
+    "| Client | Version | `clientInfo.name` | Revision | Offered without a row | Offered as it is | Did | Model API |",
+    "|---|---|---|---|---|---|---|---|",
+  ];
+  return [...head, ...seen.map(seenRow)].join("\n");
+}
+
+function seenRow({ name, version, clientName, revision, offeredWithout, offered, own, api, problems }) {
+  const names = (tools) => tools.map((tool) => shortNames[tool]).join(", ") || "none";
+  const both = own.length === 2;
+  const did = both ? "discovered, executed; listed and read with its own tools" : "discovered, executed";
+  const cells = [
+    name,
+    version ?? "-",
+    clientName === null ? "-" : `\`${clientName}\``,
+    revision ?? "-",
+    names(offeredWithout),
+    names(offered),
+    problems.length === 0 ? did : problems.join("; "),
+    api.join(", ") || "-",
+  ];
+  return `| ${cells.map(cell).join(" | ")} |`;
+}
+
+/**
+ * @param {Readonly<Record<string, ProfileRow>>} profiles
+ * @param {readonly SeenClient[]} seen
+ * @returns {string} the page
+ */
+export function clientsPage(profiles, seen) {
+  const notes = seen.flatMap(({ name, needs: text }) => (text === undefined ? [] : [`- **${name}** ${text}`]));
+  const setups = seen.map(({ name, package: packageName, setup }) => `- ${name} (\`${packageName}\`): ${setup}`);
+  const rows = Object.entries(profiles).map(profileRow);
+  return `${opening}
+${seenTable(seen)}
+
+${between}
+${setups.join("\n")}
+
+What is left to do, or to know:
+
+${notes.join("\n")}
+
+${profilesOpening}
+${rows.join("\n")}
+
+${closing}`;
+}
+
+function profileRow([name, { product, reason, toolMeta, ownResourceTools }]) {
+  const gets = [
+    ...(ownResourceTools ? ["our `list_mcp_resources` and `read_mcp_resource` are not listed"] : []),
+    ...Object.entries(toolMeta).map(([tool, meta]) => {
+      const whose = tool === "*" ? "`_meta` of every tool" : `of \`${tool}\``;
+      return `${whose}: \`${JSON.stringify(meta)}\``;
+    }),
+  ];
+  return `| \`${name}\` | ${cell(product)} | ${cell(gets.join("; "))} | ${cell(reason)} |`;
+}
+
+const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+const opening = `# Clients
+
+<!-- Made by scripts/write-docs.mjs from docs/clients.json and src/config/client-profiles.ts. Do not edit. -->
+
+## What they were seen to do
+
+\`npm run clients -- --write\` takes the newest version of each from npm, connects it to a gateway over Streamable HTTP, and gives it a model that
+follows a script: find a tool, call it, and, where the client has resource tools of its own, list and read with those. What came back to
+the model is compared with what the gateway itself answers. *Offered* is which of the four tools stood in the client's request to its model,
+without and with its row in the table below.
+`;
+
+const between = `How each was made to work without an account:
+`;
+
+const profilesOpening = `## The table of profiles
+
+What a client needs beyond the protocol, by the name that it gives itself (\`clientInfo.name\`). The table changes only how the four tools are
+listed at \`/mcp\` and \`/mcp/meta\`, never what may be called: a tool that is not listed still answers. A client that is not in the table gets the four tools as they are. A session
+keeps the list that it began with, also when the configuration changes. Behind mcp-remote (\`name (via mcp-remote …)\`) a client is
+known by its own name.
+
+| \`clientInfo.name\` | Client | What it gets | Why |
+|---|---|---|---|`;
+
+const closing = `The configuration changes rows, field by field, and adds new ones. A name that ends in \`*\` stands for all that begin so; the longest wins.
+
+\`\`\`json
+{
+  "toolyard": {
+    "clients": {
+      "my-agent": { "toolMeta": { "*": { "my-agent/pinned": true } } },
+      "my-family-*": { "ownResourceTools": true },
+      "opencode": { "ownResourceTools": false }
+    }
+  }
+}
+\`\`\`
+
+- \`toolMeta\`: what stands in \`_meta\` of the four tools, by tool; \`*\` is every one of them. It replaces the row's.
+- \`ownResourceTools\`: the client's model has tools named \`list_mcp_resources\` and \`read_mcp_resource\` already, so ours stay out of its list.
+
+Clients with resource tools of their own use the gateway's native resources, so every resource has one native URI
+(\`toolyard://server/...\`, \`ui://server/...\`) wherever it is listed: natively as \`uri\`, in \`list_mcp_resources\` and \`GET /api/resources\` as \`native_uri\`
+beside \`server|uri\`. Both spellings are read by \`read_mcp_resource\`, \`resources/read\` and \`GET /api/resources/read\`, and so is the server's own URI while exactly one server lists it.
+`;
