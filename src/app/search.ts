@@ -17,15 +17,17 @@ export interface SearchDeps {
 
 /** Loads the engine that the configuration names, and what it learns from: at the first search, not at start. */
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryParts> {
-  if (settings.engine === "fuse") {
-    const { createFuseEngine } = await import("../discovery/fuse.ts");
-    return { engine: createFuseEngine(), memory: undefined, close: () => Promise.resolve() };
-  }
-  const [{ createLanguage }, { createLexicalEngine }] = await Promise.all([
+  const [{ createLanguage }, { createLexicalEngine }, { createFindMeant }] = await Promise.all([
     import("../catalog/search/language.ts"),
     import("../discovery/lexical.ts"),
+    import("../discovery/meant-servers.ts"),
   ]);
   const language = createLanguage();
+  const findMeant = createFindMeant(createLexicalEngine({ language }));
+  if (settings.engine === "fuse") {
+    const { createFuseEngine } = await import("../discovery/fuse.ts");
+    return { engine: createFuseEngine(), memory: undefined, findMeant, close: () => Promise.resolve() };
+  }
   const learned = settings.learn ? await loadMemory(language, deps) : undefined;
   const meaning = settings.embeddings === undefined ? undefined : await loadEmbeddings(settings.embeddings, deps);
   const engine = createLexicalEngine({
@@ -36,6 +38,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
   return {
     engine,
     memory: learned?.memory,
+    findMeant,
     async close() {
       await Promise.all([learned?.close(), meaning?.close()]);
     },

@@ -1,9 +1,11 @@
+import type { Match } from "../catalog/search/confidence-weights.ts";
 import type { ToolEntry, InstanceCatalog } from "../catalog/snapshot.ts";
 import type { View, ViewServer } from "../catalog/view.ts";
 import { isJsonObject } from "../shared/json-bytes.ts";
 import type { ServerSlug } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
+import type { FindMeant } from "./meant-servers.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 
 /** What a search is asked. How its answer reads is the business of `exposure/`. */
@@ -18,6 +20,8 @@ export interface DiscoveredNeed {
   readonly query: string;
   readonly hits: readonly { readonly tool: ToolEntry; readonly distance: number }[];
   readonly totalFound: number;
+  /** Undefined when the search failed: then nobody knows. */
+  readonly match: Match | undefined;
 }
 
 export interface DiscoveryOutcome {
@@ -31,6 +35,13 @@ export interface DiscoveryOutcome {
 export interface Discovery extends AsyncDisposable {
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or the signal's reason. */
   search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryOutcome>;
+  /** Slugs of those of a view's servers that these queries may be about: for servers that a search does not cover. */
+  meant(
+    view: View,
+    servers: readonly ViewServer[],
+    queries: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>>;
   /** A tool was called with success: what it was found with teaches the index. */
   noteCall(principal: Principal, tool: ToolEntry): void;
   /** Does off the call path what the next search of this view would have to do; nothing until there has been a first one. */
@@ -41,6 +52,7 @@ export interface Discovery extends AsyncDisposable {
 export interface DiscoveryParts {
   readonly engine: SearchEngine;
   readonly memory: UseMemory | undefined;
+  readonly findMeant: FindMeant;
   /** Writes what is still to be written, and ends what runs in the background. */
   close(): Promise<void>;
 }
@@ -96,9 +108,15 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
           query,
           answer.tools.map((hit) => hit.tool),
         );
-        needs.push({ query, hits: answer.tools, totalFound: answer.total });
+        needs.push({ query, hits: answer.tools, totalFound: answer.total, match: answer.match });
       }
       return { needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
+    },
+    async meant(view, servers, queries, signal) {
+      const { findMeant } = await parts();
+      const seen = new Set(servers.flatMap(toolsForModels));
+      const principal = view.principal.id;
+      return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
     noteCall(principal, tool) {
       loaded?.memory?.executed(principal.id, tool);

@@ -1,4 +1,5 @@
 import type { InstanceCatalog, ToolEntry } from "../catalog/snapshot.ts";
+import type { Match } from "../catalog/search/confidence-weights.ts";
 import type { ScoredTool } from "../catalog/search/rank.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import type { PrincipalId, ServerSlug } from "../shared/ids.ts";
@@ -24,6 +25,8 @@ export interface SearchAnswer {
   readonly tools: readonly ScoredTool[];
   /** Tools that fit at all, those answered among them; counted up to some hundred. */
   readonly total: number;
+  /** Whether the best tool does what was asked, or something like it, or nothing does. */
+  readonly match: Match;
   /** What could not be used this time; the answer is good without it. */
   readonly degraded?: "embeddings";
 }

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 
+import type { Match } from "../catalog/search/confidence-weights.ts";
 import { isWantedTool, type ScoredTool } from "../catalog/search/rank.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
 import { abortReason } from "../shared/abort.ts";
@@ -13,6 +14,9 @@ const fuseTimeoutMs = 500;
 /** Workers at once, and searches that may wait for one: each holds a copy of the catalog. */
 const parallelWorkers = 2;
 const waitingLimit = 32;
+
+/** Up to here every word stands near the beginning of what was searched, or is spelt as it was asked. */
+const goodDistance = 0.15;
 
 /** What the worker is given. */
 export interface FuseJob {
@@ -47,12 +51,19 @@ export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "f
       try {
         const job = { query: request.query, limit: request.limit, records: tools.map(toRecord) };
         const { found, total } = await runWorker(workerFile, job, signal);
-        return { tools: found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score)), total };
+        const scored = found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score));
+        return { tools: scored, total, match: matchOf(scored[0]) };
       } finally {
         release();
       }
     },
   };
+}
+
+/** Fuse finds only what has every word of the query, or something spelt like it: the distance says how much like it, and how early. */
+function matchOf(best: ScoredTool | undefined): Match {
+  if (best === undefined) return "none";
+  return best.distance <= goodDistance ? "good" : "weak";
 }
 
 function toRecord(tool: ToolEntry): FuseRecord {

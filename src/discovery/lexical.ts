@@ -7,6 +7,7 @@ import type { InstanceCatalog } from "../catalog/snapshot.ts";
 import type { InstanceId, PrincipalId } from "../shared/ids.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
+import { matchWithMeaning } from "./meaning-match.ts";
 import { fuseRanks } from "./rank-fusion.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 
@@ -92,8 +93,9 @@ async function answer(
   const meant = await embeddings.similar(index, request.query, options, signal);
   if (meant === undefined) return { ...search(index, request.query, options), degraded: "embeddings" };
   const worded = search(index, request.query, { ...options, limit: fusedDepth, keepAll: true });
-  const fused = fuseRanks([worded.tools, meant.slice(0, fusedDepth)]);
-  return { tools: fused.slice(0, request.limit), total: fused.length };
+  const { match, closeness } = matchWithMeaning(worded, meant);
+  const fused = fuseRanks([worded.tools, meant.slice(0, fusedDepth)], closeness);
+  return { tools: fused.slice(0, request.limit), total: fused.length, match };
 }
 
 /** How deep into each ranking fusion looks. */

@@ -4,8 +4,11 @@ import type { ToolEntry } from "../catalog/snapshot.ts";
 /** Reciprocal rank fusion's usual constant: how little the very first places differ. */
 const damping = 60;
 
-/** One ranking out of several, by place alone: their scores have no common unit. Distance 0 is first place in all of them. */
-export function fuseRanks(rankings: readonly (readonly ScoredTool[])[]): ScoredTool[] {
+/**
+ * One ranking out of several, by place alone: their scores have no common unit. A tool that is first in all of them has the distance 1 - `closeness`,
+ * the others follow.
+ */
+export function fuseRanks(rankings: readonly (readonly ScoredTool[])[], closeness = 1): ScoredTool[] {
   const sums = new Map<ToolEntry, number>();
   for (const ranking of rankings) {
     for (const [place, { tool }] of ranking.entries())
@@ -13,6 +16,6 @@ export function fuseRanks(rankings: readonly (readonly ScoredTool[])[]): ScoredT
   }
   const most = rankings.length / (damping + 1);
   return [...sums]
-    .map(([tool, score]) => ({ tool, score, distance: 1 - score / most }))
+    .map(([tool, score]) => ({ tool, score, distance: 1 - (closeness * score) / most }))
     .sort((a, b) => b.score - a.score);
 }

@@ -1,3 +1,4 @@
+import type { Match } from "../catalog/search/confidence-weights.ts";
 import type { JsonObject } from "../shared/json-bytes.ts";
 import { cutAtWord } from "./discover-description.ts";
 import {
@@ -28,11 +29,16 @@ export interface DiscoverOutcome {
   readonly queryCut?: boolean;
   /** What the search had to do without, e.g. `embeddings`. */
   readonly degraded?: string;
+  /** Servers that cannot be used now and may be what was asked for. */
   readonly unavailable?: readonly Unavailable[];
+  /** How many others cannot be used now. */
+  readonly unavailableOthers?: number;
 }
 
 export interface DiscoverNeed {
   readonly query: string;
+  /** How sure it is that one of the hits does it; undefined when the search failed. */
+  readonly match?: Match | undefined;
   readonly hits: readonly DiscoverHit[];
 }
 
@@ -43,12 +49,13 @@ const notedResults = 3;
 const unavailableLimit = 8;
 
 /**
- * The answer of discover_mcp_tools as compact JSON text (DESIGN.md section 4):
- * `{ tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?, cut?, flagged? }],
- * total_found, search_time_ms, query, needs?, unavailable?, query_cut?, degraded?, left_out?, more?, hint? }`.
+ * The answer of discover_mcp_tools as compact JSON text:
+ * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?, cut?, flagged? }],
+ * total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?, unavailable_others?, left_out?, more?, hint? }`.
  *
- * With several needs `tools` is the merged list, each tool once, the best of every need before the second best of any, and `needs` says
- * `[{ query, tool_paths }]`. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
+ * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only the nearest. With several
+ * needs `tools` is the merged list, each tool once, the best of every need before the second best of any; `needs` says
+ * `[{ query, match, tool_paths }]`, and the outer `match` is that of the need that is met best. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
  * the last results are left out and counted in `left_out`.
  */
 export function renderDiscover(outcome: DiscoverOutcome): string {
@@ -58,24 +65,27 @@ export function renderDiscover(outcome: DiscoverOutcome): string {
     createResultPrinter(hit, { detail: outcome.detail, noted: rank < notedResults }),
   );
   const frame = estimateTokens(frameText(outcome, new Set(), "", maxTokens));
-  const results = fit(printers, mentionTokens(outcome), maxTokens - frame - closingTokens);
+  const closing = closingTokens + (bestMatch(outcome.needs) === "none" ? noFitTokens : 0);
+  const results = fit(printers, mentionTokens(outcome), maxTokens - frame - closing);
   const cut = results.some((result) => result.text.cut);
-  const closing: JsonObject = {
+  const ending: JsonObject = {
     ...(results.length < hits.length ? { left_out: hits.length - results.length } : {}),
     ...moreHint(outcome.detail, cut, results.length, hits.length),
-    ...emptyHint(outcome, hits.length),
+    ...fitHint(outcome, hits.length),
   };
   const shown = new Set(results.map((result) => result.path));
   const texts = results.map((result) => result.text.json).join(",");
-  return joinObjects(frameText(outcome, shown, texts, maxTokens), closing);
+  return joinObjects(frameText(outcome, shown, texts, maxTokens), ending);
 }
 
 /** What `left_out`, `more` and `hint` cost at most. */
 const closingTokens = 60;
+/** More for the hint of an answer where nothing seems to fit. */
+const noFitTokens = 30;
 
 function moreHint(detail: Detail, cut: boolean, shown: number, found: number): JsonObject {
   const hints: string[] = [];
-  if (cut && detail === "signature") hints.push('detail: "schema" has what "cut" and "…" left out.');
+  if (cut && detail === "signature") hints.push('detail: "schema" shows what was cut.');
   if (cut && detail === "schema")
     hints.push(
       found > 1
@@ -86,12 +96,22 @@ function moreHint(detail: Detail, cut: boolean, shown: number, found: number): J
   return hints.length === 0 ? {} : { more: hints.join(" ") };
 }
 
-function emptyHint(outcome: DiscoverOutcome, found: number): JsonObject {
-  if (found > 0) return {};
+/** What to do when nothing fits: the one hint that an answer has about its results. */
+function fitHint(outcome: DiscoverOutcome, found: number): JsonObject {
+  const match = bestMatch(outcome.needs);
+  if (found > 0 && match !== "none") return {};
   if ((outcome.unavailable ?? []).length > 0) return { hint: "Nothing usable matches now: see unavailable." };
-  return {
-    hint: "No tool matches. Say in other words what is needed, one need per query; an empty query lists the servers.",
-  };
+  const resting = (outcome.unavailableOthers ?? 0) > 0 ? ", also those that cannot be used now" : "";
+  const lists = `an empty query lists the servers${resting}.`;
+  if (found === 0) return { hint: `No tool matches. Say in other words what is needed, one need per query; ${lists}` };
+  return { hint: `No tool seems to do this; these are the nearest. Try other words; ${lists}` };
+}
+
+const byFit: readonly Match[] = ["good", "weak", "none"];
+
+/** Of the need that is met best: undefined when none was searched. */
+function bestMatch(needs: readonly DiscoverNeed[]): Match | undefined {
+  return byFit.find((match) => needs.some((need) => need.match === match));
 }
 
 /** Everything but the results, which are put in as text, and the closing. */
@@ -99,6 +119,8 @@ function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results
   const { unavailable = [] } = outcome;
   const queryTokens = Math.floor(maxTokens / (outcome.grouped ? 8 : 4) / Math.max(1, outcome.needs.length));
   const queries = outcome.needs.map((need) => cutAtWord(need.query, queryTokens));
+  const match = bestMatch(outcome.needs);
+  const others = (outcome.unavailableOthers ?? 0) + Math.max(0, unavailable.length - unavailableLimit);
   const rest: JsonObject = {
     total_found: outcome.totalFound,
     search_time_ms: Math.round(outcome.searchTimeMs * 10) / 10,
@@ -107,6 +129,7 @@ function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results
       ? {
           needs: outcome.needs.map((need, at) => ({
             query: queries[at],
+            ...(need.match === undefined ? {} : { match: need.match }),
             tool_paths: pathsOf(need, shown),
           })),
         }
@@ -114,9 +137,10 @@ function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results
     ...(outcome.queryCut === true ? { query_cut: "only the first 1,000 characters were searched" } : {}),
     ...(outcome.degraded === undefined ? {} : { degraded: outcome.degraded }),
     ...(unavailable.length === 0 ? {} : { unavailable: unavailable.slice(0, unavailableLimit) }),
-    ...(unavailable.length > unavailableLimit ? { more_unavailable: unavailable.length - unavailableLimit } : {}),
+    ...(others === 0 ? {} : { unavailable_others: others }),
   };
-  return `{"tools":[${results}],${escapeHidden(JSON.stringify(rest)).slice(1)}`;
+  const said = match === undefined ? "" : `"match":"${match}",`;
+  return `{${said}"tools":[${results}],${escapeHidden(JSON.stringify(rest)).slice(1)}`;
 }
 
 function pathsOf(need: DiscoverNeed, shown: ReadonlySet<string>): string[] {

@@ -9,10 +9,8 @@ export interface Group {
   readonly stem: string;
   /** 1, less for conversational words and numbers. */
   readonly weight: number;
-  /** What a full match of the word itself would count. */
+  /** What a full match of the word itself would count, or of what comes nearest where the catalog lacks it. */
   readonly full: number;
-  /** The same where the catalog lacks the word: more than all that only hints at it. */
-  readonly wanted: number;
   /** Companions last. */
   readonly members: readonly Member[];
 }
@@ -32,6 +30,8 @@ export interface QueryPlan {
   readonly stems: readonly string[];
   /** Words that no tool knows, under no name, have no members. */
   readonly groups: readonly Group[];
+  /** False when the query has nothing but stopwords, and was searched for those. */
+  readonly isTelling: boolean;
 }
 
 /** Words of a query that are looked at: what follows adds time, not meaning. */
@@ -47,10 +47,15 @@ export function planQuery(index: SearchIndex, query: string, learned: LearnedFie
     learned,
   );
   // "What can you do?" has stopwords only: better than nothing.
-  return telling.groups.some((group) => group.members.length > 0) ? telling : planWords(index, words, learned);
+  if (telling.groups.some((group) => group.members.length > 0)) return { ...telling, isTelling: true };
+  return { ...planWords(index, words, learned), isTelling: false };
 }
 
-function planWords(index: SearchIndex, allWords: readonly string[], learned: LearnedField | undefined): QueryPlan {
+function planWords(
+  index: SearchIndex,
+  allWords: readonly string[],
+  learned: LearnedField | undefined,
+): Omit<QueryPlan, "isTelling"> {
   const { language } = index;
   const thesaurus = language.thesaurus();
   const words = allWords.slice(0, wordLimit);
@@ -66,29 +71,10 @@ function toGroup(index: SearchIndex, stem: string, learned: LearnedField | undef
   const members = membersOf(index, stem, learned);
   const weight = wordWeight(stem, index.language);
   const strongest = members.reduce((most, member) => Math.max(most, member.weight * member.rarity), 0);
-  // Itself, or a word that means the same.
-  if (members[0]?.weight === 1) {
-    const full = weight * members[0].rarity;
-    return { stem, weight, members, full, wanted: full };
-  }
-  return {
-    stem,
-    weight,
-    members,
-    full: weight * strongest,
-    wanted: weight * Math.max(strongest, usualRarity(index, stem)),
-  };
+  // Itself, or a word that means the same; else the best of what only hints at it.
+  const full = members[0]?.weight === 1 ? members[0].rarity : strongest;
+  return { stem, weight, members, full: weight * full };
 }
-
-/** Of a word that the catalog lacks; 0 for one that says nothing of tools anywhere, such as a person's name. */
-function usualRarity(index: SearchIndex, stem: string): number {
-  const { language } = index;
-  const commonness = language.commonness(stem) || (language.thesaurus().has(stem) ? leastCommonness : 0);
-  return commonness === 0 ? 0 : rarityOf(0, index.toolCount, commonness, language.weights);
-}
-
-/** What words are at most that are not counted in `common-words.ts`. */
-const leastCommonness = 0.01;
 
 function wordWeight(stem: string, language: Language): number {
   if (/^\p{N}+$/u.test(stem)) return language.weights.number;

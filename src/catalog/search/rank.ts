@@ -1,5 +1,7 @@
 import type { ServerSlug } from "../../shared/ids.ts";
 import type { ToolEntry } from "../snapshot.ts";
+import { confidenceOf } from "./confidence.ts";
+import type { Match } from "./confidence-weights.ts";
 import { nameCoverage } from "./coverage.ts";
 import type { LearnedField } from "./learned.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
@@ -13,7 +15,7 @@ export interface ScoredTool {
   readonly tool: ToolEntry;
   /** Higher is better; comparable within one answer only. */
   readonly score: number;
-  /** 0 a perfect match, 1 none; comparable within one answer only. */
+  /** 0 a perfect match, 1 none: that of the best tool is what the answer lacks to be sure, the others follow by score. */
   readonly distance: number;
 }
 
@@ -22,6 +24,8 @@ export interface Ranking {
   readonly tools: readonly ScoredTool[];
   /** Tools that fit at all, `tools` among them; counted up to 200. */
   readonly total: number;
+  /** Whether the best tool does what was asked. */
+  readonly match: Match;
 }
 
 export interface SearchOptions {
@@ -50,15 +54,14 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   const candidates = bestOf(scores, candidateLimit, wantedBy(index, options));
   const sorted = fitServers(index, refine(index, query, plan, candidates)).sort(byScore);
   const best = sorted[0];
-  if (best === undefined) return { tools: [], total: 0 };
-  const has = matched[best.tool] as number;
-  const isClear = shareOf(plan, "full", has) >= clearAt && options.keepAll !== true;
+  if (best === undefined) return { tools: [], total: 0, match: "none" };
+  const isClear = shareOf(plan, matched[best.tool] as number) >= clearAt && options.keepAll !== true;
   const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * best.score) : sorted;
-  const closest = shareOf(plan, "wanted", has);
+  const { match, closeness } = confidenceOf(index, plan, best, options.learned);
   const tools = kept
     .slice(0, options.limit)
-    .map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closest * score) / best.score }));
-  return { tools, total: kept.length };
+    .map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closeness * score) / best.score }));
+  return { tools, total: kept.length, match };
 }
 
 const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || a.tool - b.tool;
@@ -106,8 +109,8 @@ function bestOf(scores: Float64Array, limit: number, isWanted: (tool: number) =>
   return found.sort(byScore).slice(0, limit);
 }
 
-/** Share that the best tool has of what this catalog can give, or of what was wanted: all of that is a perfect match. */
-function shareOf(plan: QueryPlan, measure: "full" | "wanted", matched: number): number {
-  const all = plan.groups.reduce((sum, group) => sum + group[measure], 0);
+/** Share that the best tool has of what this catalog can give. */
+function shareOf(plan: QueryPlan, matched: number): number {
+  const all = plan.groups.reduce((sum, { full }) => sum + full, 0);
   return all === 0 ? 0 : Math.min(1, matched / all);
 }

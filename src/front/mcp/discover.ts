@@ -39,7 +39,38 @@ export async function discoverTools(
     { ...request, server: request.server === undefined ? undefined : only?.slug },
     signal,
   );
-  return renderOutcome(view, servers, request, outcome, deps.maxTokens);
+  const unavailable = await unavailableAmong(deps, view, { servers, request, outcome }, signal);
+  return renderOutcome(view, request, { ...outcome, ...unavailable }, deps.maxTokens);
+}
+
+interface UnavailableServers {
+  readonly unavailable: readonly Unavailable[];
+  /** Servers that cannot be used either, but have nothing to do with the question as far as is known. */
+  readonly unavailableOthers: number;
+}
+
+/** Named at most when nothing was found and nobody knows what they offer. */
+const unknownLimit = 3;
+
+/**
+ * Told by name: a server that was asked for by name, those that the question may be about, and, when nothing at all was found, some whose tools
+ * nobody has seen: they might have them.
+ */
+async function unavailableAmong(
+  deps: DiscoverDeps,
+  view: View,
+  { servers, request, outcome }: { servers: readonly ViewServer[]; request: DiscoverRequest; outcome: SafeOutcome },
+  signal: AbortSignal,
+): Promise<UnavailableServers> {
+  const isNamed = request.server !== undefined;
+  const missed = servers.filter((server) => unavailableOf(server, isNamed) !== undefined);
+  if (isNamed || missed.length === 0) return { unavailable: missed.map(toUnavailable), unavailableOthers: 0 };
+  const meant = await deps.discovery.meant(view, missed, request.queries, signal);
+  const nothingFound = outcome.failed === undefined && outcome.needs.every((need) => need.hits.length === 0);
+  const others = missed.filter((server) => !meant.has(server.slug));
+  const unknown = nothingFound ? others.filter((server) => server.part === undefined).slice(0, unknownLimit) : [];
+  const told = missed.filter((server) => meant.has(server.slug) || unknown.includes(server));
+  return { unavailable: told.map(toUnavailable), unavailableOthers: missed.length - told.length };
 }
 
 type SafeOutcome = DiscoveryOutcome & { readonly failed: string | undefined };
@@ -56,7 +87,7 @@ async function searchSafely(
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== "SEARCH_FAILED") throw error;
     return {
-      needs: request.queries.map((query) => ({ query, hits: [], totalFound: 0 })),
+      needs: request.queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
       searchTimeMs: 0,
       queryCut: false,
       degraded: "search",
@@ -67,19 +98,19 @@ async function searchSafely(
 
 function renderOutcome(
   view: View,
-  servers: readonly ViewServer[],
   request: DiscoverRequest,
-  outcome: SafeOutcome,
+  outcome: SafeOutcome & UnavailableServers,
   maxTokens: number,
 ): string {
   const bySlug = new Map(view.servers.map((server) => [server.slug as string, server]));
-  const isNamed = request.server !== undefined;
-  const unavailable = servers.flatMap((server) => unavailableOf(server, isNamed) ?? []);
-  if (outcome.failed !== undefined)
-    unavailable.unshift(unavailableLine({ server: "*", status: "search_failed", reason: outcome.failed }));
+  const failed =
+    outcome.failed === undefined
+      ? []
+      : [unavailableLine({ server: "*", status: "search_failed", reason: outcome.failed })];
   return renderDiscover({
     needs: outcome.needs.map((need) => ({
       query: need.query,
+      match: need.match,
       hits: need.hits.flatMap(({ tool, distance }) => {
         const server = bySlug.get(tool.server);
         if (server === undefined) return [];
@@ -101,7 +132,8 @@ function renderOutcome(
     maxTokens,
     queryCut: outcome.queryCut,
     ...(outcome.degraded === undefined ? {} : { degraded: outcome.degraded }),
-    unavailable,
+    unavailable: [...failed, ...outcome.unavailable],
+    unavailableOthers: outcome.unavailableOthers,
   });
 }
 

@@ -86,7 +86,15 @@ export const toolSummary = z.object({
 });
 export const toolList = z.object({ tools: z.array(toolSummary), total: z.int(), next_cursor: z.string().optional() });
 export const toolSearch = z
-  .object({ tools: z.array(json).optional() })
+  .object({
+    match: z
+      .enum(["good", "weak", "none"])
+      .optional()
+      .describe("Whether a tool does what was asked; absent when the search failed."),
+    tools: z.array(json).optional(),
+    unavailable: z.array(json).optional().describe("Servers that cannot be used now and may be what was asked for."),
+    unavailable_others: z.int().optional().describe("How many other servers cannot be used now."),
+  })
   .catchall(z.unknown())
   .describe("What discover_mcp_tools answers.");
 export const toolDetails = z.object({
