@@ -92,7 +92,9 @@ test("an aborted search stops between two servers", async () => {
 
 test("fuse finds what it can, in a worker", async () => {
   const engine = createFuseEngine();
-  const { tools, total } = await engine.search(ask("screenshot"), never);
+  const { tools, total, match } = await engine.search(ask("screenshot"), never);
+  expect(match).not.toBe("none");
+  expect(await engine.search(ask("how many orders are there"), never)).toMatchObject({ tools: [], match: "none" });
   expect(tools[0]?.tool.path).toBe("browser:browser_take_screenshot");
   expect(tools[0]?.distance).toBeLessThan(1);
   expect(total).toBeGreaterThanOrEqual(tools.length);

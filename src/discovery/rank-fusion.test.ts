@@ -13,6 +13,7 @@ test("what both rankings like comes first; first in both is a perfect match", ()
   const fused = fuseRanks([ranking(0, 1, 2), ranking(0, 3, 1)]);
   expect(fused.map(({ tool }) => tools.indexOf(tool))).toEqual([0, 1, 3, 2]);
   expect(fused[0]?.distance).toBe(0);
+  expect(fuseRanks([ranking(0, 1, 2), ranking(0, 1, 2)], 0.6)[0]?.distance).toBeCloseTo(0.4);
   expect(fused[3]?.distance).toBeGreaterThan(0.4);
 });
 

@@ -82,7 +82,7 @@ function many(count: number): DiscoverHit[] {
 }
 
 describe("renderDiscover", () => {
-  test("has the fields that DESIGN.md fixes", () => {
+  test("has the fields that its documentation names", () => {
     expect(answerOf()).toEqual({
       tools: [
         {
@@ -200,6 +200,38 @@ describe("renderDiscover", () => {
         { query: "open a ticket", tool_paths: ["github:create_issue"] },
       ],
     });
+  });
+
+  test("says how well it fits, per need and at all, and what to do when nothing does", () => {
+    const needs = [
+      { query: "create an issue", match: "good", hits: [hit()] },
+      { query: "book a flight", match: "none", hits: [hit({}, { distance: 0.9 })] },
+    ] as const;
+    const both = answerOf({ grouped: true, needs });
+    expect(both).toMatchObject({ match: "good", needs: [{ match: "good" }, { match: "none" }] });
+    expect(both).not.toHaveProperty("hint");
+    const none = answerOf({ needs: needs.slice(1) });
+    expect(none).toMatchObject({ match: "none", tools: [{ tool_path: "github:create_issue" }] });
+    expect(none["hint"]).toMatch(/nearest/);
+    expect(answerOf()).not.toHaveProperty("match");
+  });
+
+  test("an answer where nothing fits stays within its tokens too", () => {
+    const needs = [{ query: "x", match: "none", hits: many(40) }] as const;
+    const text = renderDiscover(outcome({ needs, unavailableOthers: 7, maxTokens: 700 }));
+    expect(countTokens(text)).toBeLessThanOrEqual(700);
+  });
+
+  test("servers that have nothing to do with the question are one number", () => {
+    const lines = Array.from({ length: 10 }, (_, at) => unavailableLine({ server: `s${at}`, status: "error" }));
+    expect(answerOf({ unavailable: lines.slice(0, 1), unavailableOthers: 7 })).toMatchObject({
+      unavailable: [{ server: "s0" }],
+      unavailable_others: 7,
+    });
+    expect(answerOf({ unavailable: lines, unavailableOthers: 7 })).toMatchObject({ unavailable_others: 9 });
+    expect(answerOf({ unavailable: lines.slice(0, 1) })).not.toHaveProperty("unavailable_others");
+    const nothing = answerOf({ needs: [{ query: "x", match: "none", hits: [] }], unavailableOthers: 7 });
+    expect(nothing["hint"]).toMatch(/cannot be used now/);
   });
 
   test("nothing found, and nothing usable, are different answers", () => {

@@ -90,9 +90,10 @@ test("distance grows from the best to the worst, within 0 and 1", () => {
 test("a tool that has only what hints at the need, or half of it, is no perfect match", () => {
   const distanceOf = (query: string): number | undefined => search(index, query, { limit: 1 }).tools[0]?.distance;
   expect(distanceOf("create issue")).toBe(0);
-  // A name is what the tool is used with, not what it does.
-  expect(distanceOf("create issue zzyzx")).toBe(0);
-  for (const query of ["create weather", "create a playlist"]) expect(distanceOf(query), query).toBeGreaterThan(0.25);
+  // It may be a name that the tool is used with; nobody knows.
+  expect(distanceOf("create issue zzyzx")).toBeGreaterThan(0);
+  expect(distanceOf("create issue zzyzx")).toBeLessThan(0.25);
+  for (const query of ["create weather", "create a playlist"]) expect(distanceOf(query), query).toBeGreaterThan(0.15);
 });
 
 test("what is far behind a clear winner is cut, unless all is asked for", () => {

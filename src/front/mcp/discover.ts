@@ -68,7 +68,8 @@ async function unavailableAmong(
   const meant = await deps.discovery.meant(view, missed, request.queries, signal);
   const nothingFound = outcome.failed === undefined && outcome.needs.every((need) => need.hits.length === 0);
   const others = missed.filter((server) => !meant.has(server.slug));
-  const unknown = nothingFound ? others.filter((server) => server.part === undefined).slice(0, unknownLimit) : [];
+  const unknown =
+    nothingFound && meant.size === 0 ? others.filter((server) => server.part === undefined).slice(0, unknownLimit) : [];
   const told = missed.filter((server) => meant.has(server.slug) || unknown.includes(server));
   return { unavailable: told.map(toUnavailable), unavailableOthers: missed.length - told.length };
 }

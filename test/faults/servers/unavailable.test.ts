@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { badServer } from "../../harness/gateway.ts";
+import { badServer, startGateway, type RunningGateway } from "../../harness/gateway.ts";
 import { post } from "../../harness/rest.ts";
 import { execute, rpc } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
@@ -52,12 +53,13 @@ describe("six different reasons why a tool cannot be offered, and six different 
     readonly action: string;
   }
 
-  const unavailable = async (query: string): Promise<readonly Line[]> =>
-    (await discover(gateway, { query })).unavailable ?? [];
+  /** Those of a list of servers that say why they cannot be used. */
+  const missing = async (): Promise<readonly Line[]> =>
+    (await discover(gateway, { query: "" })).servers.filter((row: Line) => row.reason !== undefined);
 
-  test("each server that cannot be used is named once, with its status, reason and what to do", async () => {
+  test("a list of servers has each that cannot be used once, with its status, reason and what to do", async () => {
     const lines = await until(async () => {
-      const found = await unavailable("weather");
+      const found = (await missing()).filter((line) => line.status !== "disabled");
       return found.some((line) => line.server === "locked-modern" && line.status === "requires_reauth")
         ? found
         : undefined;
@@ -80,6 +82,21 @@ describe("six different reasons why a tool cannot be offered, and six different 
         .size,
     ).toBe(3);
     await gateway.stillServes();
+  });
+
+  test("a question is told of those that it may be about, and how many others there are", async () => {
+    const other = await discover(gateway, { query: "weather" });
+    expect(other).not.toHaveProperty("unavailable");
+    expect(other.unavailable_others).toBe(4);
+    const about = await discover(gateway, { query: "what is in the broken one, weather" });
+    expect(about.unavailable).toMatchObject([{ server: "broken", status: "error" }]);
+    expect(about.unavailable_others).toBe(3);
+    for (const [server, status] of [
+      ["slow", "connecting"],
+      ["broken", "error"],
+      ["locked-legacy", "requires_reauth"],
+    ])
+      expect((await discover(gateway, { query: "weather", server })).unavailable).toMatchObject([{ server, status }]);
   });
 
   test("a server that is switched off, or lacks a variable, says so to who names it", async () => {
@@ -136,6 +153,52 @@ describe("six different reasons why a tool cannot be offered, and six different 
     expect(failureOf(await execute(gateway.url, "nobody:weather")).code).toBe("TOOL_UNKNOWN");
     await gateway.stillServes();
   });
+});
+
+test("eight broken servers cost few tokens, unless the question is about them", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "toolyard-eight-"));
+  const shop = join(directory, "shop");
+  const { command, args } = badServer("--tool-name", "refund_order");
+  const words = [command, ...args].map((word) => `'${word}'`).join(" ");
+  await writeFile(shop, `#!/bin/sh\nexec ${words}\n`, { mode: 0o755 });
+  const broken = Array.from({ length: 7 }, (_, at) => [`broken-${at}`, { command: "no-such-command-anywhere" }]);
+  const servers = {
+    forecast: badServer("--tool-name", "weather"),
+    shop: { command: shop },
+    ...Object.fromEntries(broken),
+  };
+  const statusOf = async (gateway: RunningGateway): Promise<Map<string, string>> => {
+    const rows = (await discover(gateway, { query: "" })).servers as { server: string; status: string }[];
+    return new Map(rows.map((row) => [row.server, row.status]));
+  };
+  try {
+    const first = await startGateway({ config: { mcpServers: servers }, directory });
+    await untilOnline(first, "shop", "forecast");
+    expect(await first.stop()).toBe(0);
+    // It ends at once from now on; its tools are known from before.
+    await writeFile(shop, "#!/bin/sh\nexit 3\n");
+    const settings = { instances: { restartDelaysMs: [1, 1, 1] } };
+    await using gateway = await startGateway({ config: { mcpServers: servers, toolyard: settings }, directory });
+    await untilOnline(gateway, "forecast");
+    await post(`${gateway.url}/api/instances/shop/restart`);
+    await until(async () => {
+      const status = await statusOf(gateway);
+      return (
+        /failed|error/.test(status.get("shop") ?? "") &&
+        broken.every(([slug]) => status.get(slug as string) === "error")
+      );
+    });
+    const alone = countTokens(JSON.stringify(await discover(gateway, { query: "weather", server: "forecast" })));
+    const other = await discover(gateway, { query: "weather" });
+    expect(other).toMatchObject({ match: "good", tools: [{ tool_path: "forecast:weather" }], unavailable_others: 8 });
+    expect(other).not.toHaveProperty("unavailable");
+    expect(countTokens(JSON.stringify(other))).toBeLessThan(alone + 15);
+    const about = await discover(gateway, { query: "refund an order" });
+    expect(about).toMatchObject({ unavailable: [{ server: "shop" }], unavailable_others: 7 });
+    expect(about.match).not.toBe("good");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });
 
 describe("a command behind which something else is put", () => {
