@@ -42,8 +42,9 @@ export async function startGateway(entry, upstreamUrl) {
   }
 }
 
+// Scenarios ask for the client's roots, which only an instance of its own gets.
 const configuration = (url) => ({
-  mcpServers: { reference: { type: "http", url } },
+  mcpServers: { reference: { type: "http", url, scope: "client" } },
   toolyard: { transparent: "reference" },
 });
 

@@ -68,13 +68,14 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     };
   }
 
-  const open: OpenConnection = async (server, instance, { knownEras, events }, signal) => {
+  const open: OpenConnection = async (server, instance, { knownEras, events, roots }, signal) => {
     const common = {
       server: server.slug,
       identity: deps.identity,
       limits: connectionLimits(),
       knownEras,
       events,
+      roots,
       memory: deps.memory,
     };
     if (server.transport.kind === "stdio") {

@@ -163,7 +163,8 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const loners = createLoners(clock);
   const routing = createRouting({
     instanceOf,
-    presenceOf: (context) => context.presence ?? loners.of(context),
+    presenceOf: (context) => context.connected?.presence ?? loners.of(context),
+    clients: fleet.clients,
     validators,
     states: createSealedStates(stateLifetimeMs, clock.now),
     events,
@@ -201,6 +202,8 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     cursorKey: randomBytes(32),
     loners,
+    instanceOf,
+    clients: fleet.clients,
   });
   logins.watch(() => fleet.tick());
   warnOfToolNames({ fleet, catalogOf: (id) => current.get().instances.get(id), events, log });

@@ -3,6 +3,8 @@ import type { Settings } from "../config/config.ts";
 import type { Discovery } from "../discovery/discovery.ts";
 import type { EventBus } from "../events/bus.ts";
 import type { Log } from "../events/log.ts";
+import type { ClientInstances } from "../instance/client-instances.ts";
+import type { Instance } from "../instance/instance.ts";
 import { createNamespacesExposure } from "../exposure/namespaces.ts";
 import { createAdmission } from "../front/admission.ts";
 import { createProfileOf } from "../front/mcp/client-profile.ts";
@@ -14,6 +16,7 @@ import { createFirstSight } from "../front/mcp/first-sight.ts";
 import { createLegacyRequests } from "../front/mcp/legacy.ts";
 import { createListenRequests } from "../front/mcp/listen.ts";
 import { createNotifier } from "../front/mcp/notifier.ts";
+import { createOwnInstances } from "../front/mcp/own-instances.ts";
 import { createPageBook } from "../front/mcp/pages.ts";
 import { createRunningRequests } from "../front/mcp/running.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
@@ -54,6 +57,8 @@ export interface McpFrontDeps {
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;
   readonly loners: Loners;
+  readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  readonly clients: ClientInstances;
 }
 
 /** The parts of `front/mcp`, wired. */
@@ -75,7 +80,8 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const { limits } = settings;
   const serverInfo = { ...deps.identity, title: "Toolyard" };
   const serverInfoText = asciiJson(serverInfo);
-  const notifier = createNotifier(deps.events, viewOf);
+  const ownInstances = createOwnInstances(deps.instanceOf, deps.clients);
+  const notifier = createNotifier(deps.events, viewOf, ownInstances);
   const sessions = createSessionStore(limits, clock);
   const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
@@ -105,6 +111,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     subscriptions: deps.subscriptions,
     logLevels: deps.logLevels,
     routing: deps.routing,
+    ownInstances,
     serverInfo,
     gateways: deps.gateways,
     profileOf,
@@ -113,6 +120,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     viewOf,
     notifier,
     subscriptions: deps.subscriptions,
+    ownInstances,
     serverInfoText,
   });
   const running = createRunningRequests();

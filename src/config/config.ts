@@ -34,6 +34,9 @@ export interface HttpTransport {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Whose an instance is: everybody's, one person's, or one connected client's. */
+export type Scope = "shared" | "user" | "client";
+
 export interface ServerConfig {
   readonly slug: ServerSlug;
   /** The key as it stands in the file. */
@@ -46,7 +49,9 @@ export interface ServerConfig {
   readonly category: string | undefined;
   readonly icon: string | undefined;
   readonly priority: "high" | "normal" | "low";
-  readonly scope: "shared" | "user";
+  readonly scope: Scope;
+  /** `file:` URIs that a server which asks for roots is told, in place of any client's; undefined when the entry lists none. */
+  readonly roots: readonly string[] | undefined;
   readonly startTimeoutMs: number | undefined;
   readonly discoveryTimeoutMs: number;
   readonly callTimeoutMs: number;
@@ -168,6 +173,7 @@ export interface Limits {
   readonly callsPerSecond: number;
   readonly openStreams: number;
   readonly parkedCalls: number;
+  readonly clientInstances: number;
   readonly parkedMs: number;
 }
 

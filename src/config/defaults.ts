@@ -206,6 +206,12 @@ export const limitNumbers = {
     max: 10_000,
     reason: "per instance: each is a call that waits for a person",
   },
+  clientInstances: {
+    value: 100,
+    min: 1,
+    max: 10_000,
+    reason: "per person, of all servers of scope `client`: twenty clients with five of them; a process takes 50-100 MB",
+  },
   parkedMs: {
     value: 600_000,
     min: 1_000,

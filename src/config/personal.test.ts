@@ -28,6 +28,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     category: undefined,
     icon: undefined,
     priority: "normal",
+    roots: undefined,
     scope: "user",
     startTimeoutMs: undefined,
     discoveryTimeoutMs: 1,

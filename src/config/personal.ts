@@ -36,7 +36,7 @@ export function personalServer(server: ServerConfig, people: People, principalId
     ...(teamOverrides.missing ?? []).filter((path) => !has(user, path)),
   ];
   return deepFreeze({
-    server: { ...server, transport, hash: hashTransport(transport) },
+    server: { ...server, transport, hash: hashTransport(transport, server.roots) },
     missing: [...new Set(missing)],
     ignored: [...new Set([...team.ignored, ...user.ignored])],
   });

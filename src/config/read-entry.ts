@@ -1,7 +1,8 @@
-import { problemAt, type Origin } from "./check.ts";
+import { problemAt, refuse, type Origin } from "./check.ts";
 import type { Path } from "./document.ts";
 import { toEnvFilePath, type EnvFile, type EnvFiles } from "./env-file.ts";
 import { problemsOf, toReason } from "./problems.ts";
+import { toRootUri } from "./roots.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { missingText, substitute, type Variables } from "./substitution.ts";
 
@@ -69,6 +70,7 @@ function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attemp
   const warnings: string[] = [];
   try {
     const entry = parseServerEntry(value, origin, warnings);
+    checkRoots(entry, origin);
     const { transport } = entry;
     const isChecked = transport.kind !== "stdio" && (isFilled || !transport.url.includes("${"));
     return isChecked && !isWebUrl(transport.url)
@@ -77,6 +79,15 @@ function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attemp
   } catch (error) {
     return { problems: problemsOf(error) };
   }
+}
+
+function checkRoots({ roots }: ServerEntry, origin: Origin): void {
+  for (const [index, root] of (roots ?? []).entries())
+    if (toRootUri(root, { directory: "/", home: undefined }) === undefined)
+      refuse(
+        { document: origin.document, path: [...origin.path, "roots", index] },
+        "expected the path of a folder, or a file:// URI",
+      );
 }
 
 function isWebUrl(url: string): boolean {

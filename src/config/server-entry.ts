@@ -29,6 +29,9 @@ const requiredPaths = v.array(
   v.pipe(v.string(), v.regex(/^(env|headers)\../, 'expected "env.NAME" or "headers.NAME"')),
 );
 
+/** Folders of one server: it looks each of them up before it takes a call. */
+const mostRoots = 100;
+
 const toolNames = v.array(filledText);
 
 /** One entry of `mcpServers` with the fields of DESIGN.md section 9, and the spellings of other clients. */
@@ -53,7 +56,8 @@ const entryFields = {
   icon: v.optional(v.string()),
   category: v.optional(v.string()),
   priority: v.optional(v.picklist(["high", "normal", "low"])),
-  scope: v.optional(v.picklist(["shared", "user"])),
+  scope: v.optional(v.picklist(["shared", "user", "client"])),
+  roots: v.optional(v.pipe(v.array(filledText), v.maxLength(mostRoots, `expected at most ${mostRoots} roots`))),
   startTimeoutMs: v.optional(numberOf({ min: 100, max: longestMs })),
   discoveryTimeoutMs: v.optional(numberOf(serverTimes.discoveryTimeoutMs)),
   callTimeoutMs: v.optional(numberOf(serverTimes.callTimeoutMs)),

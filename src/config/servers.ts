@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { toRootUri } from "./roots.ts";
 import type { ServerSlug } from "../shared/ids.ts";
 import type { ServerConfig, ToolRules, Transport } from "./config.ts";
 import { defaults, longestMs } from "./defaults.ts";
@@ -100,6 +101,8 @@ function toServer(
 ): ServerConfig {
   const { inherited } = source;
   const transport = toTransport(entry.transport, source.directory);
+  const places = { directory: source.directory, home: source.variables["HOME"] ?? source.variables["USERPROFILE"] };
+  const roots = entry.roots?.flatMap((root) => toRootUri(root, places) ?? []);
   const required = { user: entry.required?.user ?? [], team: entry.required?.team ?? [] };
   const isPersonal = required.user.length > 0 || required.team.length > 0;
   const stateful = entry.stateful ?? isKnownStateful(transport);
@@ -115,6 +118,7 @@ function toServer(
     icon: entry.icon,
     priority: entry.priority ?? defaults.priority,
     scope: entry.scope ?? (isPersonal ? "user" : inherited.scope),
+    roots,
     startTimeoutMs: entry.startTimeoutMs ?? inherited.startTimeoutMs,
     discoveryTimeoutMs: entry.discoveryTimeoutMs ?? inherited.discoveryTimeoutMs,
     callTimeoutMs,
@@ -126,7 +130,7 @@ function toServer(
     requestLogging: entry.requestLogging ?? defaults.requestLogging,
     tools: toToolRules(entry),
     required,
-    hash: hashTransport(transport),
+    hash: hashTransport(transport, roots),
   };
 }
 

@@ -174,7 +174,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     }
     takeConnection(opened);
     waiters.resolveAll(opened);
-    const isUnknown = deps.catalog.get(id) === undefined;
+    const isUnknown = deps.lender === undefined && deps.catalog.get(id) === undefined;
     if (isUnknown) {
       apply({ kind: "phase", phase: "discovering" });
       await refresher.refresh(opened, controller.signal);

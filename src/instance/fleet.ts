@@ -3,10 +3,12 @@ import type { ServerStanding, ViewSource } from "../catalog/view.ts";
 import type { Config, ServerConfig } from "../config/config.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { Principal } from "../shared/principal.ts";
+import { createClientInstances, type ClientInstances } from "./client-instances.ts";
 import { createInstance } from "./create-instance.ts";
 import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./parts.ts";
 import type { Users } from "./users.ts";
+import { configuredRoots, openWithRoots } from "./roots.ts";
 import { differs, hasLostToken, wantedFor, type Wanted } from "./wanted.ts";
 
 /** All instances: which there should be for a configuration and its people, and which there are. Keyed by instance, never by slug alone. */
@@ -14,7 +16,9 @@ export interface Fleet extends ViewSource, AsyncDisposable {
   /** Brings what runs in line with the configuration. What did not change is not touched; what ends need not have ended yet. */
   reconcile(config: Config): Promise<ReconcileReport>;
   get(id: InstanceId): Instance | undefined;
-  /** The principal's own instance of a server, made at its first request when the server's scope is `user`. */
+  /** Those of single clients, beside the ones that views are made of. */
+  readonly clients: ClientInstances;
+  /** The principal's own instance of a server, made at its first request unless the server is shared. */
   find(principal: Principal, slug: string): Instance | undefined;
   of(principal: Principal): readonly Instance[];
   /** At a principal's first request: settles when what is kept on disk of his own instances is known. Undefined when there is nothing to wait for. */
@@ -42,6 +46,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   const leaving = new Map<InstanceId, Promise<void>>();
   /** Of every instance that is configured: a changed one is a new instance with the same users. */
   const users = new Map<InstanceId, Users>();
+  const clients = createClientInstances(deps);
   const adoptions = new Map<string, Promise<void>>();
   let config: Config | undefined;
   let statusVersion = 0;
@@ -69,6 +74,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
       const id = sharedId(server);
       if (server.scope === "shared" && !instances.has(id)) work.push(add({ id, owner: null, server, missing: [] }));
     }
+    clients.follow((id) => instances.get(id));
     onChange();
     await Promise.all(work);
     return report(before, next);
@@ -85,9 +91,10 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
 
   /** Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it all the same. */
   async function add({ id, owner, server, missing }: Wanted): Promise<void> {
+    const open = server.roots === undefined ? deps.open : openWithRoots(deps.open, configuredRoots(server.roots));
     const instance = createInstance(
       { id, owner, server, missing, after: leaving.get(id), users: users.get(id) },
-      { ...deps, onChange },
+      { ...deps, open, onChange },
     );
     instances.set(id, instance);
     users.set(id, instance.users);
@@ -133,14 +140,15 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     },
     standings: (principal): readonly ServerStanding[] => of(principal).map((instance) => instance.standing()),
     reconcile,
-    get: (id) => instances.get(id),
+    clients,
+    get: (id) => instances.get(id) ?? clients.get(id),
     find: (principal, slug) => of(principal).find((instance) => instance.server.slug === slug),
     of,
     adopting(principal) {
       of(principal);
       return adoptions.size === 0 ? undefined : adoptions.get(principal.id);
     },
-    all: () => [...instances.values()],
+    all: () => [...instances.values(), ...clients.all()],
     async settled(principal, signal) {
       const unseen = of(principal).filter(
         (instance) => deps.catalog.get(instance.id) === undefined && !isLongSinceStarting(instance),
@@ -149,11 +157,12 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     },
     tick() {
       for (const instance of instances.values()) instance.tick();
+      clients.tick();
     },
     async [Symbol.asyncDispose]() {
       for (const instance of instances.values()) dismiss(instance);
       perPrincipal.clear();
-      await Promise.all(leaving.values());
+      await Promise.all([...leaving.values(), clients[Symbol.asyncDispose]()]);
     },
   };
 }

@@ -7,7 +7,8 @@ import type { Log } from "../events/log.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { InstanceId } from "../shared/ids.ts";
-import type { Connection, ConnectionEvents } from "../upstream/connection.ts";
+import type { Connection, ConnectionEvents, RootsSource } from "../upstream/connection.ts";
+import type { Instance } from "./instance.ts";
 import type { StartQueue } from "./start-queue.ts";
 
 /** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
@@ -21,6 +22,8 @@ export type OpenConnection = (
 export interface OpenOptions {
   readonly knownEras: readonly Era[] | undefined;
   readonly events: ConnectionEvents;
+  /** Undefined: the server is told of no roots. */
+  readonly roots?: RootsSource | undefined;
 }
 
 /** What is kept on disk of one instance, one file each (DESIGN.md section 7). Valid only for the same configuration hash. */
@@ -55,6 +58,8 @@ export interface InstanceDeps {
   readonly limits: () => Limits;
   /** Absent where nobody can log in. */
   readonly loginOf?: LoginOf;
+  /** The instance whose lists stand for this one's: this one fetches none of its own. */
+  readonly lender?: Pick<Instance, "refresh"> | undefined;
   /** Called after every change of state, so that views are built anew. */
   readonly onChange: () => void;
 }

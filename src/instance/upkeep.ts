@@ -44,6 +44,11 @@ export function createUpkeep(options: UpkeepOptions, deps: InstanceDeps): Upkeep
 
   /** One fetch for all who want one; a caller that gives up leaves it to the others. */
   async function refresh(signal: AbortSignal): Promise<readonly ListKind[]> {
+    if (deps.lender !== undefined) {
+      announced.clear();
+      await deps.lender.refresh(signal);
+      return [];
+    }
     refreshing ??= fetchLists().finally(() => {
       refreshing = undefined;
     });
@@ -79,6 +84,7 @@ export function createUpkeep(options: UpkeepOptions, deps: InstanceDeps): Upkeep
 
   return {
     isDue() {
+      if (deps.lender !== undefined) return false;
       if (refresher.refreshedAtMs === undefined || announced.size > 0) return true;
       const { idleCheckMs, refreshIntervalMs } = deps.settings();
       const part = deps.catalog.get(instance);
@@ -91,7 +97,9 @@ export function createUpkeep(options: UpkeepOptions, deps: InstanceDeps): Upkeep
       return refreshing !== undefined;
     },
     refresh,
-    refreshQuietly: (operation) => quietly(operation, refresh(lifetime)),
+    refreshQuietly(operation) {
+      if (deps.lender === undefined) quietly(operation, refresh(lifetime));
+    },
     noteAnnouncement(kind) {
       announced.add(kind);
       followSoon();

@@ -24,7 +24,7 @@ interface Running {
 /** What the configuration wants in place of an instance; undefined when it wants none: server, scope, person or team are others now. Pure. */
 export function wantedFor({ id, owner, server }: Running, config: Config): Wanted | undefined {
   const template = config.servers.find(({ slug }) => slug === server.slug);
-  if (template === undefined || (template.scope === "user") !== (owner !== null)) return undefined;
+  if (template === undefined || (template.scope !== "shared") !== (owner !== null)) return undefined;
   if (owner === null) return { id: template.slug as string as InstanceId, owner, server: template, missing: [] };
   const person = config.people.principals.get(owner);
   if (person === undefined && owner !== localPrincipal.id) return undefined;

@@ -4,13 +4,14 @@ import type { CallContext } from "../shared/call-context.ts";
 import type { ClientPresence } from "../shared/client-presence.ts";
 import { failures } from "../shared/failures.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
+import type { ClientInstances } from "../instance/client-instances.ts";
 import type { Instance } from "../instance/instance.ts";
 import type { ServerConfig } from "../config/config.ts";
-import type { InstanceId } from "../shared/ids.ts";
 import type { JsonBytes } from "../shared/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../shared/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/error-object.ts";
+import { ownRoots, unwrapState, withRootsOf } from "./roots.ts";
 import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
 import type { CheckedResult } from "./result-check.ts";
 import type { WaitingQuestions } from "./waiting-questions.ts";
@@ -42,6 +43,7 @@ export interface ExchangeDeps {
   readonly states: SealedStates;
   readonly waitingQuestions: WaitingQuestions;
   readonly presenceOf: (context: CallContext) => ClientPresence;
+  readonly clients: Pick<ClientInstances, "enter">;
 }
 
 /** Sends, and brings the server's questions to the client, until there is an answer. Throws GatewayErrors. */
@@ -53,7 +55,7 @@ export type Exchange = (
 ) => Promise<Outcome>;
 
 export function createExchange(deps: ExchangeDeps): Exchange {
-  const turns = new Map<InstanceId, Semaphore>();
+  const turns = new WeakMap<Instance, Semaphore>();
 
   function exchange(
     instance: Instance,
@@ -61,8 +63,35 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<Outcome> {
+    const known = withRootsOf(instance.server, context);
+    return instance.server.scope === "client"
+      ? forClient(instance, target, params, known)
+      : exchangeWith(instance, target, params, known);
+  }
+
+  /** A server of scope `client` answers with the client's own instance. */
+  async function forClient(
+    base: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
+    const { instance, leave } = deps.clients.enter(base, context);
+    try {
+      return await exchangeWith(instance, target, params, context);
+    } finally {
+      leave();
+    }
+  }
+
+  function exchangeWith(
+    instance: Instance,
+    target: Target,
+    params: readonly ParamMember[],
+    context: CallContext,
+  ): Promise<Outcome> {
     return instance.server.interactive
-      ? inTurn(instance.id, () => converse(instance, target, params, context), context.signal)
+      ? inTurn(instance, () => converse(instance, target, params, context), context.signal)
       : converse(instance, target, params, context);
   }
 
@@ -72,15 +101,15 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<Outcome> {
-    return attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
+    return attempt(instance, target, withAnswers(instance, params, target, context), context, (outcome) =>
       conclude(outcome, instance, target, params, context),
     );
   }
 
   /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
-  async function inTurn(id: InstanceId, run: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
-    let turn = turns.get(id);
-    if (turn === undefined) turns.set(id, (turn = createSemaphore(1)));
+  async function inTurn(instance: Instance, run: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+    let turn = turns.get(instance);
+    if (turn === undefined) turns.set(instance, (turn = createSemaphore(1)));
     const release = await turn.acquire(signal);
     try {
       return await run();
@@ -111,7 +140,13 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<Outcome> {
-    const round = { server: instance.server.slug, context, states: deps.states, binding: target.binding() };
+    const round = {
+      server: instance.server.slug,
+      context,
+      states: deps.states,
+      binding: target.binding(),
+      roots: ownRoots(instance.server, context),
+    };
     const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
       const next = await attempt(instance, target, [...params, ...extra], context, (outcome) => outcome);
       return next.kind === "result"
@@ -122,18 +157,17 @@ export function createExchange(deps: ExchangeDeps): Exchange {
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */
-  function withAnswers(params: readonly ParamMember[], target: Target, context: CallContext): readonly ParamMember[] {
-    if (context.inputResponses === undefined && context.requestState === undefined) return params;
-    const extra: ParamMember[] = [];
-    if (context.inputResponses !== undefined) extra.push(["inputResponses", context.inputResponses]);
-    if (context.requestState !== undefined)
-      extra.push([
-        "requestState",
-        asciiJson(
-          deps.states.open(context.requestState, { principal: context.principal.id, request: target.binding() }),
-        ),
-      ]);
-    return [...params, ...extra];
+  function withAnswers(
+    { server }: Instance,
+    params: readonly ParamMember[],
+    target: Target,
+    context: CallContext,
+  ): readonly ParamMember[] {
+    const { inputResponses, requestState } = context;
+    if (requestState === undefined)
+      return inputResponses === undefined ? params : [...params, ["inputResponses", inputResponses]];
+    const state = deps.states.open(requestState, { principal: context.principal.id, request: target.binding() });
+    return [...params, ...unwrapState(state, inputResponses, ownRoots(server, context))];
   }
 
   /** One request; sent once more when it never reached the server, or may be repeated (DESIGN.md section 4). */

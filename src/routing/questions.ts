@@ -5,6 +5,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../shared/json-bytes.ts";
 import type { ParamMember, Reply } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/error-object.ts";
+import { wrapState } from "./roots.ts";
 
 /** A server that keeps asking is stopped there. */
 const mostRounds = 20;
@@ -47,6 +48,8 @@ export interface QuestionRound {
   readonly states: SealedStates;
   /** What a sealed state is bound to: method and target. */
   readonly binding: string;
+  /** What the gateway itself answers to `roots/list`; undefined when that is the client's to answer. */
+  readonly roots?: JsonBytes | undefined;
 }
 
 /**
@@ -60,9 +63,10 @@ export async function settleQuestions(
   resend: (extra: readonly ParamMember[]) => Promise<{ reply: Reply; parsed: JsonObject | undefined }>,
 ): Promise<Reply> {
   const { context } = round;
-  if (context.client.era === "modern") return passOn(reply, first, round);
   let asked: InputRequired = first;
+  let last = reply;
   for (let rounds = 0; rounds < mostRounds; rounds += 1) {
+    if (context.client.era === "modern" && !isOnlyRoots(asked, round)) return passOn(last, asked, round);
     const responses = await askAll(asked, round);
     const extra: ParamMember[] = [["inputResponses", Buffer.from(asciiJsonOf(responses), "latin1")]];
     if (asked.requestState !== undefined)
@@ -71,25 +75,39 @@ export async function settleQuestions(
     const again = next.reply.kind === "result" ? toInputRequired(next.parsed) : undefined;
     if (again === undefined) return next.reply;
     asked = again;
+    last = next.reply;
   }
   throw new GatewayError("UPSTREAM_PROTOCOL", `${round.server} asked more than ${mostRounds} times for one call`);
+}
+
+/** Whether the gateway can answer all of it, so that the client need not hear of it. */
+function isOnlyRoots({ inputRequests }: InputRequired, { roots }: QuestionRound): boolean {
+  const requests = Object.values(inputRequests);
+  return roots !== undefined && requests.length > 0 && requests.every(isForRoots);
+}
+
+function isForRoots(request: unknown): boolean {
+  return questionParts(request).method === "roots/list";
 }
 
 /** For a modern client the questions stay as the server wrote them, keys included; only what it cannot answer is refused. */
 function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply {
   if (reply.kind === "error") return reply;
-  for (const [key, request] of Object.entries(asked.inputRequests)) {
+  const isOurs = (request: unknown): boolean => round.roots !== undefined && isForRoots(request);
+  const requests = Object.entries(asked.inputRequests);
+  const ours = requests.flatMap(([key, request]) => (isOurs(request) ? [key] : []));
+  const theirs = requests.filter(([, request]) => !isOurs(request));
+  for (const [key, request] of theirs) {
     const { method, params } = questionParts(request);
     if (!canAnswer(round.context.client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
   }
   const parsed = JSON.parse(reply.result.toString("utf8")) as JsonObject;
+  const state = ours.length === 0 ? asked.requestState : wrapState(ours, asked.requestState);
   const sealed =
-    asked.requestState === undefined
+    state === undefined
       ? undefined
-      : round.states.seal(asked.requestState, { principal: round.context.principal.id, request: round.binding });
-  const inputRequests = Object.fromEntries(
-    Object.entries(asked.inputRequests).map(([key, request]) => [key, named(request, round)]),
-  );
+      : round.states.seal(state, { principal: round.context.principal.id, request: round.binding });
+  const inputRequests = Object.fromEntries(theirs.map(([key, request]) => [key, named(request, round)]));
   const result = {
     ...parsed,
     ...(Object.keys(inputRequests).length === 0 ? {} : { inputRequests }),
@@ -103,6 +121,10 @@ async function askAll(asked: InputRequired, round: QuestionRound): Promise<Reado
   const responses = new Map<string, JsonBytes>();
   for (const [key, request] of Object.entries(asked.inputRequests)) {
     const { method, params } = questionParts(request);
+    if (round.roots !== undefined && isForRoots(request)) {
+      responses.set(key, round.roots);
+      continue;
+    }
     if (ask === undefined || !canAnswer(client.capabilities, method, params))
       throw cannotAnswer(round.server, method, key);
     const asking = questionParts(named(request, round)).params;
@@ -147,7 +169,7 @@ function questionParts(request: unknown): { method: string; params: JsonObject }
 function cannotAnswer(server: string, method: string, key: string): GatewayError {
   return new GatewayError(
     "CLIENT_CANNOT_ANSWER",
-    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), which this client did not declare that it can answer`,
+    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), which this client did not declare that it can answer, or which this server is not told that it can`,
   );
 }
 

@@ -2,6 +2,7 @@ import type { ToolEntry, PromptEntry } from "../catalog/snapshot.ts";
 import { headerParameters, type HeaderParameter } from "../catalog/header-parameters.ts";
 import type { Limits, ServerConfig } from "../config/config.ts";
 import type { EventBus } from "../events/bus.ts";
+import type { ClientInstances } from "../instance/client-instances.ts";
 import type { Instance } from "../instance/instance.ts";
 import { mayUse } from "../policy/policy.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
@@ -47,6 +48,7 @@ export interface Routing {
 
 export interface RoutingDeps {
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  readonly clients: Pick<ClientInstances, "enter">;
   readonly validators: Validators;
   readonly states: SealedStates;
   /** Who a request comes from, for servers that hold state. */
@@ -60,6 +62,7 @@ export function createRouting(deps: RoutingDeps): Routing {
   const exchange = createExchange({
     states: deps.states,
     presenceOf: deps.presenceOf,
+    clients: deps.clients,
     waitingQuestions: createWaitingQuestions({
       limitMs: deps.limits.parkedMs,
       mostParked: deps.limits.parkedCalls,

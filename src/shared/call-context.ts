@@ -26,8 +26,8 @@ export interface CallContext {
   /** Aborts when the client cancels or goes away. */
   readonly signal: AbortSignal;
   readonly client: ClientTraits;
-  /** The client's session or connection; undefined for a request that stands alone. */
-  readonly presence?: ClientPresence | undefined;
+  /** The connection that it came on, where there is one that lasts. */
+  readonly connected?: ConnectedClient | undefined;
   /** The client's `_meta` without the protocol's own keys, to be passed on; undefined when there is nothing to pass. */
   readonly meta?: { readonly [key: string]: unknown } | undefined;
   /** Given when the client asked for progress. `params` is that of notifications/progress without its progressToken. */
@@ -57,11 +57,23 @@ export interface Replies {
   breakOff?(): void;
 }
 
+/** A client for as long as it is connected: a legacy session, or a connection over stdio. */
+export interface ConnectedClient {
+  /** No two clients have the same, whoever they belong to. It is no credential, and may be logged. */
+  readonly id: string;
+  /** Aborts when it is gone. */
+  readonly ended: AbortSignal;
+  /** Whether it is still there, for servers that hold state. */
+  readonly presence: ClientPresence;
+  /** Asks it outside of any call, where there is a way to. */
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
+}
+
 /** What the client said of itself; untrusted, never used for rights. */
 export interface ClientTraits {
   readonly era: Era;
   readonly revision: string;
+  /** `clientInfo` of a request that says it itself (2026-07-28). */
+  readonly info?: unknown;
   readonly capabilities: { readonly [key: string]: unknown };
-  /** As it calls itself, when its request says so (2026-07-28). */
-  readonly name?: string | undefined;
 }

@@ -273,6 +273,12 @@ export const failures = {
     retry: true,
     hint: "Too many servers are starting at once: call again in a few seconds.",
   },
+  CLIENT_INSTANCE_LIMIT: {
+    http: 503,
+    rpc: -31060,
+    retry: true,
+    hint: 'Close clients that are not used, raise limits.clientInstances, or give the server scope "user".',
+  },
   // The gateway's own life
   CONFIG_INVALID: {
     http: 400,

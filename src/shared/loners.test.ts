@@ -5,7 +5,7 @@ import { localPrincipal } from "./principal.ts";
 
 const client = (name?: string): Loner => ({
   principal: localPrincipal,
-  client: { era: "modern", revision: "2026-07-28", capabilities: {}, name },
+  client: { era: "modern", revision: "2026-07-28", capabilities: {}, info: { name } },
 });
 
 test("requests of one principal and one program are one client", () => {

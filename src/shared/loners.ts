@@ -1,5 +1,5 @@
 import type { CallContext } from "./call-context.ts";
-import { createPresence, kinOf, type ClientPresence, type OwnPresence } from "./client-presence.ts";
+import { createPresence, kinOf, readClientName, type ClientPresence, type OwnPresence } from "./client-presence.ts";
 import type { Clock } from "./clock.ts";
 
 /**
@@ -26,7 +26,7 @@ export function createLoners(clock: Clock): Loners {
   const known = new Map<string, Known>();
 
   function find({ principal, client }: Loner): Known {
-    const kin = kinOf(principal, "alone", client.name);
+    const kin = kinOf(principal, "alone", readClientName(client.info));
     const found = known.get(kin);
     if (found !== undefined) return found;
     if (known.size >= mostLoners) forgetFirst();

@@ -1,7 +1,7 @@
 import type { HttpTransport } from "../config/config.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { LargeBuffers } from "../shared/large-buffers.ts";
-import type { Connection, ConnectionEvents } from "./connection.ts";
+import type { Connection, ConnectionEvents, RootsSource } from "./connection.ts";
 import type { GatewayIdentity } from "./encode.ts";
 
 /** What every connector is given: how to reach the server, how to speak, and where to tell. */
@@ -14,6 +14,8 @@ export interface ConnectOptions<T> {
   /** Eras that this server was seen to speak with this credential; tried first, and given up when they fail. */
   readonly knownEras: readonly Era[] | undefined;
   readonly events: ConnectionEvents;
+  /** Undefined: the server is told of no roots. */
+  readonly roots?: RootsSource | undefined;
   readonly memory: LargeBuffers;
 }
 

@@ -82,6 +82,12 @@ export type Closed =
     }
   | { readonly kind: "lost"; readonly reason: string };
 
+/** Answers `roots/list` on a connection. A server that has none is not told that it could ask. */
+export interface RootsSource {
+  /** Never rejects. */
+  answer(params: JsonBytes, signal: AbortSignal): Promise<Answer>;
+}
+
 /** What a connection tells its instance on its own: never about a single request. */
 export interface ConnectionEvents {
   /** A notification that belongs to no request (`isOfCall`: to one whose client does not want it): `notifications/tools/list_changed`, `notifications/resources/updated`, ... */
@@ -101,4 +107,5 @@ export type OddityKind =
   | "second-answer"
   | "unknown-progress"
   | "request-refused"
+  | "roots-refused"
   | "notification-refused";

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { toJsonBytes } from "../shared/json-bytes.ts";
-import { initializeParams, isModernError, peerFromDiscover, peerFromInitialize } from "./handshake.ts";
+import {
+  declaredCapabilities,
+  initializeParams,
+  isModernError,
+  peerFromDiscover,
+  peerFromInitialize,
+} from "./handshake.ts";
 
 describe("what a server says of itself", () => {
   test("initialize: every legacy revision is taken, anything else refused", () => {
@@ -66,10 +72,12 @@ describe("what a server says of itself", () => {
     expect([-32601, -32602, -32000, 0].some((code) => isModernError(code))).toBe(false);
   });
 
-  test("everything that can be bridged is declared to a legacy server", () => {
-    expect(initializeParams({ name: "t", version: "1" })).toMatchObject({
-      protocolVersion: "2025-11-25",
-      capabilities: { roots: {}, sampling: {}, elicitation: {} },
-    });
+  test("everything that can be bridged is declared to a legacy server, roots only where it has its own", () => {
+    const identity = { name: "t", version: "1" };
+    const shared = initializeParams(identity, declaredCapabilities(undefined));
+    expect(shared).toMatchObject({ protocolVersion: "2025-11-25", capabilities: { sampling: {}, elicitation: {} } });
+    expect(shared["capabilities"]).not.toHaveProperty("roots");
+    const roots = { answer: async () => await Promise.reject(new Error("nobody asks")) };
+    expect(initializeParams(identity, declaredCapabilities(roots))["capabilities"]).toHaveProperty("roots");
   });
 });

@@ -10,18 +10,27 @@ import {
   newestLegacyRevision,
 } from "../protocol/revisions.ts";
 import type { GatewayIdentity } from "./encode.ts";
-import type { Peer } from "./connection.ts";
+import type { Peer, RootsSource } from "./connection.ts";
 
 /**
  * What the gateway declares at `initialize`: capabilities are fixed there, so everything that it can bridge to a client
  * (PROTOCOL.md, "Towards a legacy server"). Whether the very client of a call can answer is seen when a question comes.
  */
-export const bridgedCapabilities: JsonObject = Object.freeze({
-  roots: { listChanged: true },
+const bridgedCapabilities: JsonObject = Object.freeze({
   sampling: { context: {}, tools: {} },
   elicitation: { form: {}, url: {} },
   extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
 });
+
+const withRoots: JsonObject = Object.freeze({ roots: { listChanged: true }, ...bridgedCapabilities });
+
+/**
+ * What the gateway declares on one connection. Roots only where the connection has its own: servers keep what they are answered, and one
+ * client's roots would stand in place of the server's settings for everybody who uses it.
+ */
+export function declaredCapabilities(roots: RootsSource | undefined): JsonObject {
+  return roots === undefined ? bridgedCapabilities : withRoots;
+}
 
 /** Error codes that only a modern server gives: they prove the era, and must not lead to `initialize`. */
 const modernErrorCodes: ReadonlySet<number> = new Set([-32020, -32021, -32022]);
@@ -37,8 +46,8 @@ export function supportedIn(data: unknown): readonly string[] {
 }
 
 /** `params` of `initialize`, without `_meta`. */
-export function initializeParams(identity: GatewayIdentity): JsonObject {
-  return { protocolVersion: newestLegacyRevision, capabilities: bridgedCapabilities, clientInfo: identity };
+export function initializeParams(identity: GatewayIdentity, capabilities: JsonObject): JsonObject {
+  return { protocolVersion: newestLegacyRevision, capabilities, clientInfo: identity };
 }
 
 /** Reads the result of `initialize`. Throws UPSTREAM_PROTOCOL when it is none. */

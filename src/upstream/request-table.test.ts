@@ -131,8 +131,18 @@ describe("requests that wait", () => {
     receive('{"id":"q","method":"elicitation/create","params":{}}');
     await expect.poll(() => sent).toEqual(['{"jsonrpc":"2.0","id":"q","result":{"action":"accept"}}']);
     void open({ ask });
-    receive('{"id":"r","method":"roots/list"}');
+    receive('{"id":"r","method":"sampling/createMessage"}');
     await expect.poll(() => sent[1]).toContain("interactive: true");
+  });
+
+  test("roots are the connection's own: no call is asked for them, and without any the server is refused", async () => {
+    const { open, receive, sent, oddities } = setUp();
+    const ask = vi.fn<NonNullable<UpstreamRequest["ask"]>>();
+    void open({ ask });
+    receive('{"id":"r","method":"roots/list","params":{}}');
+    await expect.poll(() => sent[0]).toContain("no roots were declared");
+    expect(oddities).toContain("roots-refused");
+    expect(ask).not.toHaveBeenCalled();
   });
 
   test("FAULT 84: a modern server's request is refused and counted; a ping is answered", async () => {

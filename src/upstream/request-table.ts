@@ -1,4 +1,4 @@
-import type { ConnectionEvents, Reply, UpstreamRequest } from "./connection.ts";
+import type { ConnectionEvents, Reply, RootsSource, UpstreamRequest } from "./connection.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
 import { metaKeys } from "../protocol/revisions.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
@@ -29,6 +29,7 @@ export interface RequestTableOptions {
   /** How messages name the server: its slug. */
   readonly server: string;
   readonly events: ConnectionEvents;
+  readonly roots?: RootsSource | undefined;
   /** Sends a complete message (latin1, no newline): answers to the server's own requests, cancellations. */
   readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
   /** False where the server must not send requests (modern era): they are refused (FAULTS.md 84). */
@@ -43,6 +44,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
   const questions = createServerQuestions({
     server: options.server,
     events: options.events,
+    roots: options.roots,
     send: (text, stream) => options.send(text, "answer", stream),
     allowed: options.questionsAllowed,
     ownerOf,

@@ -2,7 +2,7 @@ import { asciiJson } from "../protocol/ascii-json.ts";
 import type { Answer, Question } from "../shared/call-context.ts";
 import { failures } from "../shared/failures.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../shared/json-bytes.ts";
-import type { ConnectionEvents } from "./connection.ts";
+import type { ConnectionEvents, RootsSource } from "./connection.ts";
 import { encodeNotification } from "./encode.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import type { WaitingRequest } from "./waiting-request.ts";
@@ -18,6 +18,8 @@ export interface ServerQuestions {
 export interface ServerQuestionsDeps {
   readonly server: string;
   readonly events: ConnectionEvents;
+  /** The connection's own roots: who makes which call does not matter to them. */
+  readonly roots: RootsSource | undefined;
   readonly send: (text: string, stream: number | undefined) => void;
   /** False where the server must not send requests (modern era): they are refused (FAULTS.md 84). */
   readonly allowed: () => boolean;
@@ -61,6 +63,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       deps.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
       return refusal(-32600, `${method} must be asked with an input_required result in this revision`);
     }
+    if (method === "roots/list") return await answerRoots(id, params);
     const owner = deps.ownerOf(stream);
     if (owner === undefined) {
       const inFlight = deps.inFlight();
@@ -81,6 +84,15 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
         return refusal(-32603, error instanceof Error ? error.message : "the client gave no answer");
       }
     });
+  }
+
+  async function answerRoots(id: string | number, params: JsonBytes): Promise<Answer> {
+    if (deps.roots === undefined) {
+      deps.events.onOddity("roots-refused", "roots/list, though no roots were declared to it");
+      return refusal(-32601, "no roots were declared: this server is not one client's alone");
+    }
+    // It belongs to no call: it ends with its answer, or when the server takes it back.
+    return await deps.roots.answer(params, open.open(id, new AbortController().signal));
   }
 
   /** Tells the server how far the client is with its question, under the token that it gave. */

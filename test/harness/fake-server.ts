@@ -159,6 +159,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     icon: undefined,
     priority: "normal",
     scope: "shared",
+    roots: undefined,
     startTimeoutMs: undefined,
     discoveryTimeoutMs: 45_000,
     callTimeoutMs: 300_000,

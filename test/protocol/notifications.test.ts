@@ -302,16 +302,6 @@ test.each(["legacy-stdio", "legacy-http"])(
   },
 );
 
-test("a client whose roots changed: the servers that it can reach are told", async () => {
-  const session = await openSession(`${gateway.url}/mcp`, { capabilities: { roots: { listChanged: true } } });
-  await session.say({ method: "notifications/roots/list_changed" });
-  for (const server of ["legacy-stdio", "legacy-http"])
-    await until(() =>
-      readRecord(fileOf(server)).some(({ message }) => message?.method === "notifications/roots/list_changed"),
-    );
-  await session.end();
-});
-
 test("MUST: on stdio a subscription that the gateway ends gets its result and notifications/cancelled [basic/patterns/cancellation]", async () => {
   const data = join(four.directory, "stdio-data");
   const config = join(four.directory, "stdio.json");

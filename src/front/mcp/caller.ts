@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ClientTraits, Replies } from "../../shared/call-context.ts";
-import type { ClientPresence } from "../../shared/client-presence.ts";
+import type { ClientTraits, ConnectedClient, Replies } from "../../shared/call-context.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Session } from "./session.ts";
@@ -13,8 +12,8 @@ export interface Caller {
   readonly client: ClientTraits;
   /** Present for legacy clients that have initialized. */
   readonly session: Session | undefined;
-  /** Of a client without a session whose connection lasts: stdio. */
-  readonly presence?: ClientPresence | undefined;
+  /** The connection that the request came on, where one lasts: the session's, or that over stdio. */
+  readonly connected?: ConnectedClient | undefined;
   /** Of a modern request over HTTP: what its tool's arguments are mirrored in. */
   readonly headers?: IncomingHttpHeaders | undefined;
 }

@@ -26,7 +26,7 @@ export function toCallContext(
     principal: caller.principal,
     signal,
     client: caller.client,
-    presence: caller.session?.presence ?? caller.presence,
+    connected: caller.connected,
     meta: passed,
     onProgress,
     onLog,

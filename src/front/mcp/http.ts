@@ -18,7 +18,7 @@ import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
 import { isBatch, MessageError, readClientMessage, type ClientMessage } from "./message.ts";
 import { jsonHeaders, refuse, sendReply } from "./replies.ts";
-import { checkEnvelope, claimedName, claimedRevision } from "./modern.ts";
+import { checkEnvelope, claimedRevision, clientInfoOf } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
 import type { RunningRequests } from "./running.ts";
 import type { Session } from "./session.ts";
@@ -116,7 +116,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     const caller: Caller = {
       principal,
       endpoint,
-      client: { era: "modern", revision: modernRevision, capabilities, name: claimedName(message.params) },
+      client: { era: "modern", revision: modernRevision, capabilities, info: clientInfoOf(message.params) },
       session: undefined,
       headers: request.headers,
     };
@@ -162,6 +162,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       endpoint,
       client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} },
       session,
+      connected: session?.connected,
     };
     run(incoming, message, caller, readAccept(request), session);
   }
@@ -177,6 +178,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       endpoint,
       client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} },
       session,
+      connected: session?.connected,
     };
     answerBatch(body, caller, deps, (reply) => {
       if (reply === undefined) response.writeHead(202).end();

@@ -8,6 +8,7 @@ import type { Subscriptions } from "../../routing/subscriptions.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 import type { InstanceId } from "../../shared/ids.ts";
+
 import type { Principal } from "../../shared/principal.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import { streamHeaders } from "./answer-channel.ts";
@@ -18,6 +19,7 @@ import type { ProfileOf } from "./client-profile.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ClientMessage, ClientRequest } from "./message.ts";
 import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
+import type { OwnInstances } from "./own-instances.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "./wire-error.ts";
@@ -29,6 +31,7 @@ export interface LegacyDeps {
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly routing: Routing;
+  readonly ownInstances: OwnInstances;
   readonly serverInfo: object;
   readonly gateways: () => readonly string[];
   readonly profileOf: ProfileOf;
@@ -108,6 +111,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     session.resources = resources;
     const leave = deps.notifier.add({
       principal: session.principal,
+      client: session.connected,
       exposure: endpoint.exposure,
       wants: { tools: true, resources: true, prompts: true },
       resources,
@@ -117,7 +121,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
         session.push(notificationText(method, params));
       },
     });
-    session.onRootsChanged = (params) => tellServers(session.principal, endpoint, params);
+    session.onRootsChanged = (params) => tellServers(session, endpoint, params);
     session.onClose = () => {
       leave();
       deps.logLevels.drop(session);
@@ -132,16 +136,23 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
   }
 
-  /** Each may have asked for the roots; it asks again, on a call, if it cares (2025-11-25, client/roots). */
-  function tellServers(principal: Principal, endpoint: Endpoint, params: JsonObject): void {
-    for (const instance of instancesAt(principal, endpoint))
-      deps.routing.notify(instance, "notifications/roots/list_changed", params);
+  /** The client's own instances know its roots; each asks again if it cares (2025-11-25, client/roots). No other does. */
+  function tellServers(session: Session, endpoint: Endpoint, params: JsonObject): void {
+    for (const { shown, own } of instancesAt(session, endpoint))
+      if (own !== shown) deps.routing.notify(own, "notifications/roots/list_changed", params);
   }
 
-  function instancesAt(principal: Principal, endpoint: Endpoint): readonly InstanceId[] {
+  /** What the view shows, and which instance of it is the client's own. */
+  function instancesAt(
+    { principal, connected }: Session,
+    { exposure }: Endpoint,
+  ): readonly { readonly shown: InstanceId; readonly own: InstanceId }[] {
     const view = deps.viewOf(principal);
-    const only = endpoint.exposure.transparent(view);
-    return (only === undefined ? view.servers : [only]).map(({ instance }) => instance);
+    const only = exposure.transparent(view);
+    return (only === undefined ? view.servers : [only]).map(({ instance }) => ({
+      shown: instance,
+      own: deps.ownInstances.idFor(instance, connected),
+    }));
   }
 
   async function setLevel(request: ClientRequest, caller: Caller): Promise<ReplyBody> {
@@ -151,7 +162,8 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     const { session } = caller;
     if (session === undefined) return emptyResult;
     session.logLevel = level;
-    await deps.logLevels.set(session, instancesAt(caller.principal, caller.endpoint), level);
+    const instances = instancesAt(session, caller.endpoint).map(({ own }) => own);
+    await deps.logLevels.set(session, instances, level);
     return emptyResult;
   }
 
@@ -170,8 +182,9 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       );
     const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
     if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
-    const release = await deps.subscriptions.subscribe(intent.server.instance, intent.uri, signal);
-    const key = resourceKey(intent.server.instance, intent.uri);
+    const { id, leave } = deps.ownInstances.enter(intent.server.instance, caller);
+    const release = await deps.subscriptions.subscribe(id, intent.uri, signal).finally(leave);
+    const key = resourceKey(id, intent.uri);
     session.resources.set(key, uri);
     session.subscriptions.set(uri, () => {
       session.resources.delete(key);

@@ -8,12 +8,14 @@ import type { AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { ClientRequest } from "./message.ts";
 import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
+import type { OwnInstances } from "./own-instances.ts";
 import { toWireError } from "./wire-error.ts";
 
 export interface ListenDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly notifier: Notifier;
   readonly subscriptions: Subscriptions;
+  readonly ownInstances: OwnInstances;
   readonly serverInfoText: string;
 }
 
@@ -102,9 +104,18 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
   ): Promise<() => void> {
     const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
     if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
-    const release = await deps.subscriptions.subscribe(intent.server.instance, intent.uri, signal);
-    resources.set(resourceKey(intent.server.instance, intent.uri), uri);
-    return release;
+    const { id, leave } = deps.ownInstances.enter(intent.server.instance, caller);
+    try {
+      const release = await deps.subscriptions.subscribe(id, intent.uri, signal);
+      resources.set(resourceKey(id, intent.uri), uri);
+      return () => {
+        release();
+        leave();
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   return {

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isLogLevel } from "../../protocol/log-level.ts";
 import { metaKeys, modernRevision } from "../../protocol/revisions.ts";
-import { readClientName } from "../../shared/client-presence.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
 import type { ClientRequest } from "./message.ts";
@@ -18,10 +17,10 @@ export function claimedRevision(params: JsonObject): unknown {
   return isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
 }
 
-/** What the client calls itself in this request. */
-export function claimedName(params: JsonObject): string | undefined {
+/** What a request says of the program that sent it; anything at all. */
+export function clientInfoOf(params: JsonObject): unknown {
   const meta = params["_meta"];
-  return isJsonObject(meta) ? readClientName(meta[metaKeys.clientInfo]) : undefined;
+  return isJsonObject(meta) ? meta[metaKeys.clientInfo] : undefined;
 }
 
 /**

@@ -3,12 +3,15 @@ import type { EventBus } from "../../events/bus.ts";
 import type { EventOf } from "../../events/event.ts";
 import type { Exposure } from "../../exposure/exposure.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
+import type { ConnectedClient } from "../../shared/call-context.ts";
 import type { InstanceId, PrincipalId } from "../../shared/ids.ts";
 import type { Principal } from "../../shared/principal.ts";
 
 /** Somebody who wants to hear of changes: a legacy session, or one `subscriptions/listen`. */
 export interface Listener {
   readonly principal: Principal;
+  /** Whose own instances it hears of, beside those that others have too. */
+  readonly client?: ConnectedClient | undefined;
   readonly exposure: Exposure;
   readonly wants: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
   /** Client's spelling of each resource it subscribed to, by instance and the server's own URI. */
@@ -17,6 +20,14 @@ export interface Listener {
   readonly relay?: (method: string, params: Readonly<Record<string, unknown>>) => void;
   /** Sends a notification; `params` is the text of an object. */
   send(method: string, params: Readonly<Record<string, unknown>>): void;
+}
+
+/** Which instance of a client's view an instance's news are about; undefined when they are not for that client. */
+export interface InstanceNews {
+  /** News of its lists. */
+  readonly seenAs: (instance: InstanceId, client: ConnectedClient | undefined) => InstanceId | undefined;
+  /** What it says beside its answers. */
+  readonly heardAs: (instance: InstanceId, client: ConnectedClient | undefined) => InstanceId | undefined;
 }
 
 export interface Notifier {
@@ -31,7 +42,11 @@ export function resourceKey(instance: InstanceId, uri: string): string {
 }
 
 /** Tells every listener of what concerns it: changes of instances that its principal can see, at the exposures where they show. */
-export function createNotifier(events: EventBus, viewOf: (principal: Principal) => View): Notifier {
+export function createNotifier(
+  events: EventBus,
+  viewOf: (principal: Principal) => View,
+  { seenAs, heardAs }: InstanceNews,
+): Notifier {
   const listeners = new Set<Listener>();
 
   function onCatalogChanged(event: EventOf<"catalog.changed">): void {
@@ -52,7 +67,7 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
     for (const listener of listeners) {
       if (
         !listener.exposure.isTransparent ||
-        listener.exposure.transparent(viewOf(listener.principal))?.instance !== event.instance
+        listener.exposure.transparent(viewOf(listener.principal))?.instance !== seenAs(event.instance, listener.client)
       )
         continue;
       for (const kind of event.kinds) if (listener.wants[kind]) listener.send(`notifications/${kind}/list_changed`, {});
@@ -63,9 +78,10 @@ export function createNotifier(events: EventBus, viewOf: (principal: Principal) 
     for (const listener of listeners) {
       if (listener.relay === undefined) continue;
       const view = viewOf(listener.principal);
+      const instance = heardAs(event.instance, listener.client);
       const concerns = listener.exposure.isTransparent
-        ? listener.exposure.transparent(view)?.instance === event.instance
-        : aboutPast.has(event.method) && view.servers.some((server) => server.instance === event.instance);
+        ? listener.exposure.transparent(view)?.instance === instance
+        : aboutPast.has(event.method) && view.servers.some((server) => server.instance === instance);
       if (concerns) listener.relay(event.method, event.params);
     }
   }

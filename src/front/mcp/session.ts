@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
-import type { Answer, Question } from "../../shared/call-context.ts";
 import { createPresence, kinOf, type OwnPresence } from "../../shared/client-presence.ts";
+import type { Answer, ConnectedClient, Question } from "../../shared/call-context.ts";
 import { abortReason } from "../../shared/abort.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
@@ -23,6 +23,8 @@ export interface Session {
   readonly presence: OwnPresence;
   /** Of its kind of client, as it was when it initialized: its list of tools stays what it was, whatever is configured later. */
   readonly client: ClientProfile | undefined;
+  /** The client as servers with an instance per client know it. */
+  readonly connected: ConnectedClient;
   logLevel: string | undefined;
   lastUseMs: number;
   /** Its requests that are being worked on, by their id: for notifications/cancelled, which may spell it in other escapes. */
@@ -73,12 +75,14 @@ export function createSession(options: {
   client?: ClientProfile | undefined;
   nowMs: number;
 }): Session {
+  const presence = createPresence(kinOf(options.principal, "session", options.clientName), options.nowMs);
   const questions = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
   const logs = new Map<string, EventLog>();
   let lastQuestion = 0;
   let stream: ServerResponse | undefined;
   let line: ((message: string) => void) | undefined;
   let closed = false;
+  const ended = new AbortController();
 
   const session: Session = {
     id: randomUUID(),
@@ -86,8 +90,15 @@ export function createSession(options: {
     endpoint: options.endpoint,
     revision: options.revision,
     capabilities: options.capabilities,
-    presence: createPresence(kinOf(options.principal, "session", options.clientName), options.nowMs),
+    presence,
     client: options.client,
+    // Not the session's own id: whoever knows that is taken for the client.
+    connected: {
+      id: randomUUID(),
+      ended: ended.signal,
+      presence,
+      ask: async (question, signal) => await session.ask(question, () => false, signal),
+    },
     logLevel: undefined,
     lastUseMs: options.nowMs,
     running: new Map(),
@@ -190,6 +201,7 @@ export function createSession(options: {
       for (const release of session.subscriptions.values()) release();
       session.subscriptions.clear();
       session.onClose?.();
+      ended.abort(new GatewayError("CALL_CANCELLED", reason));
       stream?.end();
     },
   };

@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { Limits } from "../../config/config.ts";
 import { eraOfRevision, modernRevision, newestLegacyRevision } from "../../protocol/revisions.ts";
+import type { ConnectedClient } from "../../shared/call-context.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { createLineSplitter } from "../../upstream/line-splitter.ts";
@@ -32,6 +34,9 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
   let session: Session | undefined;
   const presence = createPresence(kinOf(principal, "stdio", undefined), parts.clock.monotonic());
+  const ended = new AbortController();
+  /** Of a client that does not initialize: it can be asked on its calls alone. */
+  const connected: ConnectedClient = { id: randomUUID(), ended: ended.signal, presence };
   /** Requests in flight without a session, by their id: for notifications/cancelled. */
   const running = new Map<string | number, AbortController>();
   /** Requests that will be answered; subscriptions are not. */
@@ -103,7 +108,9 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
       const client = isModern
         ? { era: "modern" as const, revision: modernRevision, capabilities }
         : { era: "legacy" as const, revision: session?.revision ?? newestLegacyRevision, capabilities };
-      const caller: Caller = { principal, endpoint, client, session: isModern ? undefined : session, presence };
+      const caller: Caller = isModern
+        ? { principal, endpoint, client, session: undefined, connected }
+        : { principal, endpoint, client, session, connected: session?.connected };
       if (isModern && message.method === "subscriptions/listen") {
         parts.listen.open(message, caller, (onGone) => {
           controller.signal.addEventListener("abort", onGone, { once: true });
@@ -159,6 +166,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   for (const controller of running.values())
     controller.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
   if (session !== undefined) parts.sessions.end(session, "the client has gone");
+  ended.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
 }
 
 /** Where there is no stream to close, a subscription that ends is also cancelled (2026-07-28, patterns/cancellation). */

@@ -28,7 +28,7 @@ export function describeInstance(instance: Instance, view: View, deps: RestDeps)
   return {
     id: instance.id,
     server: instance.server.slug,
-    scope: instance.owner === null ? "shared" : "user",
+    scope: instance.server.scope,
     transport,
     status,
     dormant,

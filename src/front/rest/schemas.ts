@@ -142,7 +142,7 @@ export const serverList = z.object({ servers: z.array(server) });
 export const instance = z.object({
   id: z.string(),
   server: z.string(),
-  scope: z.enum(["shared", "user"]),
+  scope: z.enum(["shared", "user", "client"]),
   transport: z.enum(["stdio", "http", "sse"]),
   status: z.string(),
   dormant: z.boolean(),

@@ -32,6 +32,7 @@ export async function connectHttpWith(
     limits: options.limits,
     tuning,
     memory: options.memory,
+    roots: options.roots,
     authorize: options.authorize,
     signal: lifetime.signal,
     onUnreachable: (error: GatewayError) => lifetime.end({ kind: "lost", reason: error.message }),

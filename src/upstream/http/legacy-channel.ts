@@ -3,7 +3,7 @@ import { toGatewayError, GatewayError } from "../../shared/gateway-error.ts";
 import type { JsonObject } from "../../shared/json-bytes.ts";
 import type { ConnectionEvents } from "../connection.ts";
 import { createDialect, encodeNotification, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
-import { bridgedCapabilities } from "../handshake.ts";
+import { declaredCapabilities } from "../handshake.ts";
 import { readInbound } from "../inbound.ts";
 import { createRequestTable } from "../request-table.ts";
 import { openBackgroundStream, type BackgroundStream } from "./background-stream.ts";
@@ -42,6 +42,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
   const table = createRequestTable({
     server: wire.endpoint.server,
     events,
+    roots: wire.roots,
     questionsAllowed: () => true,
     send(text, reason, id) {
       const cancelled = reason === "cancel" && id !== undefined ? calls.get(id) : undefined;
@@ -70,7 +71,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
   }
 
   function dialectOf({ peer }: LegacySession): Dialect {
-    return createDialect("legacy", peer.revision, identity, bridgedCapabilities);
+    return createDialect("legacy", peer.revision, identity, declaredCapabilities(wire.roots));
   }
 
   function listen(): BackgroundStream {

@@ -2,7 +2,7 @@ import { GatewayError } from "../../shared/gateway-error.ts";
 import { asciiJson } from "../../protocol/ascii-json.ts";
 import type { Peer } from "../connection.ts";
 import { encodeNotification, type GatewayIdentity } from "../encode.ts";
-import { initializeParams, peerFromInitialize } from "../handshake.ts";
+import { declaredCapabilities, initializeParams, peerFromInitialize } from "../handshake.ts";
 import { parseErrorObject } from "../error-object.ts";
 import { exchangeOnce } from "./exchange-once.ts";
 import type { ResponseHead } from "./headers.ts";
@@ -46,7 +46,7 @@ export async function openLegacySession(
     jsonrpc: "2.0",
     id: initializeId,
     method: "initialize",
-    params: initializeParams(identity),
+    params: initializeParams(identity, declaredCapabilities(wire.roots)),
   });
   const outgoing = {
     method: "POST",

@@ -3,7 +3,7 @@ import { modernRevision } from "../../protocol/revisions.ts";
 import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
-import { bridgedCapabilities, isModernError } from "../handshake.ts";
+import { declaredCapabilities, isModernError } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
 import { deliver, type Delivery } from "./deliver.ts";
@@ -20,14 +20,14 @@ export interface ModernChannelOptions {
   readonly reconsider: () => Promise<Channel | undefined>;
 }
 
-export function modernDialect(identity: GatewayIdentity): Dialect {
-  return createDialect("modern", modernRevision, identity, bridgedCapabilities);
+export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "roots">): Dialect {
+  return createDialect("modern", modernRevision, identity, declaredCapabilities(roots));
 }
 
 /** Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own. */
 export function createModernChannel(options: ModernChannelOptions): Channel {
   const { wire, events } = options;
-  const dialect = modernDialect(options.identity);
+  const dialect = modernDialect(options.identity, wire);
   const headersOf = createModernHeaders(wire.endpoint.headers);
   const calls = createSlotTable<ModernCall>();
   const table = createRequestTable({

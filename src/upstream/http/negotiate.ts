@@ -64,7 +64,7 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
     timeoutMs: 0,
     maxTimeoutMs: 0,
   };
-  const body = encodeRequest(0, request, modernDialect(identity));
+  const body = encodeRequest(0, request, modernDialect(identity, wire));
   const headers = createModernHeaders(wire.endpoint.headers)(request);
   let outcome: Outcome;
   try {

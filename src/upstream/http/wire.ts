@@ -2,6 +2,7 @@ import { createSlotTable } from "../../shared/slot-table.ts";
 import type { GatewayError } from "../../shared/gateway-error.ts";
 import type { LargeBuffers } from "../../shared/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
+import type { RootsSource } from "../connection.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Exchange, type ExchangeSink, type Outgoing } from "./exchange.ts";
 import { createSocketPool, type SocketPool } from "./socket-pool.ts";
@@ -14,6 +15,7 @@ export interface Wire {
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
   readonly memory: LargeBuffers;
+  readonly roots: RootsSource | undefined;
   /** Headers of a login; concurrent refreshes are one. */
   readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
   /** Makes an exchange; `start()` it. */
@@ -37,6 +39,7 @@ export interface WireOptions {
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
   readonly memory: LargeBuffers;
+  readonly roots: RootsSource | undefined;
   readonly authorize: HttpCredentials["authorize"];
   /** Aborts when the connection is disposed of. */
   readonly signal: AbortSignal;
@@ -66,6 +69,7 @@ export function createWire(options: WireOptions): Wire {
     limits,
     tuning,
     memory: options.memory,
+    roots: options.roots,
     authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
     exchange: (outgoing, sink) => new Exchange(live.nextId(), wire, outgoing, sink),
     admitQueued(bytes) {

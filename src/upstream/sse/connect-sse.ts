@@ -4,7 +4,7 @@ import { newestLegacyRevision } from "../../protocol/revisions.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeNotification } from "../encode.ts";
-import { initializeParams, peerFromInitialize } from "../handshake.ts";
+import { declaredCapabilities, initializeParams, peerFromInitialize } from "../handshake.ts";
 import { parseErrorObject } from "../error-object.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
 
@@ -52,7 +52,7 @@ async function initialize(
   signal: AbortSignal,
 ): Promise<Peer> {
   const timeoutMs = wire.tuning.initializeTimeoutMs;
-  const params = Object.entries(initializeParams(identity)).map(
+  const params = Object.entries(initializeParams(identity, declaredCapabilities(wire.roots))).map(
     ([key, value]) => [key, Buffer.from(asciiJson(value), "latin1")] as const,
   );
   const request: UpstreamRequest = {

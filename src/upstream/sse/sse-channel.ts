@@ -46,6 +46,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
   const table = createRequestTable({
     server,
     events,
+    roots: wire.roots,
     questionsAllowed: () => true,
     send(text, reason, id) {
       if (reason === "cancel" && id !== undefined) posts.get(id)?.abort();

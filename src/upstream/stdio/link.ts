@@ -6,7 +6,7 @@ import { largeBytes } from "../../shared/large-buffers.ts";
 import type { Closed, Reply, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { createDialect, encodeRequest, type Dialect } from "../encode.ts";
-import { bridgedCapabilities } from "../handshake.ts";
+import { declaredCapabilities } from "../handshake.ts";
 import { readInbound } from "../inbound.ts";
 import { createLineSplitter } from "../line-splitter.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
@@ -41,10 +41,11 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   );
 
   const link: Link = {
-    dialect: createDialect("modern", modernRevision, options.identity, bridgedCapabilities),
+    dialect: createDialect("modern", modernRevision, options.identity, declaredCapabilities(options.roots)),
     table: createRequestTable({
       server: options.server,
       events: options.events,
+      roots: options.roots,
       send: (text) => {
         if (ended === undefined && !outbox.offer(text) && strays.mayTell())
           options.events.onOddity("answer-dropped", `${options.server} does not read its input`);

@@ -7,7 +7,7 @@ import type { Peer, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { createDialect, encodeNotification } from "../encode.ts";
 import {
-  bridgedCapabilities,
+  declaredCapabilities,
   initializeParams,
   isModernError,
   peerFromDiscover,
@@ -89,7 +89,8 @@ async function discover(link: Link, signal: AbortSignal): Promise<Peer | "legacy
 
 async function initialize(options: ConnectOptions<StdioTransport>, link: Link, signal: AbortSignal): Promise<Peer> {
   link.dialect = { ...link.dialect, era: "legacy" };
-  const params = Object.entries(initializeParams(options.identity)).map(
+  const capabilities = declaredCapabilities(options.roots);
+  const params = Object.entries(initializeParams(options.identity, capabilities)).map(
     ([key, value]) => [key, toJsonBytes(value)] as const,
   );
   const reply = await link.request({ ...handshakeRequest("initialize", signal), params });
@@ -101,7 +102,7 @@ async function initialize(options: ConnectOptions<StdioTransport>, link: Link, s
     );
   }
   const peer = peerFromInitialize(options.server, reply.result);
-  link.dialect = createDialect("legacy", peer.revision, options.identity, bridgedCapabilities);
+  link.dialect = createDialect("legacy", peer.revision, options.identity, capabilities);
   link.write(encodeNotification("notifications/initialized", {}));
   return peer;
 }

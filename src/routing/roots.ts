@@ -1,0 +1,56 @@
+import type { ServerConfig } from "../config/config.ts";
+import { rootsResult } from "../instance/roots.ts";
+import { asciiJson } from "../protocol/ascii-json.ts";
+import type { CallContext } from "../shared/call-context.ts";
+import { isJsonObject, type JsonBytes } from "../shared/json-bytes.ts";
+import type { ParamMember } from "../upstream/connection.ts";
+
+/**
+ * The call as its server may know it. A server of 2026-07-28 is told with each request what the client declares; roots are told only to
+ * one that has an instance per client, because an answer that it keeps would stand for everybody else. Configured ones take their place.
+ */
+export function withRootsOf(server: ServerConfig, context: CallContext): CallContext {
+  const { client } = context;
+  const declares = client.capabilities["roots"] !== undefined;
+  if (server.scope === "client" && (declares || server.roots === undefined)) return context;
+  if (!declares && server.roots === undefined) return context;
+  const { roots: _theirs, ...others } = client.capabilities;
+  const capabilities = server.roots === undefined ? others : { ...others, roots: {} };
+  return { ...context, client: { ...client, capabilities } };
+}
+
+/** What the gateway itself answers to `roots/list` of a server in this call; undefined when the client is asked, or nobody. */
+export function ownRoots(server: ServerConfig, context: CallContext): JsonBytes | undefined {
+  if (server.roots === undefined) return undefined;
+  const isClients = server.scope === "client" && context.client.capabilities["roots"] !== undefined;
+  return isClients ? undefined : rootsResult(server.roots);
+}
+
+/**
+ * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The server's own state
+ * is inside the seal as well, so that one which looks like this could only come from the server itself, whose roots they are.
+ */
+const wrapped = "toolyard-roots:";
+
+export function wrapState(keys: readonly string[], state: string | undefined): string {
+  return wrapped + JSON.stringify({ keys, ...(state === undefined ? {} : { state }) });
+}
+
+/** The members that go upstream for a state that the client brought back, with the answers that it brought. */
+export function unwrapState(
+  state: string,
+  responses: JsonBytes | undefined,
+  roots: JsonBytes | undefined,
+): readonly ParamMember[] {
+  const inside: unknown =
+    roots !== undefined && state.startsWith(wrapped) ? JSON.parse(state.slice(wrapped.length)) : undefined;
+  if (!isJsonObject(inside) || !Array.isArray(inside["keys"]) || roots === undefined) {
+    const own: ParamMember = ["requestState", asciiJson(state)];
+    return responses === undefined ? [own] : [["inputResponses", responses], own];
+  }
+  const given = responses?.toString("latin1").trim().replace(/^\{/, "").replace(/\}$/, "").trim() ?? "";
+  const members = inside["keys"].map((key) => `${asciiJson(key)}:${roots.toString("latin1")}`);
+  const all = given === "" ? members : [given, ...members];
+  const answers: ParamMember = ["inputResponses", Buffer.from(`{${all.join(",")}}`, "latin1")];
+  return typeof inside["state"] === "string" ? [answers, ["requestState", asciiJson(inside["state"])]] : [answers];
+}
