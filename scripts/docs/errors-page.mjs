@@ -96,6 +96,8 @@ const groups = [
       UPSTREAM_HTTP: "The server answered with an HTTP status that is no answer.",
       SERVER_IS_GATEWAY: "A server turned out to be this gateway, or another one that has it as a server.",
       START_QUEUE_FULL: "`instances.startQueue` servers wait to be started.",
+      CLIENT_INSTANCE_LIMIT:
+        "`limits.clientInstances` instances of servers of scope `client` run for this person already, each for a client that is connected.",
     },
   },
   {

@@ -32,6 +32,7 @@ import { createConnections } from "./connections.ts";
 import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-tokens.ts";
 import { createLineage } from "./lineage.ts";
 import { createNamespaces, type Namespaces } from "./namespaces.ts";
+import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { loadDiscovery } from "./search.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 
@@ -66,6 +67,7 @@ export interface Gateway extends AsyncDisposable {
   readonly authenticator: () => Authenticator;
   /** How many tools of an instance its configuration lets anybody see. */
   readonly toolCount: (instance: Instance) => number;
+  readonly rootsHint: RootsHint;
   /** Tokens of logins in use, which no log may show. */
   readonly secrets: () => ReadonlySet<string>;
   readonly config: () => Config;
@@ -247,6 +249,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     toolCount: ({ id, server: { tools: rules } }) =>
       (current.get().instances.get(id)?.tools ?? []).filter((tool) => mayUse(owner, { rules, tool: tool.upstreamName }))
         .length,
+    rootsHint: createRootsHint({ fleet, events, log }),
     secrets: logins.secrets,
     config: () => config,
     get waitingStarts() {

@@ -23,7 +23,7 @@ export function missingServersHelp({ file, servers }: Config, cwd: string): stri
 }
 
 export interface StartupReport {
-  readonly gateway: Pick<Gateway, "fleet" | "viewOf" | "owner" | "mcp">;
+  readonly gateway: Pick<Gateway, "fleet" | "viewOf" | "owner" | "mcp" | "rootsHint">;
   readonly config: Config;
   readonly url: string;
   readonly cwd: string;
@@ -59,11 +59,29 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   screen.print(toLastScreen(report, readOverview(gateway)));
 }
 
-function toLastScreen({ config, url, cwd, logFile }: StartupReport, overview: Overview): string {
+/** What could be set better, by server. */
+export function configurationHints(
+  gateway: Pick<Gateway, "rootsHint">,
+  { servers }: Pick<Config, "servers">,
+): readonly ServerHint[] {
+  return servers.flatMap((server) => {
+    const hint = gateway.rootsHint(server);
+    return hint === undefined ? [] : [{ server: server.slug, hint }];
+  });
+}
+
+export interface ServerHint {
+  readonly server: string;
+  readonly hint: string;
+}
+
+function toLastScreen({ gateway, config, url, cwd, logFile }: StartupReport, overview: Overview): string {
+  const hints = configurationHints(gateway, config);
   const missing = missingServersHelp(config, cwd);
   const asks = thingsToAsk(overview.servers);
   const paragraphs = [
     missing === "" ? `${toServerTable(overview.servers)}\n\n${toTotals(overview)}\n` : missing,
+    hints.map(({ server, hint }) => `  ${server} ${hint}\n`).join(""),
     [
       `  Address   ${url}/mcp`,
       `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(config)}`,

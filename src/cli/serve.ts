@@ -22,7 +22,7 @@ import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
 import { givenOption, isOn } from "./options.ts";
-import { missingServersHelp, reportStartup } from "./serve-report.ts";
+import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
 
@@ -131,7 +131,11 @@ function tellPeople({ context, config, gateway, url, log, output, screen, stoppi
       if (screen === undefined) log.info({ component: "calls" }, line.trimEnd());
       else screen.print(line);
     });
-  if (screen === undefined) return;
+  if (screen === undefined) {
+    for (const { server, hint } of configurationHints(gateway, config))
+      log.info({ component: "config", server }, `${server} ${hint}`);
+    return;
+  }
   const { cwd } = context;
   void reportStartup({ gateway, config, url, cwd, logFile: output.file, screen, stopping: stopping.asked });
 }

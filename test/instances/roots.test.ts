@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeFile } from "node:fs/promises";
-import { startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { post, run } from "../harness/rest.ts";
+import { join } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { get, post, run } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { connectClient, type AnsweringClient } from "../protocol/clients.ts";
@@ -57,6 +59,13 @@ describe("a server that all clients share", () => {
       expect(await readFileAs(client, folders.file("a"), tool)).toMatch(refused);
     }
     expect(greedy.asked).toEqual([]);
+  });
+
+  test("the startup report says what to do about it", async () => {
+    await until(() => /asks clients for their folders \(roots\).*"scope": "client"/.test(gateway.stderr()));
+    await using settled = await gatewayWith({ scope: "client" });
+    await until(() => settled.stderr().includes('"msg":"fs: '));
+    expect(settled.stderr()).not.toContain("asks clients");
   });
 
   test("at an instance's own endpoint too", async () => {
@@ -138,6 +147,59 @@ describe("an instance per client", () => {
     await session.say({ id: question.id, result: { roots: [{ uri: folders.uri("c") }] } });
     const answer = await stream.next(({ id }) => id === "read");
     expect(answer.result.content[0].text).toBe("c");
+    await session.end();
+  });
+
+  test.each(["legacy", "modern"] as const)("a %s client over stdio has one, which ends with it", async (era) => {
+    const before = await folders.pids();
+    const bridge = ["stdio", "--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
+    const clients = await Promise.all(
+      ["a", "b"].map(
+        async (folder) =>
+          await connectClient("", era, {
+            capabilities: { roots: {} },
+            answers: { "roots/list": { roots: [{ uri: folders.uri(folder) }] } },
+            transport: new StdioClientTransport({ command: process.execPath, args: [mainFile, ...bridge] }),
+          }),
+      ),
+    );
+    const [a, b] = clients as [AnsweringClient, AnsweringClient];
+    for (const [client, own, other] of [
+      [a, "a", "b"],
+      [b, "b", "a"],
+    ] as const) {
+      expect(await readFileAs(client, folders.file(own))).toBe(own);
+      expect(await readFileAs(client, folders.file(other))).toMatch(refused);
+    }
+    const own = async (): Promise<number> => (await folders.pids()).filter((pid) => !before.includes(pid)).length;
+    expect(await own()).toBe(2);
+    await a.client.close();
+    await until(async () => (await own()) === 1);
+    expect(await readFileAs(b, folders.file("b"))).toBe("b");
+    await b.client.close();
+    await until(async () => (await own()) === 0);
+  });
+
+  test("at the endpoint of the instance, and where /mcp is the server", async () => {
+    await using own = await gatewayWith({ scope: "client" }, { transparent: "fs" });
+    const { json } = await get(`${own.url}/api/instances`);
+    const [{ id, scope }] = json.instances as readonly [{ id: string; scope: string }];
+    expect(scope).toBe("client");
+    const made = (await post(`${own.url}/api/instances/${id}/token`)).json as { token: string; endpoint: string };
+    await using here = await clientAt(`${own.url}/mcp`, ["a"]);
+    expect(await readFileAs(here, folders.file("a"), "read_text_file")).toBe("a");
+    expect(await readFileAs(here, folders.file("configured"), "read_text_file")).toMatch(refused);
+    const session = await openSession(`${own.url}${made.endpoint}`, {
+      capabilities: { roots: {} },
+      headers: { authorization: `Bearer ${made.token}` },
+    });
+    const stream = await session.call("read", "tools/call", {
+      name: "read_text_file",
+      arguments: { path: folders.file("b") },
+    });
+    const question = await stream.next(({ method }) => method === "roots/list");
+    await session.say({ id: question.id, result: { roots: [{ uri: folders.uri("b") }] } });
+    expect((await stream.next(({ id: of }) => of === "read")).result.content[0].text).toBe("b");
     await session.end();
   });
 

@@ -26,7 +26,11 @@ const needs: Readonly<Record<string, string>> = {
 export async function connectClient(
   url: string,
   era: Era,
-  options: { readonly capabilities?: object; readonly answers?: Readonly<Record<string, object>> } = {},
+  options: {
+    readonly capabilities?: object;
+    readonly answers?: Readonly<Record<string, object>>;
+    readonly transport?: object;
+  } = {},
 ): Promise<AnsweringClient> {
   const capabilities = options.capabilities ?? everything;
   const mode = era === "modern" ? { versionNegotiation: { mode: "auto" } } : {};
@@ -42,7 +46,7 @@ export async function connectClient(
       }) as never,
     );
   }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect((options.transport ?? new StreamableHTTPClientTransport(new URL(url))) as never);
   return {
     client,
     asked,

@@ -1,0 +1,34 @@
+import { asksForRoots } from "../config/asks-for-roots.ts";
+import type { ServerConfig } from "../config/config.ts";
+import type { EventBus } from "../events/bus.ts";
+import type { Log } from "../events/log.ts";
+import type { Fleet } from "../instance/fleet.ts";
+
+/** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
+export type RootsHint = (server: ServerConfig) => string | undefined;
+
+/** Servers are known by their package, and by their asking all the same: then a line in the log says so, once for each. */
+export function createRootsHint({
+  fleet,
+  events,
+  log,
+}: {
+  readonly fleet: Pick<Fleet, "get">;
+  readonly events: EventBus;
+  readonly log: Log;
+}): RootsHint {
+  const asking = new Set<string>();
+  const hint: RootsHint = (server) => {
+    const isAnswered = server.scope === "client" || server.roots !== undefined;
+    if (isAnswered || !(asking.has(server.slug) || asksForRoots(server.transport))) return undefined;
+    return `asks clients for their folders (roots) and gets none, because clients share it: "scope": "client" gives each its own`;
+  };
+  events.on(["upstream.oddity"], ({ kind, instance, server: slug }) => {
+    if (kind !== "roots-refused" || asking.has(slug)) return;
+    asking.add(slug);
+    const server = fleet.get(instance)?.server;
+    const what = server === undefined ? undefined : hint(server);
+    if (what !== undefined) log.warn({ component: "instance", server: slug, operation: "roots" }, `${slug} ${what}`);
+  });
+  return hint;
+}
