@@ -75,6 +75,7 @@ describe("servers as other clients write them", () => {
       category: "code",
       priority: "high",
       scope: "user",
+      roots: ["file:///data/a%20b"],
       startTimeoutMs: 1000,
       discoveryTimeoutMs: 2000,
       callTimeoutMs: 3000,
@@ -102,6 +103,7 @@ describe("servers as other clients write them", () => {
       namespace: "my_server",
       priority: "normal",
       scope: "shared",
+      roots: undefined,
       startTimeoutMs: 300_000,
       discoveryTimeoutMs: 45_000,
       callTimeoutMs: 7_200_000,
@@ -114,6 +116,28 @@ describe("servers as other clients write them", () => {
       tools: { allow: undefined, deny: [], rename: {}, describe: {} },
       required: { user: [], team: [] },
     });
+  });
+
+  test("roots are folders, relative to the file, or file URIs; variables and ~ mean what they do elsewhere", async () => {
+    const roots = [".", "../b c", "/abs", "~", "~/notes", "${PLACE}", "file:///x"];
+    const { servers } = await loadValue(
+      { mcpServers: { a: { command: "x", roots, scope: "client" }, b: { command: "x" } } },
+      { env: { HOME: "/home/me", PLACE: "/place" }, cwd: "/elsewhere" },
+    );
+    expect(servers[0]).toMatchObject({ scope: "client" });
+    expect(servers[0]?.roots).toEqual([
+      "file:///conf",
+      "file:///b%20c",
+      "file:///abs",
+      "file:///home/me",
+      "file:///home/me/notes",
+      "file:///place",
+      "file:///x",
+    ]);
+    expect(servers[0]?.hash).not.toBe(servers[1]?.hash);
+    await expect(loadServer({ command: "x", roots: ["https://example.com/"] })).rejects.toThrow(
+      "mcpServers.only.roots[0]: expected the path of a folder, or a file:// URI",
+    );
   });
 
   test("relative paths start at the file, not at the working directory; a bare command is left to PATH", async () => {

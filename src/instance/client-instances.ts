@@ -224,7 +224,7 @@ async function askForRoots(
   calls: Entry["calls"],
 ): Promise<Answer> {
   const question: Question = { method: "roots/list", params };
-  const limit = abortAfter(rootsMs, signal, connected.ended);
+  const limit = abortAfter(rootsMs, signal);
   let failure = new GatewayError("CLIENT_CANNOT_ANSWER", "the client cannot be asked for its roots now");
   // A call that is under way reaches every client; the connection itself only one that listens on it.
   for (const ask of [...calls].map((call) => call.ask).concat(connected.ask)) {

@@ -11,7 +11,7 @@ import type { JsonBytes } from "../shared/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../shared/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../upstream/connection.ts";
 import { parseErrorObject } from "../upstream/error-object.ts";
-import { ownRoots, unwrapState, withRootsOf } from "./roots.ts";
+import { answersOf, unwrapState, withRootsOf } from "./roots.ts";
 import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
 import type { CheckedResult } from "./result-check.ts";
 import type { WaitingQuestions } from "./waiting-questions.ts";
@@ -63,10 +63,9 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<Outcome> {
-    const known = withRootsOf(instance.server, context);
     return instance.server.scope === "client"
-      ? forClient(instance, target, params, known)
-      : exchangeWith(instance, target, params, known);
+      ? forClient(instance, target, params, context)
+      : exchangeWith(instance, target, params, withRootsOf(instance.server, context));
   }
 
   /** A server of scope `client` answers with the client's own instance. */
@@ -78,7 +77,7 @@ export function createExchange(deps: ExchangeDeps): Exchange {
   ): Promise<Outcome> {
     const { instance, leave } = deps.clients.enter(base, context);
     try {
-      return await exchangeWith(instance, target, params, context);
+      return await exchangeWith(instance, target, params, withRootsOf(instance.server, context));
     } finally {
       leave();
     }
@@ -101,7 +100,7 @@ export function createExchange(deps: ExchangeDeps): Exchange {
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<Outcome> {
-    return attempt(instance, target, withAnswers(instance, params, target, context), context, (outcome) =>
+    return attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
       conclude(outcome, instance, target, params, context),
     );
   }
@@ -145,7 +144,7 @@ export function createExchange(deps: ExchangeDeps): Exchange {
       context,
       states: deps.states,
       binding: target.binding(),
-      roots: ownRoots(instance.server, context),
+      roots: context.ownRoots,
     };
     const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
       const next = await attempt(instance, target, [...params, ...extra], context, (outcome) => outcome);
@@ -157,17 +156,13 @@ export function createExchange(deps: ExchangeDeps): Exchange {
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */
-  function withAnswers(
-    { server }: Instance,
-    params: readonly ParamMember[],
-    target: Target,
-    context: CallContext,
-  ): readonly ParamMember[] {
-    const { inputResponses, requestState } = context;
+  function withAnswers(params: readonly ParamMember[], target: Target, context: CallContext): readonly ParamMember[] {
+    const { requestState } = context;
+    const inputResponses = answersOf(context);
     if (requestState === undefined)
       return inputResponses === undefined ? params : [...params, ["inputResponses", inputResponses]];
     const state = deps.states.open(requestState, { principal: context.principal.id, request: target.binding() });
-    return [...params, ...unwrapState(state, inputResponses, ownRoots(server, context))];
+    return [...params, ...unwrapState(state, inputResponses, context.ownRoots)];
   }
 
   /** One request; sent once more when it never reached the server, or may be repeated (DESIGN.md section 4). */

@@ -1,6 +1,7 @@
 import type { ServerConfig } from "../config/config.ts";
 import { rootsResult } from "../instance/roots.ts";
 import { asciiJson } from "../protocol/ascii-json.ts";
+import { scanMembers } from "../protocol/json-scan.ts";
 import type { CallContext } from "../shared/call-context.ts";
 import { isJsonObject, type JsonBytes } from "../shared/json-bytes.ts";
 import type { ParamMember } from "../upstream/connection.ts";
@@ -15,16 +16,30 @@ export function withRootsOf(server: ServerConfig, context: CallContext): CallCon
   if (server.scope === "client" && (declares || server.roots === undefined)) return context;
   if (!declares && server.roots === undefined) return context;
   const { roots: _theirs, ...others } = client.capabilities;
-  const capabilities = server.roots === undefined ? others : { ...others, roots: {} };
-  return { ...context, client: { ...client, capabilities } };
+  if (server.roots === undefined) return { ...context, client: { ...client, capabilities: others } };
+  const capabilities = { ...others, roots: {} };
+  return { ...context, client: { ...client, capabilities }, ownRoots: rootsResult(server.roots) };
 }
 
-/** What the gateway itself answers to `roots/list` of a server in this call; undefined when the client is asked, or nobody. */
-export function ownRoots(server: ServerConfig, context: CallContext): JsonBytes | undefined {
-  if (server.roots === undefined) return undefined;
-  const isClients = server.scope === "client" && context.client.capabilities["roots"] !== undefined;
-  return isClients ? undefined : rootsResult(server.roots);
+/**
+ * What a client answers, without roots that its server is not to have: a client may send answers that nobody asked it for. What has roots
+ * in it is an answer about roots; those of other questions have an action or a model's message.
+ */
+export function answersOf({ inputResponses: bytes, client, ownRoots }: CallContext): JsonBytes | undefined {
+  if (bytes === undefined || bytes[0] !== 0x7b) return bytes;
+  if (client.capabilities["roots"] !== undefined && ownRoots === undefined) return bytes;
+  const members = scanMembers(bytes, 0, bytes.length, responsesDepth);
+  const kept = members.filter(({ start, end }) => {
+    const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
+    return !(isJsonObject(value) && "roots" in value);
+  });
+  if (kept.length === members.length) return bytes;
+  const texts = kept.map(({ keyStart, end }) => bytes.toString("latin1", keyStart, end));
+  return Buffer.from(`{${texts.join(",")}}`, "latin1");
 }
+
+/** More than any client may nest. */
+const responsesDepth = 1_000;
 
 /**
  * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The server's own state

@@ -41,6 +41,8 @@ export interface CallContext {
   /** A modern client's answers to `input_required`, and the state that it echoes (2026-07-28, patterns/mrtr). */
   readonly inputResponses?: JsonBytes | undefined;
   readonly requestState?: string | undefined;
+  /** What the gateway itself answers to `roots/list` in this call, where the configuration lists them. */
+  readonly ownRoots?: JsonBytes | undefined;
   /** Members of the request's `params` that the gateway has no use for: they go to the server as they are. */
   readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
   /** Set where one server is shown as it is: nothing is added to what it says. */

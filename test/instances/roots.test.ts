@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, post, run } from "../harness/rest.ts";
-import { rpc } from "../harness/rpc.ts";
+import { modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { connectClient, type AnsweringClient } from "../protocol/clients.ts";
 import { openSession } from "../protocol/stream.ts";
@@ -266,6 +266,38 @@ describe("an instance per client", () => {
     const during = (await folders.pids()).filter((pid) => !before.includes(pid));
     expect(during).toHaveLength(1);
     await until(async () => !(await folders.pids()).includes(during[0] as number));
+  });
+
+  test("a program without a connection has an instance by its name, until it is not used for a while", async () => {
+    const limits = { sessionIdleMs: 1_000, clientInstances: 1 };
+    await using own = await gatewayWith({ scope: "client" }, { limits, instances: { idleCheckMs: 100 } });
+    const before = await folders.pids();
+    const fresh = async (): Promise<readonly number[]> => (await folders.pids()).filter((pid) => !before.includes(pid));
+    const read = async (name: string): Promise<string> => {
+      const params = {
+        name: "read_text_file",
+        arguments: { path: folders.file("configured") },
+        _meta: { "io.modelcontextprotocol/clientInfo": { name, version: "1" } },
+      };
+      return (await modernRpc(`${own.url}/mcp/server/fs`, "tools/call", params, { roots: {} })).text;
+    };
+    expect(await read("editor")).toContain('"text":"configured"');
+    const [first] = await fresh();
+    // Nobody is connected behind the first: it gives way to the second.
+    expect(await read("browser")).toContain('"text":"configured"');
+    expect(first).toBeDefined();
+    await until(async () => !(await fresh()).includes(first as number));
+    await until(async () => (await fresh()).length === 0);
+  });
+
+  test("roots of the configuration are for clients that have none of their own", async () => {
+    await using own = await gatewayWith({ scope: "client", roots: [folders.path("c")] });
+    await using a = await clientAt(`${own.url}/mcp`, ["a"]);
+    await using plain = await clientAt(`${own.url}/mcp`);
+    expect(await readFileAs(a, folders.file("a"))).toBe("a");
+    expect(await readFileAs(a, folders.file("c"))).toMatch(refused);
+    expect(await readFileAs(plain, folders.file("c"))).toBe("c");
+    expect(await readFileAs(plain, folders.file("configured"))).toMatch(refused);
   });
 
   test("one more than limits.clientInstances is refused, and what to do is said", async () => {

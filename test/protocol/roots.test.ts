@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Era } from "../../src/shared/call-context.ts";
 import { badServer, badServerFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { rpc } from "../harness/rpc.ts";
+import { modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { connectClient, type AnsweringClient } from "./clients.ts";
 import { readRecord, startBadHttp, startHttpServer, type HttpServer } from "./servers.ts";
@@ -84,6 +84,17 @@ describe.each(combinations)("a $era client in front of $server", ({ era, server 
     expect(ofTwo).toContain("file:///second");
     expect(ofOne).not.toContain("second");
   });
+});
+
+test("answers about roots that nobody asked for reach no shared server", async () => {
+  const volunteered = { answer: { roots: [{ uri: "file:///volunteered" }] }, other: { action: "accept" } };
+  const params = { name: "roots", arguments: {}, inputResponses: volunteered };
+  for (const server of ["modern-stdio", "modern-http"]) {
+    await modernRpc(`${gateway.url}/mcp/server/${server}`, "tools/call", params, { roots: {}, elicitation: {} });
+    const received = JSON.stringify(readRecord(fileOf(server)));
+    expect(received).toContain("accept");
+    expect(received).not.toContain("volunteered");
+  }
 });
 
 test("what one client's instance remembers and says is nothing to another", async () => {

@@ -12,7 +12,7 @@ export interface Caller {
   readonly client: ClientTraits;
   /** Present for legacy clients that have initialized. */
   readonly session: Session | undefined;
-  /** The connection that the request came on, where one lasts: the session's, or that over stdio. */
+  /** The connection that a request without a session came on, where it lasts: stdio. */
   readonly connected?: ConnectedClient | undefined;
   /** Of a modern request over HTTP: what its tool's arguments are mirrored in. */
   readonly headers?: IncomingHttpHeaders | undefined;

@@ -26,7 +26,7 @@ export function toCallContext(
     principal: caller.principal,
     signal,
     client: caller.client,
-    connected: caller.connected,
+    connected: caller.session?.connected ?? caller.connected,
     meta: passed,
     onProgress,
     onLog,

@@ -162,7 +162,6 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       endpoint,
       client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} },
       session,
-      connected: session?.connected,
     };
     run(incoming, message, caller, readAccept(request), session);
   }
@@ -178,7 +177,6 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       endpoint,
       client: { era: "legacy", revision, capabilities: session?.capabilities ?? {} },
       session,
-      connected: session?.connected,
     };
     answerBatch(body, caller, deps, (reply) => {
       if (reply === undefined) response.writeHead(202).end();

@@ -182,7 +182,10 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       );
     const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
     if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
-    const { id, leave } = deps.ownInstances.enter(intent.server.instance, caller);
+    const { id, leave } = deps.ownInstances.enter(intent.server.instance, {
+      ...caller,
+      connected: session.connected,
+    });
     const release = await deps.subscriptions.subscribe(id, intent.uri, signal).finally(leave);
     const key = resourceKey(id, intent.uri);
     session.resources.set(key, uri);

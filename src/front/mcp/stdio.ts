@@ -110,7 +110,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
         : { era: "legacy" as const, revision: session?.revision ?? newestLegacyRevision, capabilities };
       const caller: Caller = isModern
         ? { principal, endpoint, client, session: undefined, connected }
-        : { principal, endpoint, client, session, connected: session?.connected };
+        : { principal, endpoint, client, session };
       if (isModern && message.method === "subscriptions/listen") {
         parts.listen.open(message, caller, (onGone) => {
           controller.signal.addEventListener("abort", onGone, { once: true });
