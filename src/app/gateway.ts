@@ -247,8 +247,9 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     viewOf,
     authenticator: () => authenticator,
     toolCount: ({ id, server: { tools: rules } }) =>
-      (current.get().instances.get(id)?.tools ?? []).filter((tool) => mayUse(owner, { rules, tool: tool.upstreamName }))
-        .length,
+      (current.get().instances.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter((tool) =>
+        mayUse(owner, { rules, tool: tool.upstreamName }),
+      ).length,
     rootsHint: createRootsHint({ fleet, events, log }),
     secrets: logins.secrets,
     config: () => config,

@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Transport } from "./config.ts";
-import { asksForRoots } from "./asks-for-roots.ts";
+import { askingPackages, asksForRoots } from "./asks-for-roots.ts";
 
 const stdio = (command: string, ...args: string[]): Transport => ({ kind: "stdio", command, args, env: {}, cwd: "/" });
 
@@ -23,4 +24,9 @@ test.each([
   ["a remote server", { kind: "http", url: "http://localhost/mcp-server-git", headers: {} } as const],
 ])("%s is none", (_what, transport) => {
   expect(asksForRoots(transport)).toBe(false);
+});
+
+test("docs/roots.md lists all of them", () => {
+  const page = readFileSync(new URL("../../docs/roots.md", import.meta.url), "utf8");
+  for (const name of askingPackages) expect(page).toContain(`\`${name}\``);
 });

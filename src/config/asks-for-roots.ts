@@ -4,7 +4,7 @@ import type { Transport } from "./config.ts";
  * Packages whose servers ask a client for its roots, and serve those instead of what they were started with. A server that is told of no
  * roots does not ask, so that it cannot be seen: these are known. docs/roots.md lists them.
  */
-const knownPackages: readonly string[] = [
+export const askingPackages: readonly string[] = [
   "@modelcontextprotocol/server-filesystem",
   "@playwright/mcp",
   "mcp-server-git",
@@ -15,7 +15,7 @@ const knownPackages: readonly string[] = [
 export function asksForRoots(transport: Transport): boolean {
   if (transport.kind !== "stdio") return false;
   const words = [transport.command, ...transport.args].map((word) => word.replaceAll("\\", "/"));
-  return words.some((word) => knownPackages.some((name) => isOf(word, name)));
+  return words.some((word) => askingPackages.some((name) => isOf(word, name)));
 }
 
 function isOf(word: string, name: string): boolean {

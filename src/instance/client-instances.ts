@@ -30,6 +30,8 @@ export interface ClientInstances {
   /** The id that a client's instance has, or would have; that of the base for a server of another scope. */
   idFor(base: Instance, client: ConnectedClient | undefined): InstanceId;
   get(id: InstanceId): Instance | undefined;
+  /** The instance whose lists a client's stands behind; undefined for every other. */
+  baseOf(id: InstanceId): InstanceId | undefined;
   /** Which instance of a client's view another instance's news are about; undefined when they are not meant for that client. */
   seenAs(id: InstanceId, client: ConnectedClient | undefined): InstanceId | undefined;
   all(): Iterable<Instance>;
@@ -64,7 +66,8 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
 
   function enter(base: Instance, caller: ClientCaller): Entered {
     const name = caller.connected?.id ?? nameOf(caller);
-    if (name === undefined) return { instance: base, leave: () => undefined };
+    // One that was stopped by hand refuses for all of its clients.
+    if (name === undefined || base.state.kind === "stopped") return { instance: base, leave: () => undefined };
     const entry = entries.get(idOf(base, name)) ?? add(base, name, caller);
     const call = { ask: caller.ask };
     entry.calls.add(call);
@@ -152,6 +155,7 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     enter,
     idFor: (base, client) => (client === undefined || base.server.scope !== "client" ? base.id : idOf(base, client.id)),
     get: (id) => entries.get(id)?.instance,
+    baseOf: (id) => entries.get(id)?.base.id,
     seenAs(id, client) {
       const entry = entries.get(id);
       if (entry === undefined) return id;

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { runCommand } from "../harness/command.ts";
 import { get, post, run } from "../harness/rest.ts";
 import { modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
@@ -251,6 +252,20 @@ describe("an instance per client", () => {
     await writeFile(own.configFile, JSON.stringify({ mcpServers: { fs: { ...folders.server, scope: "user" } } }));
     await until(async () => refused.test(await readFileAs(a, folders.file("a"))));
     expect(await readFileAs(a, folders.file("configured"))).toBe("configured");
+  });
+
+  test("`toolyard status` shows them, and stopping the server by hand stops it for its clients", async () => {
+    await using own = await gatewayWith({ scope: "client" });
+    await using a = await clientAt(`${own.url}/mcp`, ["a"]);
+    expect(await readFileAs(a, folders.file("a"))).toBe("a");
+    const status = await runCommand(["status", "--data-dir", join(own.directory, "data")]);
+    const lines = status.stdout.split("\n").filter((line) => line.startsWith("  fs-"));
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toMatch(/ (online|dormant) +14 tools/);
+    const { json } = await get(`${own.url}/api/instances`);
+    expect(json.instances).toHaveLength(1);
+    await post(`${own.url}/api/instances/${json.instances[0].id as string}/stop`);
+    expect(await readFileAs(a, folders.file("a"))).toContain("SERVER_STOPPED");
   });
 
   test("a session that nobody uses takes its instance with it", async () => {
