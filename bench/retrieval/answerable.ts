@@ -7,17 +7,26 @@ import { corpusNames } from "./data.ts";
 import { areaUnderCurve, fitLogistic, type Sample } from "./logistic.ts";
 import { askAll, type Question } from "./questions.ts";
 
-/** Of the answerable questions, at most this share is to be called "none", on the mean of the corpora; a tenth of it is left for unseen questions. */
+/**
+ * Of the answerable questions, at most this share is to be called "none", on the mean of the corpora; a tenth of it is
+ * left for unseen questions.
+ */
 const mostCalledNone = 0.05;
 const fittedNone = 0.9 * mostCalledNone;
-/** Of the questions without a tool, at most this share is to be called "good", on the mean of the corpora of real servers. */
+/**
+ * Of the questions without a tool, at most this share is to be called "good", on the mean of the corpora of real
+ * servers.
+ */
 const mostCalledGood = 0.1;
 /** Corpora of real MCP servers: what a gateway stands in front of. */
 const real = new Set(["real_mcp", "live"]);
 
 main();
 
-/** Can it tell questions that have a tool from those that have none? Fits, judges, and prints the row of `confidence-weights.ts`. */
+/**
+ * Can it tell questions that have a tool from those that have none? Fits, judges, and prints the row of
+ * `confidence-weights.ts`.
+ */
 function main(): void {
   const directory = process.env["BENCH_DATA"] ?? "../shared/retrieval";
   if (!existsSync(directory)) {
@@ -103,7 +112,8 @@ function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 
 function printTable(title: string, questions: readonly Question[], rowOf: (corpus: string) => ConfidenceWeights): void {
   console.log(
-    `\n${title}\n${"catalog".padEnd(16)} with / without   AUC  no namesake   answerable: none  good   others: none  good`,
+    `\n${title}\n${"catalog".padEnd(16)} with / without   AUC  no namesake`,
+    "  answerable: none  good   others: none  good",
   );
   for (const corpus of corpusNames) {
     for (const size of ["whole", 400, 100, 20] as const) {
@@ -143,9 +153,9 @@ function printCompound(questions: readonly Question[]): void {
       .map(({ signals }) => likelihood(signals, confidenceWeights));
     const share = (test: (value: number) => boolean): string =>
       ((100 * scores.filter(test).length) / scores.length).toFixed(1);
-    console.log(
-      `  ${set.padEnd(16)} ${share((value) => value < confidenceWeights.weakFrom)} / ${share((value) => value >= confidenceWeights.goodFrom)}`,
-    );
+    const none = share((value) => value < confidenceWeights.weakFrom);
+    const good = share((value) => value >= confidenceWeights.goodFrom);
+    console.log(`  ${set.padEnd(16)} ${none} / ${good}`);
   }
 }
 

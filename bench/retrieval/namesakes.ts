@@ -2,16 +2,20 @@ import { toWords } from "../../src/catalog/search/words.ts";
 
 /** Words that say how a tool is built or called, not what it is for. */
 const generic = new Set(
-  (
-    "get set list find search tool api app by for of the a an and to in on from info information data details detail create add update delete calculate " +
-    "compute check fetch retrieve query read write make show view ai id name is new function call run plugin lookup generate"
-  ).split(" "),
+  `
+  a ai an and api app by for from generate id in info information is name new of on plugin the to tool v view
+  add calculate call check compute create data delete detail details fetch find function get list lookup make query
+  read retrieve run search set show update write
+  `
+    .trim()
+    .split(/\s+/),
 );
 
 /**
- * Tells whether one of these tools is called like another: all telling words of one name are in the other, or half of all. A question for
- * `WeatherTool` has an answer in a catalog with `get_weather_forecast`, although it was written for another catalog. Looks at names only, never at
- * the question, so that the search under test has no part in choosing its own questions.
+ * Tells whether one of these tools is called like another: all telling words of one name are in the other, or half of
+ * all. A question for `WeatherTool` has an answer in a catalog with `get_weather_forecast`, although it was written
+ * for another catalog. Looks at names only, never at the question, so that the search under test has no part in
+ * choosing its own questions.
  */
 export function createNamesakes(
   tools: readonly { readonly name: string }[],

@@ -5,9 +5,9 @@ import type { Ranking, ScoredTool } from "../catalog/search/rank.ts";
 const standoutMargin = 1;
 
 /**
- * Whether anything fits, where words and meaning were asked. Words decide, because similarities of one model say nothing about those of another. Only where
- * words find nothing, meaning may say that something is there all the same: when one tool is nearer to the question than the nearest of so many would be
- * by chance.
+ * Whether anything fits, where words and meaning were asked. Words decide, because similarities of one model say
+ * nothing about those of another. Only where words find nothing, meaning may say that something is there all the same:
+ * when one tool is nearer to the question than the nearest of so many would be by chance.
  */
 export function matchWithMeaning(
   worded: Ranking,

@@ -5,8 +5,8 @@ import type { ToolEntry } from "../catalog/snapshot.ts";
 const damping = 60;
 
 /**
- * One ranking out of several, by place alone: their scores have no common unit. A tool that is first in all of them has the distance 1 - `closeness`,
- * the others follow.
+ * One ranking out of several, by place alone: their scores have no common unit. A tool that is first in all of them
+ * has the distance 1 - `closeness`, the others follow.
  */
 export function fuseRanks(rankings: readonly (readonly ScoredTool[])[], closeness = 1): ScoredTool[] {
   const sums = new Map<ToolEntry, number>();

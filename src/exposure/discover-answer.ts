@@ -50,12 +50,14 @@ const unavailableLimit = 8;
 
 /**
  * The answer of discover_mcp_tools as compact JSON text:
- * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?, cut?, flagged? }],
- * total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?, unavailable_others?, left_out?, more?, hint? }`.
+ * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?,
+ * cut?, flagged? }], total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?,
+ * unavailable_others?, left_out?, more?, hint? }`.
  *
- * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only the nearest. With several
- * needs `tools` is the merged list, each tool once, the best of every need before the second best of any; `needs` says
- * `[{ query, match, tool_paths }]`, and the outer `match` is that of the need that is met best. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
+ * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only
+ * the nearest. With several needs `tools` is the merged list, each tool once, the best of every need before the second
+ * best of any; `needs` says `[{ query, match, tool_paths }]`, and the outer `match` is that of the need that is met
+ * best. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
  * the last results are left out and counted in `left_out`.
  */
 export function renderDiscover(outcome: DiscoverOutcome): string {

@@ -14,8 +14,9 @@ export interface ConfidenceWeights {
 }
 
 /**
- * Made by `npm run bench bench/retrieval/answerable.ts`, which prints this row: fitted on one half of the questions, with five corpora whole and in
- * pieces of 20 to 400 tools, real MCP servers counting twice; judged on the other half. docs/search.md has the figures.
+ * Made by `npm run bench bench/retrieval/answerable.ts`, which prints this row: fitted on one half of the questions,
+ * with five corpora whole and in pieces of 20 to 400 tools, real MCP servers counting twice; judged on the other half.
+ * docs/search.md has the figures.
  */
 export const confidenceWeights: ConfidenceWeights = Object.freeze({
   bias: -2.62,

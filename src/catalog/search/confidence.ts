@@ -16,7 +16,10 @@ export interface Confidence {
 
 /** What confidence is made of. Both are as large in a catalog of ten tools as in one of ten thousand. */
 export interface Signals {
-  /** The best tool's score beside the root of what the question asks for: long questions never get all, short ones do by chance. */
+  /**
+   * The best tool's score beside the root of what the question asks for: long questions never get all, short ones do
+   * by chance.
+   */
   readonly strength: number;
   /** Share of the question, weighted by rarity, whose very words the best tool has. */
   readonly literal: number;

@@ -15,7 +15,9 @@ export interface ScoredTool {
   readonly tool: ToolEntry;
   /** Higher is better; comparable within one answer only. */
   readonly score: number;
-  /** 0 a perfect match, 1 none: that of the best tool is what the answer lacks to be sure, the others follow by score. */
+  /**
+   * 0 a perfect match, 1 none: that of the best tool is what the answer lacks to be sure, the others follow by score.
+   */
   readonly distance: number;
 }
 

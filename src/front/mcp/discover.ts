@@ -53,8 +53,8 @@ interface UnavailableServers {
 const unknownLimit = 3;
 
 /**
- * Told by name: a server that was asked for by name, those that the question may be about, and, when nothing at all was found, some whose tools
- * nobody has seen: they might have them.
+ * Told by name: a server that was asked for by name, those that the question may be about, and, when nothing at all
+ * was found, some whose tools nobody has seen: they might have them.
  */
 async function unavailableAmong(
   deps: DiscoverDeps,
