@@ -12,6 +12,8 @@ import { createGuardian } from "../upstream/process/guardian.ts";
 import { sweepLeftovers } from "../upstream/process/leftovers.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../upstream/process/watchdog.ts";
 import { createSpawnServer } from "../upstream/spawn-server.ts";
+import { createConnectRunner } from "../upstream/runner/connect-runner.ts";
+import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
 import { connectStdio } from "../upstream/stdio/connect-stdio.ts";
 
 export interface ConnectionsDeps {
@@ -39,6 +41,11 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
   const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
+  const connectRunner = createConnectRunner({
+    ...deps,
+    spawn,
+    npxFromFolder: () => deps.settings().instances.npxFromFolder,
+  });
   let sweeping: Promise<void> | undefined;
 
   /** Before the first spawn: what an earlier gateway of this data directory left behind. Never rejects. */
@@ -68,7 +75,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     };
   }
 
-  const open: OpenConnection = async (server, instance, { knownEras, events, roots }, signal) => {
+  const open: OpenConnection = async (server, instance, { knownEras, events, roots, onWork }, signal) => {
     const common = {
       server: server.slug,
       identity: deps.identity,
@@ -81,7 +88,9 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     if (server.transport.kind === "stdio") {
       await swept();
       const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };
-      return await connectStdio(options, spawn, signal);
+      if (packageRunnerOf(server.transport) === undefined) return await connectStdio(options, spawn, signal);
+      const giveUpMs = deps.settings().instances.runnerStopMs;
+      return await connectRunner({ ...options, onWork, giveUpMs }, signal);
     }
     const { connectHttp } = await import("../upstream/http/connect-http.ts");
     return await connectHttp(

@@ -13,6 +13,7 @@ import { createAuthenticator, type Authenticator } from "../identity/authenticat
 import { createFleet, type Fleet } from "../instance/fleet.ts";
 import type { Instance } from "../instance/instance.ts";
 import { createStartQueue } from "../instance/start-queue.ts";
+import { createStartTurns } from "../instance/start-turns.ts";
 import { mayUse } from "../policy/policy.ts";
 import { createSealedStates } from "../protocol/sealed-state.ts";
 import { createLogLevels } from "../routing/log-levels.ts";
@@ -115,7 +116,12 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     log.warn({ component: "store" }, message),
   );
   let mayStart = false;
-  const starts = createStartQueue(() => (mayStart ? config.settings.instances.parallelStarts : 0));
+  const permits = (kind: "parallelStarts" | "parallelInstalls") => () =>
+    mayStart ? config.settings.instances[kind] : 0;
+  const starts = createStartTurns({
+    starts: createStartQueue(permits("parallelStarts")),
+    installs: createStartQueue(permits("parallelInstalls")),
+  });
   const fleet = createFleet({
     open: connections.open,
     loginOf: logins.loginOf,

@@ -142,6 +142,16 @@ export interface InstanceSettings {
   readonly idleCheckMs: number;
   readonly parallelStarts: number;
   readonly startQueue: number;
+  /** First starts of package runners at a time. */
+  readonly parallelInstalls: number;
+  /** A package runner's first start is given up after this long without any sign of work. */
+  readonly runnerQuietMs: number;
+  /** A package runner's start is given up after this long, whatever it does. */
+  readonly runnerStartMs: number;
+  /** How long a package runner whose start is given up has to end by itself. */
+  readonly runnerStopMs: number;
+  /** Whether `npx -y name` is started from the folder that it was installed into a day ago at most, without asking the registry. */
+  readonly npxFromFolder: boolean;
   readonly stopTimeoutMs: number;
   readonly probeIntervalMs: number;
   readonly refreshIntervalMs: number;

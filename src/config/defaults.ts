@@ -70,6 +70,32 @@ export const instanceNumbers = {
     max: 100_000,
     reason: "200 users with five servers each may connect at once; more is a mistake or an attack",
   },
+  parallelInstalls: {
+    value: 2,
+    min: 1,
+    max: 64,
+    reason: "each install keeps a core, the disk and the line busy; more at once only make every one of them slower",
+  },
+  runnerQuietMs: {
+    value: 120_000,
+    min: 1_000,
+    max: longestMs,
+    reason:
+      "a first start by npx, uvx, docker and the like that shows no sign of work: a registry that hangs is retried within it",
+  },
+  runnerStartMs: {
+    value: 900_000,
+    min: 1_000,
+    max: longestMs,
+    reason: "an install that works is waited for, but a start that only seems to work must end some time",
+  },
+  runnerStopMs: {
+    value: 30_000,
+    min: 0,
+    max: longestMs,
+    reason:
+      "a runner that is killed in the middle of an install leaves a broken folder behind; undoing it takes seconds",
+  },
   stopTimeoutMs: {
     value: 10_000,
     min: 0,
@@ -308,6 +334,8 @@ export const defaults = {
   requestLogging: true,
   priority: "normal",
   category: undefined,
+  /** Asking the registry at every wake costs seconds, and the answer is the same for a day. */
+  npxFromFolder: true,
   helpTool: "toolyard_help",
   parallelLoading: true,
 } as const;

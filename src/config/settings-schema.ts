@@ -117,6 +117,7 @@ export const settingsSchema = v.object({
       ...numbersOf(serverTimes),
       startTimeoutMs: v.optional(numberOf({ min: 100, max: longestMs })),
       parallelStarts: v.optional(numberOf(parallelStartsRange)),
+      npxFromFolder: flag,
       restartDelaysMs: v.optional(
         v.pipe(v.array(numberOf({ min: 0, max: longestMs })), v.maxLength(20, "expected at most 20 delays")),
       ),

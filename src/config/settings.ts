@@ -202,6 +202,7 @@ function toInstances(written: WrittenSettings, cores: number): InstanceSettings 
   return {
     ...pickNumbers(instanceNumbers, instances),
     parallelStarts: instances.parallelStarts ?? cores * parallelStartsPerCore,
+    npxFromFolder: instances.npxFromFolder ?? defaults.npxFromFolder,
     restartDelaysMs: instances.restartDelaysMs ?? restartDelaysMs,
   };
 }

@@ -28,8 +28,8 @@ export function toEndReason(closed: Closed): string {
 }
 
 /** A new error object for every caller: each has its own stack and may be decorated on its way. */
-export function copyOf(cause: GatewayError): GatewayError {
-  return new GatewayError(cause.code, cause.message, {
+export function copyOf(cause: GatewayError, message: string = cause.message): GatewayError {
+  return new GatewayError(cause.code, message, {
     hint: cause.hint,
     ...(cause.data === undefined ? {} : { data: cause.data }),
   });

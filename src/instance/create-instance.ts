@@ -11,10 +11,10 @@ import { createLoginNotice } from "./login-notice.ts";
 import { createHearing } from "./hearing.ts";
 import { listenForChanges, type Listening } from "./listening.ts";
 import type { Instance } from "./instance.ts";
+import { withLastWords } from "./last-words.ts";
 import type { InstanceDeps, KeptCatalog } from "./parts.ts";
 import { createRefresher } from "./refresh.ts";
-import { startLimitMs, withStartDeadline } from "./start-deadline.ts";
-import { withTurn } from "./start-turn.ts";
+import { startLimits, withStartDeadline } from "./start-deadline.ts";
 import { admit, firstState, transition, type InstanceEvent, type InstanceState, type StartReason } from "./state.ts";
 import { toStanding } from "./standing.ts";
 import { toReason, toRefusal, toStatus } from "./status.ts";
@@ -87,6 +87,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       refresher.adopt(kept.lists);
       eras ??= kept.lists.eras;
       everOnline = true;
+      deps.starts.noteInstalled(server.transport);
       if (isStdio) apply({ kind: "idle" });
     }
     if (state.kind === "new") start("first");
@@ -197,21 +198,26 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
 
   /** Waits for its turn among all that start, and for the process before it to be gone. */
   async function openInTurn(controller: AbortController): Promise<Connection & { readonly pid?: number }> {
-    return await withTurn(deps.starts, { owner, clock: deps.clock, signal: controller.signal }, async () => {
+    const starter = { owner, clock: deps.clock, signal: controller.signal };
+    return await deps.starts.run(server.transport, starter, async () => {
       await stopping;
       apply({ kind: "phase", phase: "connecting" });
       if (!isStdio) await login.noteUsed();
+      hearing.begin();
       const deadline = {
         server: server.slug,
-        limitMs: startLimitMs(server, everOnline),
+        limits: startLimits(server, everOnline, deps.settings()),
         clock: deps.clock,
-        stderr: () => hearing.stderr,
+        stderr: () => hearing.sinceStart,
       };
-      return await withStartDeadline(
+      const opened = await withStartDeadline(
         deadline,
         controller.signal,
-        async (signal) => await deps.open(server, id, { knownEras: eras, events: hearing.events }, signal),
+        async (signal, onWork) =>
+          await deps.open(server, id, { knownEras: eras, events: hearing.events, onWork }, signal),
       );
+      deps.starts.noteInstalled(server.transport);
+      return opened;
     });
   }
 
@@ -234,7 +240,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
       apply({ kind: "unreachable", cause });
     else apply({ kind: "start-failed", cause });
-    waiters.rejectAll(() => (state.kind === "backoff" ? copyOf(cause) : toRefusal(server.slug, state)));
+    waiters.rejectAll(() =>
+      state.kind === "backoff" ? copyOf(cause, withLastWords(cause)) : toRefusal(server.slug, state),
+    );
   }
 
   function connectionClosed(closedOne: Connection, closed: Closed): void {
@@ -244,7 +252,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     users.processEnded(toEndReason(closed));
     if (closed.kind === "asked") return;
     const starting = attempt;
-    const cause = toClosedCause(server.slug, isStdio, closed, hearing.stderr);
+    const cause = toClosedCause(server.slug, isStdio, closed, hearing.sinceStart);
     // The server is gone; its descendants and sockets may not be.
     stopping = joined(stopping, closedOne[Symbol.asyncDispose]());
     if (starting !== undefined) {

@@ -8,6 +8,10 @@ export interface Hearing {
   readonly events: ConnectionEvents;
   /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
+  /** Those of them that the process wrote that was started last. */
+  readonly sinceStart: readonly string[];
+  /** A process is started: what one before it wrote is not its own. */
+  begin(): void;
 }
 
 export interface HearingOptions {
@@ -31,6 +35,7 @@ export function createHearing(
   { events, log, clock }: Pick<InstanceDeps, "events" | "log" | "clock">,
 ): Hearing {
   let stderr: readonly string[] = [];
+  let ownLines = 0;
   const about = () => ({ atMs: clock.now(), instance, server });
 
   return {
@@ -61,6 +66,7 @@ export function createHearing(
       },
       onStderr(line) {
         stderr = [...stderr.slice(1 - keptStderrLines), line];
+        ownLines += 1;
         log.debug({ component: "server", server, operation: "stderr" }, line);
         events.emit({ type: "mcp.server.logs", ...about(), level: "stderr", line });
       },
@@ -71,6 +77,12 @@ export function createHearing(
     },
     get stderr() {
       return stderr;
+    },
+    get sinceStart() {
+      return ownLines === 0 ? [] : stderr.slice(-ownLines);
+    },
+    begin() {
+      ownLines = 0;
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { InstanceId } from "../shared/ids.ts";
 import type { Connection, ConnectionEvents, RootsSource } from "../upstream/connection.ts";
 import type { Instance } from "./instance.ts";
-import type { StartQueue } from "./start-queue.ts";
+import type { StartTurns } from "./start-turns.ts";
 
 /** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
 export type OpenConnection = (
@@ -24,6 +24,8 @@ export interface OpenOptions {
   readonly events: ConnectionEvents;
   /** Undefined: the server is told of no roots. */
   readonly roots?: RootsSource | undefined;
+  /** Called whenever a process that is starting is seen to work. */
+  readonly onWork: () => void;
 }
 
 /** What is kept on disk of one instance, one file each (DESIGN.md section 7). Valid only for the same configuration hash. */
@@ -52,7 +54,7 @@ export interface InstanceDeps {
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
-  readonly starts: StartQueue;
+  readonly starts: StartTurns;
   /** Asked each time: a changed file changes them. */
   readonly settings: () => InstanceSettings;
   readonly limits: () => Limits;

@@ -76,7 +76,7 @@ test("a server that crashed is restarting until it answers, and says what it wro
   );
   expect([toStatus(again), toReason(again)]).toEqual([
     "restarting",
-    "x exited with code 1; its last words: Error: no such module | at emitError (x) | two",
+    "x exited with code 1; its last words: Error: no such module | two | three",
   ]);
   expect(toReason(crash(["one", "two", "three", "four"]))).toMatch(/: two \| three \| four$/);
   expect(toReason(crash([]))).toBe("x exited with code 1");
@@ -113,7 +113,8 @@ test.each(states)("a refused call is told which server and why: $kind $phase", (
   if (state.kind === "error") expect(refusal).toMatchObject({ code: "SPAWN_FAILED", data: { stderr: ["boom"] } });
   else expect(refusal.message).toContain("github");
   if (state.kind === "failed") expect(refusal.data).toEqual({ stderr: ["boom"] });
-  const lastWords = state.kind === "failed" || state.kind === "backoff" ? "; its last words: boom" : "";
+  const tells = state.kind === "failed" || state.kind === "backoff" || state.kind === "error";
+  const lastWords = tells ? "; its last words: boom" : "";
   if ("cause" in state) expect(toReason(state)).toBe(`cannot start x${lastWords}`);
   expect(refusal).not.toBe(cause);
 });

@@ -1,6 +1,7 @@
 import { GatewayError } from "../shared/gateway-error.ts";
 import { copyOf } from "./closed-cause.ts";
 import type { InstanceStatus } from "../shared/status.ts";
+import { withLastWords } from "./last-words.ts";
 import type { InstanceState } from "./state.ts";
 
 /** What the outside is told, and what follows from it (DESIGN.md section 7). One table, so that no two places disagree. */
@@ -137,27 +138,13 @@ export function toReason(state: InstanceState): string {
       return "removed from the configuration";
     case "backoff":
     case "failed":
+    case "error":
       return withLastWords(state.cause);
     case "offline":
-    case "error":
     case "needs-login":
       return state.cause.message;
   }
 }
-
-/** An exit code says little: what a crashed server wrote last says more, from the error on where it names one. */
-function withLastWords({ message, data }: GatewayError): string {
-  const written = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];
-  const lines = written.filter((line) => line.trim() !== "");
-  const named = lines.findLastIndex((line) => /error|exception|fatal|panic/i.test(line) && !/^\s*at /.test(line));
-  const from = named === -1 ? Math.max(0, lines.length - lastLines) : named;
-  const words = lines.slice(from, from + lastLines).map((line) => line.trim().slice(0, lastLineCharacters));
-  return words.length === 0 ? message : `${message}; its last words: ${words.join(" | ")}`;
-}
-
-/** All that is kept is in a refused call's `stderr`. */
-const lastLines = 3;
-const lastLineCharacters = 200;
 
 /** The error that a call gets which is not admitted. */
 export function toRefusal(server: string, state: InstanceState): GatewayError {
@@ -179,7 +166,7 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "offline":
       return new GatewayError("SERVER_OFFLINE", `${server} does not answer: ${state.cause.message}`);
     case "error":
-      return copyOf(state.cause);
+      return copyOf(state.cause, withLastWords(state.cause));
     case "failed":
       return new GatewayError(
         "SERVER_FAILED",

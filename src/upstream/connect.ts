@@ -17,6 +17,10 @@ export interface ConnectOptions<T> {
   /** Undefined: the server is told of no roots. */
   readonly roots?: RootsSource | undefined;
   readonly memory: LargeBuffers;
+  /** Called whenever the process is seen to work while it is starting. */
+  readonly onWork?: (() => void) | undefined;
+  /** How long a process has to end by itself when its start is given up; without it, it is killed at once. */
+  readonly giveUpMs?: number | undefined;
 }
 
 export interface ConnectionLimits {

@@ -19,7 +19,7 @@ export interface SpawnServerDeps {
 export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
   return async (transport: StdioTransport, tell, signal): Promise<ServerProcess> => {
     signal.throwIfAborted();
-    const onStderr = (line: string): void => tell(deps.redact(line));
+    const onStderr = (line: string): void => tell(deps.redact(line), line);
     const tree = await spawnTree(
       {
         command: transport.command,
@@ -40,6 +40,7 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
       stdout: tree.stdout,
       stderrTail: () => stderr.tail().map(deps.redact),
       exited: tree.exited,
+      work: tree.work,
       async stop(timeoutMs) {
         if (timeoutMs === 0) {
           tree.kill();

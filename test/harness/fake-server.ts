@@ -4,6 +4,7 @@ import { createEventBus } from "../../src/events/bus.ts";
 import type { GatewayEvent } from "../../src/events/event.ts";
 import type { InstanceDeps, KeptCatalog, OpenOptions } from "../../src/instance/parts.ts";
 import { createStartQueue } from "../../src/instance/start-queue.ts";
+import { createStartTurns } from "../../src/instance/start-turns.ts";
 import type { GatewayError } from "../../src/shared/gateway-error.ts";
 import type { InstanceId, ServerSlug } from "../../src/shared/ids.ts";
 import { toJsonBytes } from "../../src/shared/json-bytes.ts";
@@ -45,6 +46,11 @@ const settings: InstanceSettings = {
   idleCheckMs: 30_000,
   parallelStarts: 4,
   startQueue: 1_000,
+  parallelInstalls: 2,
+  runnerQuietMs: 120_000,
+  runnerStartMs: 900_000,
+  runnerStopMs: 30_000,
+  npxFromFolder: true,
   stopTimeoutMs: 10_000,
   probeIntervalMs: 180_000,
   refreshIntervalMs: 600_000,
@@ -97,7 +103,10 @@ export function createFakeWorld(): FakeWorld {
       events: bus,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
       clock,
-      starts: createStartQueue(() => world.settings.parallelStarts),
+      starts: createStartTurns({
+        starts: createStartQueue(() => world.settings.parallelStarts),
+        installs: createStartQueue(() => world.settings.parallelInstalls),
+      }),
       settings: () => world.settings,
       limits: () => ({ listPages: 10, listItems: 100 }) as Limits,
       onChange: () => void (world.changes += 1),

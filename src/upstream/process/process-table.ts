@@ -179,3 +179,27 @@ export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];
   return Number(kilobytes ?? 0) * 1024;
 }
+
+/** What processes have done since they began, with those of their children that have ended. */
+export interface ProcessWork {
+  readonly cpuMs: number;
+  /** Read and written, by whatever means: files, pipes, sockets. */
+  readonly ioBytes: number;
+}
+
+/** One that is gone has done nothing; what may not be read of another user's counts as nothing too. */
+export function readWork(pids: readonly number[]): ProcessWork {
+  let ticks = 0;
+  let ioBytes = 0;
+  for (const pid of pids) {
+    const stat = readProc(`/proc/${pid}/stat`) ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    for (const field of fields.slice(11, 15)) ticks += Number(field);
+    for (const match of (readProc(`/proc/${pid}/io`) ?? "").matchAll(/^[rw]char: (\d+)$/gm))
+      ioBytes += Number(match[1]);
+  }
+  return { cpuMs: ticks * msPerTick, ioBytes };
+}
+
+/** USER_HZ is 100 on every Linux that Node runs on. */
+const msPerTick = 10;

@@ -4,7 +4,7 @@ import type { Guardian } from "./guardian.ts";
 import type { TreeMark } from "./marker.ts";
 import { createKin } from "./kin.ts";
 import { createPatience } from "./patience.ts";
-import { readResidentBytes, readStartTime, type ProcessRow } from "./process-table.ts";
+import { readResidentBytes, readStartTime, readWork, type ProcessRow, type ProcessWork } from "./process-table.ts";
 import { killWindowsTree } from "./windows.ts";
 
 export interface Exit {
@@ -31,6 +31,12 @@ export interface TreeLifetime {
   kill(): void;
   /** What the tree uses now; zeros where there is no /proc. */
   usage(): Promise<TreeUsage>;
+  /** What the tree has done so far; undefined where that cannot be seen. */
+  work(): TreeWork | undefined;
+}
+
+export interface TreeWork extends ProcessWork {
+  readonly pids: readonly number[];
 }
 
 export interface TreeParts {
@@ -152,6 +158,10 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
         processes: pids.length,
         residentBytes: pids.reduce((sum, member) => sum + readResidentBytes(member), 0),
       };
+    },
+    work() {
+      const pids = hasExited ? undefined : kin.look();
+      return pids && { pids, ...readWork(pids) };
     },
   };
 }

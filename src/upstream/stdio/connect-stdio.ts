@@ -5,6 +5,7 @@ import type { Connection, Peer } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { encodeNotification } from "../encode.ts";
 import { createLink, type Link } from "./link.ts";
+import { watchWork } from "./work-watch.ts";
 import type { ServerProcess, SpawnServer } from "./server-process.ts";
 import { shakeHands } from "./shake-hands.ts";
 
@@ -14,18 +15,27 @@ export async function connectStdio(
   spawn: SpawnServer,
   signal: AbortSignal,
 ): Promise<Connection & { readonly pid: number }> {
-  const child = await spawn(options.transport, options.events.onStderr, signal);
+  const { events, onWork, giveUpMs = 0 } = options;
+  let noteOutput = onWork;
+  const onStderr = (line: string): void => {
+    noteOutput?.();
+    events.onStderr(line);
+  };
+  const child = await spawn(options.transport, onStderr, signal);
+  const endWatch = onWork === undefined ? undefined : watchWork(child, onWork);
   const link = createLink(options, child);
-  const giveUp = () => void link.end({ kind: "asked" }, 0);
+  const giveUp = () => void link.end({ kind: "asked" }, giveUpMs);
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     const peer = await shakeHands(options, link, signal);
     return toConnection(options, child, link, peer);
   } catch (error) {
-    await link.end({ kind: "asked" }, 0);
+    await link.end({ kind: "asked" }, giveUpMs);
     if (signal.aborted) throw abortReason(signal);
     throw error;
   } finally {
+    endWatch?.();
+    noteOutput = undefined;
     signal.removeEventListener("abort", giveUp);
   }
 }

@@ -1,0 +1,106 @@
+import { access, constants, lstat, rename, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { NpxFolders } from "./npm-cache.ts";
+import { npxFolderName, type NpxForm } from "./npx-form.ts";
+
+/** How far below the line that names the error its path may stand: Node's list of requirers, npm's own lines. */
+const linesOfOneError = 12;
+const missingModule = /Cannot find (?:module|package) '([^']*)'/;
+const npmError = /npm (?:error|ERR!) code (?:ENOENT|ENOTEMPTY|ENOTDIR|EEXIST|ECOMPROMISED)\b/;
+const missingProgram =
+  /(?:^|[:\s'])([A-Za-z0-9._-]+)'?(?:: not found|: command not found|: Permission denied| is not recognized)/;
+
+/**
+ * The name of the folder below `_npx` that a server which did not start complains of: an install that was cut short, or one that npm
+ * itself cannot get on with. Undefined where the error names no such folder: what a server misses elsewhere is its own affair. Pure.
+ */
+export function brokenFolderIn(stderr: readonly string[], folders: NpxFolders): string | undefined {
+  for (const [index, line] of stderr.entries()) {
+    const module = missingModule.exec(line);
+    const following = stderr.slice(index, index + linesOfOneError);
+    if (module !== null && isPath(module[1] ?? "")) {
+      const named = folderNamedIn(module[1] ?? "", folders);
+      if (named !== undefined) return named;
+    } else if (module !== null || npmError.test(line)) {
+      const paths = module === null ? following.filter((other) => / (?:path|dest) /.test(other)) : following;
+      const named = firstNamedIn(paths, folders);
+      if (named !== undefined) return named;
+    }
+  }
+  return undefined;
+}
+
+function isPath(name: string): boolean {
+  return name.startsWith("/") || name.startsWith("file:") || /^[A-Za-z]:[\\/]/.test(name);
+}
+
+function firstNamedIn(lines: readonly string[], folders: NpxFolders): string | undefined {
+  for (const line of lines) {
+    const named = folderNamedIn(line, folders);
+    if (named !== undefined) return named;
+  }
+  return undefined;
+}
+
+function folderNamedIn(text: string, { names }: NpxFolders): string | undefined {
+  for (const name of names) {
+    const start = text.indexOf(`${name}${sep}`);
+    const found = start === -1 ? null : /^([0-9a-f]{16})(?![0-9a-zA-Z.-])/.exec(text.slice(start + name.length + 1));
+    if (found !== null) return found[1];
+  }
+  return undefined;
+}
+
+/**
+ * The same for a shell that does not find the program, or may not run it: its message names no folder, but the form does, and the program
+ * is not in it, or cannot be executed.
+ */
+export async function folderWithoutProgram(
+  stderr: readonly string[],
+  form: NpxForm,
+  [root = ""]: NpxFolders["names"],
+): Promise<string | undefined> {
+  const program = stderr.flatMap((line) => missingProgram.exec(line)?.[1] ?? []).at(-1);
+  if (program === undefined) return undefined;
+  const folder = npxFolderName(form.specification);
+  const isFolder = await mayAccess(join(root, folder), constants.F_OK);
+  const isProgram = await mayAccess(join(root, folder, "node_modules", ".bin", program), constants.X_OK);
+  return isFolder && !isProgram ? folder : undefined;
+}
+
+async function mayAccess(path: string, mode: number): Promise<boolean> {
+  return await access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Renames the folder, so that npx installs it anew. Resolves to where it is now; undefined when it is no folder of its own,
+ * when somebody installs into it now, or when it cannot be moved.
+ */
+export async function moveAside(
+  { names: [root = ""] }: NpxFolders,
+  folder: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const broken = join(root, folder);
+  const aside = `${broken}.broken-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
+  try {
+    if (!(await lstat(broken)).isDirectory() || (await isInstalling(broken, nowMs))) return undefined;
+    await rename(broken, aside);
+    return aside;
+  } catch {
+    return undefined;
+  }
+}
+
+/** npm touches this every second while it installs; one that was killed leaves it behind. */
+async function isInstalling(folder: string, nowMs: number): Promise<boolean> {
+  return await stat(join(folder, "concurrency.lock")).then(
+    ({ mtimeMs }) => nowMs - mtimeMs < livingLockMs,
+    () => false,
+  );
+}
+
+const livingLockMs = 5_000;
