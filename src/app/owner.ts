@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { createOwnerDoor, type OwnerConnection } from "../front/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
 import type { Instance } from "../instance/instance.ts";
+import { abortAfter } from "../shared/abort.ts";
 import { toGatewayError, GatewayError } from "../shared/gateway-error.ts";
 import { isJsonObject } from "../shared/json-bytes.ts";
 import type { Gateway } from "./gateway.ts";
@@ -40,7 +41,8 @@ export interface InstanceLine {
   readonly pid: number | null;
 }
 
-const restartTimeoutMs = 130_000;
+/** Beside what the server itself may take to start: its turn, and the end of the process before. */
+const restartGraceMs = 600_000;
 
 export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
   let clients = 0;
@@ -64,8 +66,12 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
   }
 
   async function control(socket: Duplex): Promise<void> {
+    const closed = new AbortController();
+    socket.once("close", () =>
+      closed.abort(new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more")),
+    );
     for await (const line of createInterface({ input: socket })) {
-      const answer = await execute(line).catch((error: unknown): ControlAnswer => {
+      const answer = await execute(line, closed.signal).catch((error: unknown): ControlAnswer => {
         const { message, hint } = toGatewayError(error);
         return { ok: false, message, hint };
       });
@@ -73,7 +79,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
     }
   }
 
-  async function execute(line: string): Promise<ControlAnswer> {
+  async function execute(line: string, signal: AbortSignal): Promise<ControlAnswer> {
     const request: unknown = JSON.parse(line);
     const { command, name } = isJsonObject(request) ? request : {};
     switch (command) {
@@ -81,10 +87,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
         return { ok: true, instances: gateway.fleet.all().map(toLine) };
       case "restart": {
         const chosen = choose(String(name));
-        await withDeadline(
-          restartTimeoutMs,
-          async (signal) => await Promise.all(chosen.map(async (instance) => await instance.restart(signal))),
-        );
+        await restartAll(chosen, signal);
         return { ok: true, instances: chosen.map(toLine) };
       }
       case "stop":
@@ -92,6 +95,17 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
         return { ok: true };
       default:
         throw new GatewayError("REQUEST_INVALID", `there is no command ${String(command).slice(0, 40)}`);
+    }
+  }
+
+  async function restartAll(chosen: readonly Instance[], signal: AbortSignal): Promise<void> {
+    const limitMs = gateway.config().settings.instances.runnerStartMs + restartGraceMs;
+    const limit = abortAfter(limitMs, signal);
+    try {
+      await Promise.all(chosen.map(async (instance) => await instance.restart(limit)));
+    } catch (error) {
+      if (!limit.aborted || signal.aborted) throw error;
+      throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`);
     }
   }
 
@@ -136,18 +150,4 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       return clients;
     },
   };
-}
-
-/** Unlike AbortSignal.timeout, nothing is left of it when the work is done. */
-async function withDeadline<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const deadline = new AbortController();
-  const timer = setTimeout(
-    () => deadline.abort(new GatewayError("START_TIMEOUT", `it did not come up within ${timeoutMs / 1_000} s`)),
-    timeoutMs,
-  );
-  try {
-    return await work(deadline.signal);
-  } finally {
-    clearTimeout(timer);
-  }
 }

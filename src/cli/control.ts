@@ -7,6 +7,7 @@ import { dataDirectoryOf, readConfig, type CommandContext } from "./context.ts";
 import { textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
+import { showWaiting } from "./waiting-line.ts";
 
 /** `toolyard status`: one line per instance of the gateway that holds the data directory. */
 export async function status(context: CommandContext): Promise<number> {
@@ -24,7 +25,9 @@ export async function restart(context: CommandContext): Promise<number> {
     process.stderr.write("toolyard: which server? `toolyard restart <server|instance>`\n");
     return 2;
   }
-  const answer = await control(await findHolder(context), { command: "restart", name });
+  const holder = await findHolder(context);
+  const waiting = showWaiting(`waiting for ${plainText(name)} to start`, process.stderr);
+  const answer = await control(holder, { command: "restart", name }).finally(waiting.end);
   if (!answer.ok) {
     process.stderr.write(`toolyard: ${answer.message ?? "it could not be restarted"}\n  ${answer.hint ?? ""}\n`);
     return 1;

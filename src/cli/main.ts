@@ -4,6 +4,7 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import { homeDirectories } from "../config/directories.ts";
 import type { FailureCode } from "../shared/failures.ts";
 import { toGatewayError } from "../shared/gateway-error.ts";
+import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
 import { commonOptions, type CommandContext, type GivenFlags } from "./context.ts";
 import { packageVersion } from "./version.ts";
@@ -105,6 +106,7 @@ async function main(argv: readonly string[]): Promise<number> {
   });
 }
 
+ignoreBrokenPipes(process.stdout, process.stderr);
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;

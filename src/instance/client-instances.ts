@@ -12,6 +12,7 @@ import { createInstance } from "./create-instance.ts";
 import type { Instance } from "./instance.ts";
 import type { CatalogKeeper, InstanceDeps } from "./parts.ts";
 import { configuredRoots, openWithRoots } from "./roots.ts";
+import type { RemovalReason } from "./state.ts";
 
 /** Who calls, as far as it decides whose instance the call goes to. */
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;
@@ -123,7 +124,7 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     client.ended.addEventListener(
       "abort",
       () => {
-        for (const entry of entries.values()) if (entry.client === client) dismiss(entry);
+        for (const entry of entries.values()) if (entry.client === client) dismiss(entry, "client-gone");
       },
       { once: true },
     );
@@ -140,12 +141,15 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
         "CLIENT_INSTANCE_LIMIT",
         `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
       );
-    dismiss(rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first));
+    dismiss(
+      rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first),
+      "client-gone",
+    );
   }
 
-  function dismiss({ instance }: Entry): void {
+  function dismiss({ instance }: Entry, why: RemovalReason): void {
     entries.delete(instance.id);
-    const gone = instance.remove().finally(() => {
+    const gone = instance.remove(why).finally(() => {
       if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
     });
     leaving.set(instance.id, gone);
@@ -167,7 +171,8 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     follow(baseOf) {
       for (const entry of entries.values()) {
         const { base, instance } = entry;
-        if (baseOf(base.id) !== base || base.server.scope !== "client") dismiss(entry);
+        if (baseOf(base.id) !== base || base.server.scope !== "client")
+          dismiss(entry, baseOf(base.id) === undefined ? "unconfigured" : "reconfigured");
         else if (!isDeepStrictEqual(instance.server, base.server)) void instance.reconfigure(base.server);
       }
     },
@@ -175,12 +180,12 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
       const idleMs = deps.limits().sessionIdleMs;
       for (const entry of entries.values()) {
         const isIdle = entry.calls.size === 0 && deps.clock.monotonic() - entry.lastUseMs > idleMs;
-        if (entry.client === undefined && isIdle) dismiss(entry);
+        if (entry.client === undefined && isIdle) dismiss(entry, "client-gone");
         else entry.instance.tick();
       }
     },
     async [Symbol.asyncDispose]() {
-      for (const entry of entries.values()) dismiss(entry);
+      for (const entry of entries.values()) dismiss(entry, "stopping");
       await Promise.all(leaving.values());
     },
   };

@@ -17,7 +17,7 @@ import { createRefresher } from "./refresh.ts";
 import { startLimits, withStartDeadline } from "./start-deadline.ts";
 import { admit, firstState, transition, type InstanceEvent, type InstanceState, type StartReason } from "./state.ts";
 import { toStanding } from "./standing.ts";
-import { toReason, toRefusal, toStatus } from "./status.ts";
+import { toReason, toRefusal, toRemovalError, toStatus } from "./status.ts";
 import { createUpkeep } from "./upkeep.ts";
 import { createUsers, type Users } from "./users.ts";
 import { createWaiters } from "./waiters.ts";
@@ -399,10 +399,10 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       else if (state.kind === "online" && !upkeep.isRunning && upkeep.isDue()) upkeep.refreshQuietly("due");
       else if (state.kind === "needs-login") void startAfterLogin();
     },
-    async remove() {
-      lifetime.abort(new GatewayError("SERVER_UNKNOWN", `${server.slug} was removed`));
-      abandonStart(new GatewayError("SERVER_UNKNOWN", `${server.slug} was removed`));
-      apply({ kind: "remove" });
+    async remove(why) {
+      lifetime.abort(toRemovalError(server.slug, why));
+      abandonStart(toRemovalError(server.slug, why));
+      apply({ kind: "remove", why });
       waiters.rejectAll(() => toRefusal(server.slug, state));
       deps.catalog.remove(id);
       await stopping;

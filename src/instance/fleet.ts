@@ -9,6 +9,7 @@ import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./parts.ts";
 import type { Users } from "./users.ts";
 import { configuredRoots, openWithRoots } from "./roots.ts";
+import type { RemovalReason } from "./state.ts";
 import { differs, hasLostToken, wantedFor, type Wanted } from "./wanted.ts";
 
 /** All instances: which there should be for a configuration and its people, and which there are. Keyed by instance, never by slug alone. */
@@ -65,7 +66,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
         // A file of what is no longer configured would be kept for nobody.
         if (wanted === undefined) work.push(deps.keeper.remove(instance.id));
         instance.users.processEnded("its configuration changed");
-        dismiss(instance, { isReplaced: wanted !== undefined });
+        dismiss(instance, wanted === undefined ? "unconfigured" : "reconfigured");
       } else if (!isDeepStrictEqual(instance.server, wanted.server)) {
         work.push(instance.reconfigure(wanted.server));
       }
@@ -80,10 +81,10 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
     return report(before, next);
   }
 
-  function dismiss(instance: Instance, { isReplaced } = { isReplaced: false }): void {
+  function dismiss(instance: Instance, why: RemovalReason): void {
     instances.delete(instance.id);
-    if (!isReplaced) users.delete(instance.id);
-    const gone = instance.remove().finally(() => {
+    if (why !== "reconfigured") users.delete(instance.id);
+    const gone = instance.remove(why).finally(() => {
       if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
     });
     leaving.set(instance.id, gone);
@@ -160,7 +161,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
       clients.tick();
     },
     async [Symbol.asyncDispose]() {
-      for (const instance of instances.values()) dismiss(instance);
+      for (const instance of instances.values()) dismiss(instance, "stopping");
       perPrincipal.clear();
       await Promise.all([...leaving.values(), clients[Symbol.asyncDispose]()]);
     },

@@ -352,7 +352,7 @@ describe("refresh", () => {
     const world = createFakeWorld();
     const instance = await onlineIn(world);
     const refresh = instance.refresh(never).catch((error: unknown) => error);
-    await instance.remove();
+    await instance.remove("unconfigured");
     expect(await refresh).toMatchObject({ code: "SERVER_UNKNOWN" });
     expect(toolsOf(world)).toBeUndefined();
     expect(() => instance.acquire(never)).toThrow(expect.objectContaining({ code: "SERVER_UNKNOWN" }) as Error);

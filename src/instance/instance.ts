@@ -5,8 +5,8 @@ import type { InstanceId, PrincipalId } from "../shared/ids.ts";
 import type { InstanceStatus } from "../shared/status.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { KeptCatalog } from "./parts.ts";
-import type { InstanceState, StartReason } from "./state.ts";
 import type { Users } from "./users.ts";
+import type { InstanceState, RemovalReason, StartReason } from "./state.ts";
 
 /** One server as run for one principal, or shared by all: its configuration, its connection or process, its status. */
 export interface Instance {
@@ -46,5 +46,6 @@ export interface Instance {
   hold(): () => void;
   /** Called every few seconds: idle stop, probes, due refreshes. */
   tick(): void;
-  remove(): Promise<void>;
+  /** Ends it for good. */
+  remove(why: RemovalReason): Promise<void>;
 }

@@ -18,7 +18,7 @@ const states: { readonly [Kind in InstanceState["kind"]]: Extract<InstanceState,
   "needs-login": { kind: "needs-login", cause, sinceMs: 0 },
   failed: { kind: "failed", cause, sinceMs: 0 },
   stopped: { kind: "stopped", sinceMs: 0 },
-  removed: { kind: "removed" },
+  removed: { kind: "removed", why: "unconfigured" },
 };
 
 const events: { readonly [name: string]: InstanceEvent } = {
@@ -33,7 +33,7 @@ const events: { readonly [name: string]: InstanceEvent } = {
   "refused-login": { kind: "refused-login", cause },
   idle: { kind: "idle" },
   stop: { kind: "stop" },
-  remove: { kind: "remove" },
+  remove: { kind: "remove", why: "unconfigured" },
 };
 
 /** Every event, and the state that each state goes to; `=` is the very same object. */

@@ -30,8 +30,11 @@ export type InstanceState =
   | { readonly kind: "failed"; readonly cause: GatewayError; readonly sinceMs: number }
   /** Stopped by a person. */
   | { readonly kind: "stopped"; readonly sinceMs: number }
-  /** Gone for good: removed from the configuration, or the gateway ends. */
-  | { readonly kind: "removed" };
+  /** Gone for good. */
+  | { readonly kind: "removed"; readonly why: RemovalReason };
+
+/** It is no longer in the configuration, it is replaced by one as the configuration is now, its only client has gone, or the gateway ends. */
+export type RemovalReason = "unconfigured" | "reconfigured" | "client-gone" | "stopping";
 
 /** What a call, a probe, or a restart after a crash, tries to change. */
 export type DownState = Extract<InstanceState, { kind: "backoff" | "offline" | "error" | "needs-login" | "failed" }>;
@@ -55,7 +58,7 @@ export type InstanceEvent =
   | { readonly kind: "refused-login"; readonly cause: GatewayError }
   | { readonly kind: "idle" }
   | { readonly kind: "stop" }
-  | { readonly kind: "remove" };
+  | { readonly kind: "remove"; readonly why: RemovalReason };
 
 export type CrashVerdict = { readonly kind: "restart"; readonly afterMs: number } | { readonly kind: "give-up" };
 
@@ -64,7 +67,8 @@ export type CrashVerdict = { readonly kind: "restart"; readonly afterMs: number 
  * not compile until it is handled.
  */
 export function transition(state: InstanceState, event: InstanceEvent, nowMs: number): InstanceState {
-  if (state.kind === "removed" || event.kind === "remove") return { kind: "removed" };
+  if (state.kind === "removed") return state;
+  if (event.kind === "remove") return { kind: "removed", why: event.why };
   if (state.kind === "disabled" || state.kind === "unconfigured") return state;
   switch (event.kind) {
     case "start":

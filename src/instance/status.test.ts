@@ -25,7 +25,9 @@ const states: readonly InstanceState[] = [
   { kind: "needs-login", cause, sinceMs: 0 },
   { kind: "failed", cause, sinceMs: 0 },
   { kind: "stopped", sinceMs: 0 },
-  { kind: "removed" },
+  { kind: "removed", why: "unconfigured" },
+  { kind: "removed", why: "reconfigured" },
+  { kind: "removed", why: "stopping" },
 ];
 
 test("every status comes from some state, and every state has one of the table's", () => {

@@ -2,7 +2,7 @@ import { GatewayError } from "../shared/gateway-error.ts";
 import { copyOf } from "./closed-cause.ts";
 import type { InstanceStatus } from "../shared/status.ts";
 import { withLastWords } from "./last-words.ts";
-import type { InstanceState } from "./state.ts";
+import type { InstanceState, RemovalReason } from "./state.ts";
 
 /** What the outside is told, and what follows from it (DESIGN.md section 7). One table, so that no two places disagree. */
 export interface StatusRow {
@@ -116,6 +116,20 @@ function startingStatus(state: Extract<InstanceState, { kind: "starting" }>): In
   }
 }
 
+const removalReasons: Readonly<Record<RemovalReason, string>> = {
+  unconfigured: "removed from the configuration",
+  reconfigured: "its configuration changed",
+  "client-gone": "the client that it was for has gone",
+  stopping: "the gateway is stopping",
+};
+
+/** What a call gets that waits for an instance that goes for good. */
+export function toRemovalError(server: string, why: RemovalReason): GatewayError {
+  return why === "stopping"
+    ? new GatewayError("DRAINING", `${server} is not available: the gateway is stopping`)
+    : new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured as it was`);
+}
+
 /** One sentence: why the instance stands as it does. */
 export function toReason(state: InstanceState): string {
   switch (state.kind) {
@@ -135,7 +149,7 @@ export function toReason(state: InstanceState): string {
     case "stopped":
       return "stopped by hand";
     case "removed":
-      return "removed from the configuration";
+      return removalReasons[state.why];
     case "backoff":
     case "failed":
     case "error":
@@ -152,7 +166,7 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "disabled":
       return new GatewayError("SERVER_DISABLED", `${server} is disabled: ${state.reason}`);
     case "removed":
-      return new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured`);
+      return toRemovalError(server, state.why);
     case "unconfigured":
       return new GatewayError("SERVER_NEEDS_CONFIG", `${server} needs values from you: ${state.missing.join(", ")}`, {
         data: { missing: state.missing },

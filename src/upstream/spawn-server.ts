@@ -41,14 +41,14 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
       stderrTail: () => stderr.tail().map(deps.redact),
       exited: tree.exited,
       work: tree.work,
-      async stop(timeoutMs) {
+      async stop(timeoutMs, asksTwice = false) {
         if (timeoutMs === 0) {
           tree.kill();
           await tree.gone;
           return;
         }
         // The stop deadline is the tree's own: nothing that gives up earlier may leave it running.
-        await tree.stop({ timeoutMs }, new AbortController().signal);
+        await tree.stop({ timeoutMs, asksTwice }, new AbortController().signal);
       },
     };
   };

@@ -18,6 +18,8 @@ export interface NpmRegistry extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** `_npx` in that cache. */
   readonly npxFolder: string;
+  /** While true, packages are asked for in vain: an install hangs. */
+  isHolding: boolean;
 }
 
 /** A registry on this machine with one package: the bad server, whose bin is named like it. Anything else is a 404, as in the real one. */
@@ -29,15 +31,17 @@ export async function startNpmRegistry(directory: string): Promise<NpmRegistry> 
     if (request.url === `/${packageName}`) {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify(packument(url, tarball)));
-    } else if (request.url === `/${packageName}.tgz`) response.end(tarball);
-    else response.writeHead(404, { "Content-Type": "application/json" }).end('{"error":"Not found"}');
+    } else if (request.url === `/${packageName}.tgz`) {
+      if (!registry.isHolding) response.end(tarball);
+    } else response.writeHead(404, { "Content-Type": "application/json" }).end('{"error":"Not found"}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const cache = join(directory, "npm-cache");
-  return {
+  const registry: NpmRegistry = {
     url,
     requests,
+    isHolding: false,
     npxFolder: join(cache, "_npx"),
     env: { npm_config_registry: url, npm_config_cache: cache, npm_config_update_notifier: "false", HOME: directory },
     async [Symbol.asyncDispose]() {
@@ -45,6 +49,7 @@ export async function startNpmRegistry(directory: string): Promise<NpmRegistry> 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return registry;
 }
 
 const manifest = { name: packageName, version: "1.0.0", type: "module", bin: { [packageName]: "bad-server.mjs" } };

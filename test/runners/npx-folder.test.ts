@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
@@ -33,8 +34,14 @@ function startByNpx(settings: object = {}, name = specification): Promise<Runnin
   });
 }
 
+/** It came up, and may be asleep again. */
+async function untilKnown(gateway: RunningGateway): Promise<void> {
+  await until(async () => (await standingOf(gateway.url, "bad")).tools > 0);
+}
+
 /** Called, and asleep again with its whole tree. */
 async function callOnce(gateway: RunningGateway, tool = "env"): Promise<Record<string, string>> {
+  await untilKnown(gateway);
   const result = await execute(gateway.url, `bad:${tool}`);
   expect(result.isError).not.toBe(true);
   await until(async () => aliveIn(pids).length === 0 && (await standingOf(gateway.url, "bad")).status === "dormant");
@@ -46,8 +53,9 @@ test("what npx has installed is started without npx: the same program and variab
   const byNpx = await callOnce(gateway);
   const asked = registry.requests.length;
   expect(asked).toBeGreaterThan(0);
+  const starts = startsIn(pids).length;
   const direct = await callOnce(gateway);
-  expect(startsIn(pids)).toHaveLength(2);
+  expect(startsIn(pids)).toHaveLength(starts + 1);
   expect(registry.requests).toHaveLength(asked);
   // Each process tree has a mark of its own.
   expect({ ...direct, TOOLYARD_INSTANCE: "" }).toEqual({ ...byNpx, TOOLYARD_INSTANCE: "" });
@@ -96,7 +104,7 @@ test("a broken npx folder is moved aside once, with a line that says so, and the
   await rm(join(registry.npxFolder, folder, "node_modules", packageName, "bad"), { recursive: true });
   await rm(join(directory, "data"), { recursive: true });
   await using gateway = await startByNpx();
-  await until(async () => (await standingOf(gateway.url, "bad")).status === "online");
+  await untilKnown(gateway);
   const names = await readdir(registry.npxFolder);
   expect(names).toHaveLength(2);
   const aside = names.find((name) => name.startsWith(`${folder}.broken-`)) as string;
@@ -114,8 +122,27 @@ test("a folder whose program cannot be run is installed again", async () => {
   await chmod(join(registry.npxFolder, folder, "node_modules", packageName, "bad-server.mjs"), 0o644);
   await rm(join(directory, "data"), { recursive: true });
   await using gateway = await startByNpx();
-  await until(async () => (await standingOf(gateway.url, "bad")).status === "online");
+  await untilKnown(gateway);
   expect(await readdir(registry.npxFolder)).toHaveLength(2);
+});
+
+test("an install that is given up leaves nothing behind that the next one stumbles over", async () => {
+  registry.isHolding = true;
+  await using gateway = await startByNpx({
+    runnerQuietMs: 3_000,
+    runnerStopMs: 8_000,
+    callRetryMs: 0,
+    npxFromFolder: false,
+  });
+  await until(async () => (await standingOf(gateway.url, "bad")).status === "error");
+  expect(registry.requests).toContain(`/${packageName}.tgz`);
+  const folder = join(registry.npxFolder, npxFolderName(specification));
+  // npm waits for a minute for a lock that a killed one left.
+  expect(await readdir(folder)).not.toContain("concurrency.lock");
+  registry.isHolding = false;
+  const place = ["--config", gateway.configFile, "--data-dir", join(directory, "data")];
+  expect(await runCommand(["restart", "bad", ...place])).toMatchObject({ code: 0 });
+  expect(await readdir(registry.npxFolder)).toEqual([npxFolderName(specification)]);
 });
 
 test("a package that does not exist is named, with npm's own reason", async () => {

@@ -25,8 +25,10 @@ export interface TreeLifetime {
   /**
    * Ends the tree: closes stdin, after a moment SIGTERM to every member, `timeoutMs` after the call SIGKILL. An abort cuts the
    * patience short, it never leaves the tree running. Resolves when the tree is gone. Later calls share the first one's deadline.
+   * With `asksTwice` SIGTERM comes a second time at half of it: npm puts an install in order at the first one, but not before a download that
+   * hangs has ended; at the second it ends with its lock taken away.
    */
-  stop(options: { readonly timeoutMs: number }, signal: AbortSignal): Promise<void>;
+  stop(options: StopOptions, signal: AbortSignal): Promise<void>;
   /** SIGKILL to every member, at once; `gone` tells when it is done. */
   kill(): void;
   /** What the tree uses now; zeros where there is no /proc. */
@@ -37,6 +39,11 @@ export interface TreeLifetime {
 
 export interface TreeWork extends ProcessWork {
   readonly pids: readonly number[];
+}
+
+export interface StopOptions {
+  readonly timeoutMs: number;
+  readonly asksTwice?: boolean;
 }
 
 export interface TreeParts {
@@ -128,7 +135,7 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     for (const row of others) for (const signal of signals) signalProcess(row.pid, signal);
   }
 
-  async function askToEnd(timeoutMs: number): Promise<void> {
+  async function askToEnd({ timeoutMs, asksTwice = false }: StopOptions): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     // Before it ends: its children would be nobody's then.
     if (!hasExited) kin.look();
@@ -136,14 +143,18 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     await patience.wait(exited, Math.min(endOfInputGraceMs, timeoutMs));
     // A stopped process would keep SIGTERM for later: SIGCONT lets it hear (FAULT 80).
     await askAll(["SIGTERM", "SIGCONT"]);
+    if (asksTwice) {
+      await patience.wait(gone, timeoutMs / 2);
+      await askAll(["SIGTERM"]);
+    }
     await patience.wait(gone, deadline - performance.now());
     patience.end();
   }
 
   return {
     gone,
-    stop({ timeoutMs }, signal) {
-      stopping ??= askToEnd(timeoutMs);
+    stop(options, signal) {
+      stopping ??= askToEnd(options);
       const hurry = () => patience.end();
       if (signal.aborted) hurry();
       signal.addEventListener("abort", hurry, { once: true });

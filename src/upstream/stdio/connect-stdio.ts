@@ -24,13 +24,13 @@ export async function connectStdio(
   const child = await spawn(options.transport, onStderr, signal);
   const endWatch = onWork === undefined ? undefined : watchWork(child, onWork);
   const link = createLink(options, child);
-  const giveUp = () => void link.end({ kind: "asked" }, giveUpMs);
+  const giveUp = () => void link.end({ kind: "asked" }, giveUpMs, true);
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     const peer = await shakeHands(options, link, signal);
     return toConnection(options, child, link, peer);
   } catch (error) {
-    await link.end({ kind: "asked" }, giveUpMs);
+    await link.end({ kind: "asked" }, giveUpMs, true);
     if (signal.aborted) throw abortReason(signal);
     throw error;
   } finally {

@@ -23,7 +23,7 @@ export interface Link {
   readonly lastActivityMs: () => number;
   write(text: string): void;
   request(request: UpstreamRequest): Promise<Reply>;
-  end(why: Closed, stopTimeoutMs: number): Promise<void>;
+  end(why: Closed, stopTimeoutMs: number, asksTwice?: boolean): Promise<void>;
 }
 
 export function createLink(options: ConnectOptions<StdioTransport>, child: ServerProcess): Link {
@@ -66,9 +66,9 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
         link.write(encodeRequest(id, request, link.dialect));
         request.onSent?.();
       }),
-    async end(why, stopTimeoutMs) {
+    async end(why, stopTimeoutMs, asksTwice) {
       finish(why);
-      await child.stop(stopTimeoutMs);
+      await child.stop(stopTimeoutMs, asksTwice);
     },
   };
 

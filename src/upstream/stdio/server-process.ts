@@ -12,8 +12,11 @@ export interface ServerProcess {
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** What it and its descendants have done so far; undefined where that cannot be seen. */
   work(): ServerWork | undefined;
-  /** Ends the whole tree: stdin closed, SIGTERM, after `timeoutMs` SIGKILL. Settles when nothing is left. */
-  stop(timeoutMs: number): Promise<void>;
+  /**
+   * Ends the whole tree: stdin closed, SIGTERM, with `asksTwice` another one at half of the time, after `timeoutMs` SIGKILL. Settles when
+   * nothing is left.
+   */
+  stop(timeoutMs: number, asksTwice?: boolean): Promise<void>;
 }
 
 export interface ServerWork {
