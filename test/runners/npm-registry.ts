@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const serversFolder = fileURLToPath(new URL("../servers", import.meta.url));
+const serversFolder = fileURLToPath(new URL("../../test/servers", import.meta.url));
 
 export const packageName = "bad-mcp-server";
 

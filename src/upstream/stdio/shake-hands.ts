@@ -112,4 +112,5 @@ function handshakeRequest(method: string, signal: AbortSignal): UpstreamRequest 
   return { method, params: [], signal, timeoutMs: handshakeTimeoutMs, maxTimeoutMs: handshakeTimeoutMs };
 }
 
-const handshakeTimeoutMs = 600_000;
+/** Longer than any install is waited for. */
+const handshakeTimeoutMs = 86_400_000;
