@@ -288,6 +288,7 @@ async function openGateway(config: object, directory: string): Promise<Gateway> 
     version: "0",
     environment: process.env,
     dataDir: directory,
+    placeDir: directory,
   });
   await gateway.apply(loaded);
   gateway.letServersStart();

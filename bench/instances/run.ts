@@ -15,7 +15,7 @@ import { execute, rpc, send } from "../../test/harness/rpc.ts";
 import { until } from "../../test/harness/until.ts";
 import { childrenOf, discover } from "../../test/instances/observing.ts";
 import { control } from "../../src/cli/owner-client.ts";
-import { readGatewayHolder } from "../../src/store/gateway-lock.ts";
+import { listGateways } from "../../src/store/gateway-places.ts";
 import { readStartTime } from "../../src/upstream/process/process-table.ts";
 import { inspectable, openHeapReader } from "./inspector.ts";
 import { median, MiB, printTable } from "./table.ts";
@@ -277,8 +277,9 @@ async function cycles(): Promise<void> {
     });
     await until(async () => (await toolCount(gateway.url)) === 1);
     using heap = await openHeapReader(gateway);
-    const holder = await readGatewayHolder({ dataDir: join(directory, "data"), startTimeOf: readStartTime });
-    if (holder === undefined) throw new Error("no lock");
+    const [place] = await listGateways({ dataDir: join(directory, "data"), startTimeOf: readStartTime });
+    if (place === undefined) throw new Error("no lock");
+    const { holder } = place;
     const restart = async (count: number): Promise<void> => {
       for (let cycle = 0; cycle < count; cycle += 1) await control(holder, { command: "restart", name: "tiny" });
     };

@@ -44,8 +44,10 @@ export interface GatewayDeps {
   readonly version: string;
   /** The process's environment: a small safe part of it goes to the servers. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute; created with mode 0700 by the caller. */
+  /** Absolute; created with mode 0700 by the caller. Logins, and marks of what runs: several gateways share them. */
   readonly dataDir: string;
+  /** The gateway's own place in it: catalogs, tokens of its instances, what was learned. No other gateway writes there. */
+  readonly placeDir: string;
   /** `TOOLYARD_KEY`: what logins are encrypted with; without it a key file in the data directory. */
   readonly vaultKey?: string | undefined;
 }
@@ -112,7 +114,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     redact: redactAll,
     authorizeFor: logins.authorizeFor,
   });
-  const keeper = createCatalogFiles(join(deps.dataDir, "catalog"), (message) =>
+  const keeper = createCatalogFiles(join(deps.placeDir, "catalog"), (message) =>
     log.warn({ component: "store" }, message),
   );
   let mayStart = false;
@@ -157,10 +159,10 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     events,
     log,
     clock,
-    dataDir: deps.dataDir,
+    dataDir: deps.placeDir,
   });
   const instanceTokens = createGatewayInstanceTokens({
-    dataDir: deps.dataDir,
+    dataDir: deps.placeDir,
     inUrl: () => config.settings.auth.allowTokenInUrl,
     authenticator: () => authenticator,
     clock,
@@ -186,7 +188,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
       await loadDiscovery(settings.search, {
         log,
         clock,
-        dataDir: deps.dataDir,
+        dataDir: deps.placeDir,
         isShared: (tool) => fleet.get(tool.instance)?.owner === null,
       }),
   );

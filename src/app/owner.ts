@@ -137,7 +137,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
 
   const onConnect = createOwnerDoor({
     secret,
-    headers: () => ({ "Toolyard-Config": gateway.config().file ?? "" }),
+    headers: () => ({ "Toolyard-Config": gateway.config().identity?.realFile ?? "" }),
     onConnection(connection) {
       const serving = connection.purpose === "bridge" ? bridge(connection) : control(connection.socket);
       void serving.catch(() => undefined).finally(() => connection.socket.end());

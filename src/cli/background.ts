@@ -4,9 +4,11 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { sleep } from "../shared/abort.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
-import { readGatewayHolder, type GatewayHolder } from "../store/gateway-lock.ts";
+import type { GatewayHolder } from "../store/gateway-lock.ts";
+import { listGateways } from "../store/gateway-places.ts";
+import { compareServed, differingVariables, type Likeness, type Served } from "../store/served.ts";
 import { readStartTime } from "../upstream/process/process-table.ts";
-import type { CommandContext } from "./context.ts";
+import { openPlace, readConfig, servedBy, type CommandContext } from "./context.ts";
 import { givenOption, textOption } from "./options.ts";
 
 export interface BackgroundOptions {
@@ -15,35 +17,84 @@ export interface BackgroundOptions {
   readonly dataDir: string;
 }
 
-/** A gateway that nobody uses any more ends itself (issue "Instances", one gateway per data directory). */
+/** A gateway that nobody uses any more ends itself (a client that comes back within that time waits for nothing). */
 const idleExitS = 600;
 /** One that is stopping takes up to 29 s, and the next one is to start. */
 const startTimeoutMs = 60_000;
 const lookMs = 50;
+/** A running gateway has read a changed file by then. */
+const editGraceMs = 2_000;
 const logName = "background.log";
 
-/** The gateway that holds the data directory; started in the background when there is none. Rejects with GATEWAY_UNREACHABLE. */
-export async function findOrStartGateway(options: BackgroundOptions): Promise<GatewayHolder> {
-  const { dataDir } = options;
+/** A gateway, and the configuration that was looked for: the file may have changed while it started. */
+export interface FoundGateway {
+  readonly holder: GatewayHolder;
+  readonly config: Config;
+}
+
+/**
+ * The gateway that serves this configuration, and no other; started in the background when there is none. Rejects with
+ * GATEWAY_UNREACHABLE.
+ */
+export async function findOrStartGateway(options: BackgroundOptions): Promise<FoundGateway> {
+  const { context, dataDir } = options;
   const deadline = AbortSignal.timeout(startTimeoutMs);
-  const find = async () => await readGatewayHolder({ dataDir, startTimeOf: readStartTime });
-  let started: { readonly failed: () => number | undefined } | undefined;
+  const edited = performance.now() + editGraceMs;
+  let { config } = options;
+  let started: Started | undefined;
   for (;;) {
-    const holder = await find();
-    if (holder?.url != null) return holder;
-    // One that was beaten to the lock by another's is no failure: that one is waited for.
-    if (holder === undefined && started?.failed() !== undefined)
-      throw unreachable(dataDir, `it ended with code ${started.failed()}`);
-    if (holder === undefined) started ??= startGateway(options);
+    const wanted = servedBy(config, context);
+    // Asked before the look: whoever it was beaten by is seen by then.
+    const code = started?.failed();
+    const running = (await listGateways({ dataDir, startTimeOf: readStartTime })).map(({ holder }) => ({
+      holder,
+      likeness: compareServed(holder.serves, wanted, holder.secret),
+    }));
+    const same = running.filter(({ likeness }) => likeness === "same").map(({ holder }) => holder);
+    const ready = same.find(({ url }) => url !== null);
+    if (ready !== undefined) return { holder: ready, config };
+    if (same.length === 0) {
+      const isSoonSame = running.some(({ likeness }) => likeness === "edited") && performance.now() < edited;
+      // One that was beaten by another's is no failure: that one is waited for.
+      if (code !== undefined) throw unreachable(options, `it ended with code ${code}`);
+      if (started === undefined && !isSoonSame) {
+        sayWhyNotShared(running, wanted);
+        if (running.every(({ likeness }) => likeness === "another")) emptyLog({ ...options, config });
+        started = startGateway({ ...options, config });
+      } else if (running.some(({ holder }) => holder.pid === started?.pid)) {
+        // It runs, with something else: the file was changed before it read it.
+        config = await readConfig(context);
+      }
+    }
     await sleep(lookMs, deadline).catch(() => {
-      throw unreachable(dataDir, `it did not answer within ${startTimeoutMs / 1_000} s`);
+      throw unreachable(options, `it did not answer within ${startTimeoutMs / 1_000} s`);
     });
   }
 }
 
+/** Nobody would guess why servers start a second time. */
+function sayWhyNotShared(
+  running: readonly { readonly holder: GatewayHolder; readonly likeness: Likeness }[],
+  wanted: Served,
+): void {
+  for (const { holder, likeness } of running) {
+    if (likeness !== "other-variables") continue;
+    const names = differingVariables(holder.serves, wanted, holder.secret).join(", ");
+    process.stderr.write(
+      `toolyard: the gateway of process ${holder.pid} serves this configuration with other values of ${names}; this client gets one of its own\n`,
+    );
+  }
+}
+
+interface Started {
+  readonly pid: number | undefined;
+  readonly failed: () => number | undefined;
+}
+
 /** In a session of its own: it outlives the client that needed it first. */
-function startGateway({ context, config, dataDir }: BackgroundOptions): { readonly failed: () => number | undefined } {
-  const log = openSync(join(dataDir, logName), "w", 0o600);
+function startGateway(options: BackgroundOptions): Started {
+  const { context, config, dataDir } = options;
+  const log = openSync(logOf(options), "a", 0o600);
   const [, main = ""] = process.argv;
   const logLevel = textOption(context, "log-level");
   const args = [
@@ -64,7 +115,7 @@ function startGateway({ context, config, dataDir }: BackgroundOptions): { readon
     cwd: context.cwd,
     detached: true,
     stdio: ["ignore", log, log],
-    env: context.env,
+    env: environmentFor(options),
     windowsHide: true,
   });
   closeSync(log);
@@ -72,11 +123,28 @@ function startGateway({ context, config, dataDir }: BackgroundOptions): { readon
   child.on("exit", (status) => (code = status ?? 1));
   child.on("error", () => (code = 1));
   child.unref();
-  return { failed: () => code };
+  return { pid: child.pid, failed: () => code };
 }
 
-function unreachable(dataDir: string, why: string): GatewayError {
-  const file = join(dataDir, logName);
+/** The exposure is each client's own, which it asks for when it connects; what the file refers to has to arrive all the same. */
+function environmentFor({ context, config }: BackgroundOptions): CommandContext["env"] {
+  const { TOOLYARD_EXPOSURE: exposure, ...others } = context.env;
+  return Object.hasOwn(config.identity?.variables ?? {}, "TOOLYARD_EXPOSURE")
+    ? { ...others, TOOLYARD_EXPOSURE: exposure }
+    : others;
+}
+
+/** Where background gateways of a configuration write; several of them add to one file. */
+function logOf({ context, config, dataDir }: BackgroundOptions): string {
+  return join(openPlace(dataDir, servedBy(config, context)), logName);
+}
+
+function emptyLog(options: BackgroundOptions): void {
+  closeSync(openSync(logOf(options), "w", 0o600));
+}
+
+function unreachable(options: BackgroundOptions, why: string): GatewayError {
+  const file = logOf(options);
   const said = lastLines(file);
   return new GatewayError(
     "GATEWAY_UNREACHABLE",

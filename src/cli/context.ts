@@ -8,6 +8,8 @@ import { secretsOf } from "../config/secrets.ts";
 import type { Log } from "../events/log.ts";
 import { createPinoLog } from "../events/pino-log.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
+import { placeOf } from "../store/gateway-places.ts";
+import type { Served } from "../store/served.ts";
 import { depthOf, markerVariable } from "../upstream/process/marker.ts";
 import { textOption } from "./options.ts";
 
@@ -31,9 +33,10 @@ export const commonOptions = {
   "log-level": { type: "string" },
 } as const;
 
-export async function readConfig(context: CommandContext): Promise<Config> {
+/** `file` for who has found one already: another one that would be found before it by now is another configuration. */
+export async function readConfig(context: CommandContext, file?: string): Promise<Config> {
   return await loadConfig({
-    file: textOption(context, "config"),
+    file: file ?? textOption(context, "config"),
     cwd: context.cwd,
     env: context.env,
     flags: toConfigFlags(context.flags),
@@ -81,13 +84,27 @@ export function vaultKeyOf(context: CommandContext): string | undefined {
   return context.env["TOOLYARD_KEY"] || undefined;
 }
 
+/** What a gateway of this configuration serves. The key to the logins belongs to it: without it their servers cannot be reached. */
+export function servedBy(config: Config, context: CommandContext): Served {
+  const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
+  return { configFile: realFile, directory, variables: { ...variables, TOOLYARD_KEY: vaultKeyOf(context) ?? null } };
+}
+
 export function dataDirectoryOf(config: Config, context: CommandContext): string {
   return config.settings.dataDir ?? context.homeDirectories.data;
 }
 
 /** Creates the data directory for the owner only. Throws CONFIG_INVALID when that cannot be done. */
 export function openDataDirectory(config: Config, context: CommandContext): string {
-  const directory = dataDirectoryOf(config, context);
+  return openDirectory(dataDirectoryOf(config, context));
+}
+
+/** The same for what gateways of a configuration keep for themselves. */
+export function openPlace(dataDir: string, served: Served): string {
+  return openDirectory(placeOf(dataDir, served));
+}
+
+function openDirectory(directory: string): string {
   try {
     makeDirectory(directory);
   } catch (error) {

@@ -1,20 +1,20 @@
-import { resolve } from "node:path";
 import type { InstanceLine } from "../app/owner.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
-import { readGatewayHolder, type GatewayHolder } from "../store/gateway-lock.ts";
-import { readStartTime } from "../upstream/process/process-table.ts";
-import { dataDirectoryOf, readConfig, type CommandContext } from "./context.ts";
-import { textOption } from "./options.ts";
+import type { CommandContext } from "./context.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { showWaiting } from "./waiting-line.ts";
+import { findGateway, findGateways } from "./running.ts";
 
-/** `toolyard status`: one line per instance of the gateway that holds the data directory. */
+/** `toolyard status`: one line per instance of the gateway that is meant, or of all that run. */
 export async function status(context: CommandContext): Promise<number> {
-  const holder = await findHolder(context);
-  const answer = await control(holder, { command: "status" });
-  process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})\n`);
-  for (const line of answer.instances ?? []) process.stdout.write(toText(line));
+  const holders = await findGateways(context);
+  for (const holder of holders) {
+    const { configFile } = holder.serves;
+    const which = holders.length > 1 ? ` ${configFile ?? "without a configuration file"}` : "";
+    const answer = await control(holder, { command: "status" });
+    process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})${which}\n`);
+    for (const line of answer.instances ?? []) process.stdout.write(toText(line));
+  }
   return 0;
 }
 
@@ -25,7 +25,7 @@ export async function restart(context: CommandContext): Promise<number> {
     process.stderr.write("toolyard: which server? `toolyard restart <server|instance>`\n");
     return 2;
   }
-  const holder = await findHolder(context);
+  const holder = await findGateway(context);
   const waiting = showWaiting(`waiting for ${plainText(name)} to start`, process.stderr);
   const answer = await control(holder, { command: "restart", name }).finally(waiting.end);
   if (!answer.ok) {
@@ -36,21 +36,10 @@ export async function restart(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** `toolyard stop`: ends the gateway that holds the data directory, as SIGTERM does. */
+/** `toolyard stop`: ends the gateway that is meant, as SIGTERM does. */
 export async function stop(context: CommandContext): Promise<number> {
-  await control(await findHolder(context), { command: "stop" });
+  await control(await findGateway(context), { command: "stop" });
   return 0;
-}
-
-async function findHolder(context: CommandContext): Promise<GatewayHolder> {
-  // A broken configuration must not keep anybody from the gateway that runs with the one before.
-  const given = textOption(context, "data-dir");
-  const dataDir =
-    given === undefined ? dataDirectoryOf(await readConfig(context), context) : resolve(context.cwd, given);
-  const holder = await readGatewayHolder({ dataDir, startTimeOf: readStartTime });
-  if (holder === undefined)
-    throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
-  return holder;
 }
 
 function toText({ id, status: state, dormant, tools, pid, reason }: InstanceLine): string {

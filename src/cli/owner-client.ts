@@ -8,7 +8,7 @@ import type { GatewayHolder } from "../store/gateway-lock.ts";
 
 export interface OwnerSocket {
   readonly socket: Duplex;
-  /** Path of the configuration that the gateway runs with; empty when it has none. */
+  /** Path of the configuration that the gateway runs with now, links followed; empty when it has none. */
   readonly configFile: string;
 }
 

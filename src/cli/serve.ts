@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import { createGateway, type Gateway } from "../app/gateway.ts";
 import { createHttpFront } from "../app/http-front.ts";
 import { createOwner, type Owner } from "../app/owner.ts";
@@ -8,13 +9,16 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../events/log.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { systemClock } from "../shared/clock.ts";
-import { claimGatewayLock, type GatewayHolder, type GatewayLock } from "../store/gateway-lock.ts";
+import type { GatewayLock } from "../store/gateway-lock.ts";
+import { claimPlace } from "../store/gateway-places.ts";
+import type { Served } from "../store/served.ts";
 import { readStartTime } from "../upstream/process/process-table.ts";
 import {
   openDataDirectory,
   openLog,
   readConfig,
   refuseEndlessNesting,
+  servedBy,
   vaultKeyOf,
   type CommandContext,
 } from "./context.ts";
@@ -23,6 +27,7 @@ import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
 import { givenOption, isOn } from "./options.ts";
 import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
+import { describeGateway } from "./running.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
 
@@ -34,7 +39,8 @@ export async function serve(context: CommandContext): Promise<number> {
   refuseOpenBind(config, config.settings.host);
   const idleExitMs = readIdleExit(context);
   const dataDir = openDataDirectory(config, context);
-  await using lock = await claim(dataDir, config, context.version);
+  const claimed = await claim(dataDir, servedBy(config, context), context.version);
+  await using lock = claimed.lock;
   let gateway: Gateway | undefined;
   const format = readLogFormat(context);
   const screen = process.stderr.isTTY ? createTerminalScreen(writeToTerminal, () => process.stderr.columns) : undefined;
@@ -51,6 +57,7 @@ export async function serve(context: CommandContext): Promise<number> {
     version: context.version,
     environment: context.env,
     dataDir,
+    placeDir: claimed.folder,
     vaultKey: vaultKeyOf(context),
   });
   const stopping = createStopping(log);
@@ -93,14 +100,18 @@ function msBeforeServers(waiting: number): number {
 async function run(running: Running): Promise<void> {
   const { context, config, gateway, owner, lock, url, log, stopping, idleExitMs } = running;
   const { host } = config.settings;
+  let served = config.identity;
   await gateway.apply(config);
   await lock.announce(url);
   process.stdout.write(`listening on ${url}\n`);
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
   setTimeout(gateway.letServersStart, msBeforeServers(gateway.waitingStarts));
   const load = async (): Promise<Config> => {
-    const next = await readConfig(context);
+    const next = await readConfig(context, config.file);
     refuseOpenBind(next, host);
+    // The link leads to another file now, or the file refers to other variables: who starts now must see that.
+    if (!isDeepStrictEqual(next.identity, served)) await lock.announceServed(servedBy(next, context));
+    served = next.identity;
     return next;
   };
   await followConfigFile({ gateway, load, log, signal: stopping.asked });
@@ -149,26 +160,21 @@ function writeToTerminal(text: string): void {
   }
 }
 
-async function claim(dataDir: string, config: Config, version: string): Promise<GatewayLock> {
-  const claimed = await claimGatewayLock({
-    dataDir,
-    configFile: config.file,
-    version,
-    startTimeOf: readStartTime,
-  }).catch((error: unknown) => {
+async function claim(
+  dataDir: string,
+  serves: Served,
+  version: string,
+): Promise<{ readonly lock: GatewayLock; readonly folder: string }> {
+  const claimed = await claimPlace({ dataDir, serves, version, startTimeOf: readStartTime }).catch((error: unknown) => {
     throw new GatewayError(
       "DATA_DIR_UNWRITABLE",
       `nothing can be written to the data directory ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
-  if (claimed.kind === "held") return claimed.lock;
-  throw new GatewayError("PORT_TAKEN", `another gateway holds the data directory ${dataDir}: ${describe(claimed.by)}`, {
+  if (claimed.kind === "held") return claimed;
+  throw new GatewayError("PORT_TAKEN", `another gateway serves that already: ${describeGateway(claimed.by)}`, {
     hint: "Use that one, end it with `toolyard stop`, or give this one a --data-dir of its own.",
   });
-}
-
-function describe({ pid, url, configFile }: GatewayHolder): string {
-  return `process ${pid}${url === null ? ", which is starting or stopping" : ` at ${url}`}${configFile === null ? "" : `, configured by ${configFile}`}`;
 }
 
 /** Nobody listens beyond this machine by accident (DESIGN.md, "Safe by default"). */

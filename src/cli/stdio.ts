@@ -4,13 +4,17 @@ import type { Config } from "../config/config.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
 import { sleep } from "../shared/abort.ts";
 import { systemClock } from "../shared/clock.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
 import type { GatewayHolder } from "../store/gateway-lock.ts";
+import { makePlace } from "../store/gateway-places.ts";
 import { findOrStartGateway, type BackgroundOptions } from "./background.ts";
 import {
   openDataDirectory,
   openLog,
+  openPlace,
   readConfig,
   refuseEndlessNesting,
+  servedBy,
   vaultKeyOf,
   type CommandContext,
 } from "./context.ts";
@@ -25,17 +29,12 @@ export async function stdio(context: CommandContext): Promise<number> {
 }
 
 /**
- * A thin bridge to the gateway that holds the data directory, started in the background when there is none: what the client writes
+ * A thin bridge to the gateway that serves this configuration, started in the background when there is none: what the client writes
  * arrives there byte for byte, and the other way round. Several clients share its servers; closing one disturbs none.
  */
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
-  const { holder, socket, configFile } = await reachGateway({ context, config, dataDir });
-  if (config.file !== undefined && configFile !== config.file) {
-    process.stderr.write(
-      `toolyard: the running gateway (process ${holder.pid}) uses ${configFile === "" ? "no configuration file" : configFile}, not ${config.file}; another --data-dir keeps them apart\n`,
-    );
-  }
+  const { holder, socket } = await reachGateway({ context, config, dataDir });
   return await new Promise((resolve) => {
     let clientLeft = false;
     const leave = (): void => {
@@ -63,11 +62,14 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
 
 /** One that has just begun to stop is no longer there when it is knocked at: then there will be another. */
 async function reachGateway(options: BackgroundOptions): Promise<OwnerSocket & { readonly holder: GatewayHolder }> {
-  const { context, config } = options;
+  const { context } = options;
   for (let tries = 1; ; tries += 1) {
-    const holder = await findOrStartGateway(options);
+    const { holder, config } = await findOrStartGateway(options);
     try {
-      return { holder, ...(await openOwnerSocket(holder, "bridge", endpointOf(context, config))) };
+      const opened = await openOwnerSocket(holder, "bridge", endpointOf(context, config));
+      if (opened.configFile === (holder.serves.configFile ?? "")) return { holder, ...opened };
+      opened.socket.destroy();
+      throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} changed its configuration`);
     } catch (error) {
       if (tries === mostTries) throw error;
       await sleep(retryMs, new AbortController().signal);
@@ -85,11 +87,14 @@ function endpointOf(context: CommandContext, { settings }: Config): string {
   return settings.transparent === undefined ? `/mcp/${exposure}` : `/mcp/server/${settings.transparent}`;
 }
 
-/** Everything in this process: its own servers, no lock. */
+/** Everything in this process: its own servers, no lock. It learns in the place of a gateway of its configuration, and reads there. */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
   refuseEndlessNesting(context);
   tuneGarbageCollector();
   const dataDir = openDataDirectory(config, context);
+  const placeDir = openPlace(dataDir, servedBy(config, context));
+  // Where that fails, whatever has to be kept later says so.
+  await makePlace(dataDir, placeDir, servedBy(config, context)).catch(() => undefined);
   let current = config;
   let secrets: (() => ReadonlySet<string>) | undefined;
   const log = openLog({
@@ -103,6 +108,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
     version: context.version,
     environment: context.env,
     dataDir,
+    placeDir,
     vaultKey: vaultKeyOf(context),
   });
   secrets = gateway.secrets;
@@ -113,7 +119,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   try {
     await gateway.apply(config);
     gateway.letServersStart();
-    const load = async (): Promise<Config> => (current = await readConfig(context));
+    const load = async (): Promise<Config> => (current = await readConfig(context, config.file));
     const serving = serveStdio({
       input: process.stdin,
       output: process.stdout,

@@ -14,6 +14,18 @@ export interface Config {
   readonly secrets?: ReadonlySet<string>;
   /** Absolute paths of the files that `envFile` names: a change in one changes the configuration. */
   readonly envFiles?: readonly string[];
+  /** What it was made of. Set by `loadConfig`; absent in a configuration made by hand. */
+  readonly identity?: ConfigIdentity;
+}
+
+/** Two configurations of equal identity are the same file, read in the same place and environment. */
+export interface ConfigIdentity {
+  /** The file with symbolic links followed; undefined when there is none. */
+  readonly realFile: string | undefined;
+  /** Where its relative paths start, links followed: a link elsewhere to the same file starts servers elsewhere. */
+  readonly directory: string | undefined;
+  /** Every variable that the file refers to, with its value; null for one that is not set. Never to be shown. */
+  readonly variables: Readonly<Record<string, string | null>>;
 }
 
 export type Transport = StdioTransport | HttpTransport;

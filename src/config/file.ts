@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { configFileBytes } from "./defaults.ts";
 import type { HomeDirectories } from "./directories.ts";
@@ -34,6 +34,32 @@ async function exists(path: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+export interface ReadFile {
+  readonly text: string;
+  /** The file, and the folder that it was named in, with symbolic links followed. */
+  readonly realFile: string;
+  readonly realDirectory: string;
+}
+
+/** A link is swapped now and then, not again and again. */
+const mostSwaps = 5;
+
+/** The file's text, and which file that is, also when a link on the way is swapped meanwhile. Throws as `readConfigText`. */
+export async function readConfigFile(file: string): Promise<ReadFile> {
+  for (let tries = 1; ; tries += 1) {
+    const before = await follow(file);
+    const text = await readConfigText(file);
+    const realFile = await follow(file);
+    if (realFile === before || tries === mostSwaps)
+      return { text, realFile, realDirectory: await follow(dirname(file)) };
+  }
+}
+
+/** The path with symbolic links followed; as it is when that leads nowhere. */
+export async function follow(path: string): Promise<string> {
+  return await realpath(path).catch(() => path);
 }
 
 /** The file's text. Throws GatewayError CONFIG_INVALID for what is no readable file, larger than 5 MiB, or not UTF-8. */

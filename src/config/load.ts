@@ -1,12 +1,13 @@
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
-import type { Config } from "./config.ts";
+import type { Config, ConfigIdentity } from "./config.ts";
 import type { HomeDirectories } from "./directories.ts";
 import { parseDocument, type Document } from "./document.ts";
 import { readEnvFiles, type EnvFiles } from "./env-file.ts";
-import { findFile, readConfigText } from "./file.ts";
+import { findFile, readConfigFile } from "./file.ts";
 import { deepFreeze } from "./freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
+import { noteReads } from "./note-reads.ts";
 import { buildPeople } from "./people.ts";
 import { predefinedNames } from "./predefined.ts";
 import { createProblems, InvalidConfig } from "./problems.ts";
@@ -37,11 +38,12 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const asked = options.file ?? (options.env["TOOLYARD_CONFIG"] || undefined);
   const file = await findFile(asked, options.cwd, options.homeDirectories);
   if (file === undefined) return buildConfig(undefined, options);
-  const document = parseDocument(await readConfigText(file), file);
+  const { text, realFile, realDirectory } = await readConfigFile(file);
+  const document = parseDocument(text, file);
   const directory = dirname(file);
   const { names: predefined } = predefinedNames(document, directory, options.env);
   const envFiles = await readEnvFiles({ document, directory, variables: options.env, predefined });
-  return assemble({ document, file, directory, envFiles }, options);
+  return assemble({ document, file, directory, envFiles, place: { realFile, directory: realDirectory } }, options);
 }
 
 /**
@@ -54,7 +56,8 @@ export function buildConfig(
 ): Config {
   const document = parseDocument(source?.text ?? "{}", source?.file ?? "(no file)");
   const directory = source ? dirname(source.file) : options.cwd;
-  return assemble({ document, file: source?.file, directory, envFiles: new Map() }, options);
+  const place = { realFile: source?.file, directory: source && directory };
+  return assemble({ document, file: source?.file, directory, envFiles: new Map(), place }, options);
 }
 
 interface ReadSource {
@@ -62,13 +65,17 @@ interface ReadSource {
   readonly file: string | undefined;
   readonly directory: string;
   readonly envFiles: EnvFiles;
+  /** File and directory with symbolic links followed. */
+  readonly place: Omit<ConfigIdentity, "variables">;
 }
 
 function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Config {
   const { document, directory } = source;
   const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const given = readGiven(flags, env);
-  const { read, built, passwords } = readDocument(source, env);
+  // What the flags' own variables say is a matter of each client; what the file refers to decides what is served.
+  const { variables, read: variablesRead } = noteReads(env);
+  const { read, built, passwords } = readDocument(source, variables);
   const { servers } = built;
   const problems = createProblems();
   const people = problems.attempt(() => buildPeople(read, document, servers));
@@ -84,6 +91,7 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
     warnings: [...unknownTopFields(document), ...built.warnings, ...read.warnings, ...people.warnings],
     secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),
     ...(built.envFiles.length > 0 ? { envFiles: built.envFiles } : {}),
+    identity: { ...source.place, variables: variablesRead() },
   });
 }
 

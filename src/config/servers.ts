@@ -101,8 +101,7 @@ function toServer(
 ): ServerConfig {
   const { inherited } = source;
   const transport = toTransport(entry.transport, source.directory);
-  const places = { directory: source.directory, home: source.variables["HOME"] ?? source.variables["USERPROFILE"] };
-  const roots = entry.roots?.flatMap((root) => toRootUri(root, places) ?? []);
+  const roots = entry.roots && toRoots(entry.roots, source);
   const required = { user: entry.required?.user ?? [], team: entry.required?.team ?? [] };
   const isPersonal = required.user.length > 0 || required.team.length > 0;
   const stateful = entry.stateful ?? isKnownStateful(transport);
@@ -178,6 +177,11 @@ function toToolRules(entry: ServerEntry): ToolRules {
  * Relative paths start at the file: the process runs in the file's directory unless `cwd` says otherwise, so that relative
  * arguments mean what they say; arguments themselves are never touched. A bare command is looked up in PATH.
  */
+function toRoots(roots: readonly string[], { directory, variables }: ServerSource): readonly string[] {
+  const places = { directory, home: variables["HOME"] ?? variables["USERPROFILE"] };
+  return roots.flatMap((root) => toRootUri(root, places) ?? []);
+}
+
 function toTransport(transport: ServerEntry["transport"], directory: string): Transport {
   if (transport.kind !== "stdio")
     return { kind: transport.kind, url: transport.url, headers: { ...transport.headers } };

@@ -300,6 +300,18 @@ export const failures = {
     hint: "Run `toolyard login <server>` again and finish in the browser.",
   },
   GATEWAY_UNREACHABLE: { http: 503, rpc: -31074, retry: true, hint: "Start the gateway with `toolyard serve`." },
+  GATEWAY_AMBIGUOUS: {
+    http: 409,
+    rpc: -31087,
+    retry: false,
+    hint: "Name the configuration of the one that you mean with --config.",
+  },
+  GATEWAY_REPLACED: {
+    http: 503,
+    rpc: -31088,
+    retry: true,
+    hint: "Restart the gateway: `toolyard stop`, then start it again. Until then only what is loaded already works.",
+  },
   DATA_DIR_UNWRITABLE: {
     http: 500,
     rpc: -31076,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -10,7 +10,12 @@ beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), "toolyard-lo
 afterEach(async () => await rm(dataDir, { recursive: true, force: true }));
 
 const startTimeOf = (pid: number): string | undefined => (pid === process.pid ? "77" : undefined);
-const options = (): LockOptions => ({ dataDir, configFile: "/c.json", version: "1", startTimeOf });
+const options = (): LockOptions => ({
+  folder: dataDir,
+  serves: { configFile: "/c.json", directory: "/", variables: { TOKEN: "hunter2", UNSET: null } },
+  version: "1",
+  startTimeOf,
+});
 
 test.runIf(process.platform === "linux")(
   "of many that claim at once, also over a stale lock, exactly one holds it",
@@ -37,10 +42,19 @@ test.runIf(process.platform === "linux")(
 test("tells where the gateway answers, to its owner only", async () => {
   const claim = await claimGatewayLock(options());
   if (claim.kind !== "held") throw new Error("not held");
-  expect(await readGatewayHolder(options())).toMatchObject({ url: null, configFile: "/c.json" });
+  expect(await readGatewayHolder(options())).toMatchObject({
+    url: null,
+    serves: { configFile: "/c.json", variables: { UNSET: null } },
+  });
   await claim.lock.announce("http://127.0.0.1:1");
   expect(await readGatewayHolder(options())).toMatchObject({ url: "http://127.0.0.1:1", secret: claim.lock.secret });
+  await claim.lock.announceServed({ ...options().serves, configFile: "/d.json" });
+  expect(await readGatewayHolder(options())).toMatchObject({
+    url: "http://127.0.0.1:1",
+    serves: { configFile: "/d.json" },
+  });
   expect((await stat(join(dataDir, "gateway.lock"))).mode & 0o777).toBe(0o600);
+  expect(await readFile(join(dataDir, "gateway.lock"), "utf8")).not.toContain("hunter2");
   await claim.lock[Symbol.asyncDispose]();
   expect(await readGatewayHolder(options())).toBeUndefined();
 });

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isJsonObject } from "../shared/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../shared/json-bytes.ts";
 import { replaceFile } from "./replace-file.ts";
+import { sealServed, type SealedServed, type Served } from "./served.ts";
 
-/** What the lock of a data directory says of the gateway that holds it. */
+/** What the lock of a gateway's place says of the gateway that holds it. */
 export interface GatewayHolder {
   readonly pid: number;
   /** Start time of that process, where the system tells it: a pid alone may be somebody else's by now. */
@@ -13,16 +14,18 @@ export interface GatewayHolder {
   readonly secret: string;
   /** `http://host:port`; null until it listens, and again when it stops. */
   readonly url: string | null;
-  /** Absolute path of its configuration file. */
-  readonly configFile: string | null;
+  /** What it serves: who wants the same shares it. */
+  readonly serves: SealedServed;
   readonly version: string;
 }
 
-/** One gateway per data directory: held from before it listens until it has stopped everything. */
+/** One gateway per place: held from before it listens until it has stopped everything. */
 export interface GatewayLock extends AsyncDisposable {
   readonly secret: string;
   /** Tells others where it answers; null when it takes nothing new any more. */
   announce(url: string | null): Promise<void>;
+  /** Tells others that the configuration is another one now. */
+  announceServed(serves: Served): Promise<void>;
 }
 
 export type Claim =
@@ -30,8 +33,9 @@ export type Claim =
   | { readonly kind: "taken"; readonly by: GatewayHolder };
 
 export interface LockOptions {
-  readonly dataDir: string;
-  readonly configFile: string | undefined;
+  /** The gateway's place, as `gateway-places.ts` gives it out. */
+  readonly folder: string;
+  readonly serves: Served;
   readonly version: string;
   /** Start time of a running process, undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
@@ -43,13 +47,14 @@ const mostRounds = 50;
 
 /** Takes the lock, also from a gateway that did not end in order; tells who holds it otherwise. */
 export async function claimGatewayLock(options: LockOptions): Promise<Claim> {
-  const path = join(options.dataDir, lockName);
+  const path = join(options.folder, lockName);
+  const secret = randomBytes(32).toString("hex");
   const holder: GatewayHolder = {
     pid: process.pid,
     startTime: options.startTimeOf(process.pid) ?? null,
-    secret: randomBytes(32).toString("hex"),
+    secret,
     url: null,
-    configFile: options.configFile ?? null,
+    serves: sealServed(options.serves, secret),
     version: options.version,
   };
   for (let round = 0; round < mostRounds; round += 1) {
@@ -62,24 +67,39 @@ export async function claimGatewayLock(options: LockOptions): Promise<Claim> {
   throw new Error(`${path} cannot be taken`);
 }
 
-/** Who holds the directory now; undefined when nobody does. */
+/** Who holds the place now; undefined when nobody does. */
 export async function readGatewayHolder(
-  options: Pick<LockOptions, "dataDir" | "startTimeOf">,
+  options: Pick<LockOptions, "folder" | "startTimeOf">,
 ): Promise<GatewayHolder | undefined> {
-  const text = await readText(join(options.dataDir, lockName));
+  const text = await readText(join(options.folder, lockName));
   const holder = text === undefined ? undefined : parseHolder(text);
   return holder !== undefined && isAlive(holder, options.startTimeOf) ? holder : undefined;
 }
 
-function toLock(path: string, holder: GatewayHolder): GatewayLock {
+function toLock(path: string, first: GatewayHolder): GatewayLock {
+  let holder = first;
   let text = JSON.stringify(holder);
+  let writing: Promise<void> = Promise.resolve();
+
+  /** One after the other, so that the last one stays. */
+  async function change(changes: Partial<GatewayHolder>): Promise<void> {
+    holder = { ...holder, ...changes };
+    writing = writing
+      .catch(() => undefined)
+      .then(async () => {
+        const next = JSON.stringify(holder);
+        await replaceFile(path, next);
+        text = next;
+      });
+    await writing;
+  }
+
   return {
-    secret: holder.secret,
-    async announce(url) {
-      text = JSON.stringify({ ...holder, url });
-      await replaceFile(path, text);
-    },
+    secret: first.secret,
+    announce: async (url) => await change({ url }),
+    announceServed: async (serves) => await change({ serves: sealServed(serves, first.secret) }),
     async [Symbol.asyncDispose]() {
+      await writing.catch(() => undefined);
       if ((await readText(path)) === text) await unlink(path).catch(() => undefined);
     },
   };
@@ -150,15 +170,25 @@ function parseHolder(text: string): GatewayHolder | undefined {
     return undefined;
   }
   if (!isJsonObject(value)) return undefined;
-  const { pid, startTime, secret, url, configFile, version } = value;
+  const { pid, startTime, secret, url, serves, version } = value;
   if (typeof pid !== "number" || typeof secret !== "string") return undefined;
   return {
     pid,
     startTime: orNull(startTime),
     secret,
     url: orNull(url),
-    configFile: orNull(configFile),
+    serves: parseServed(isJsonObject(serves) ? serves : value),
     version: orNull(version) ?? "",
+  };
+}
+
+/** An earlier version of Toolyard named its file only: it is found by that, and shared by nobody. */
+function parseServed({ configFile, directory, variables }: JsonObject): SealedServed {
+  const named = isJsonObject(variables) ? Object.entries(variables) : [];
+  return {
+    configFile: orNull(configFile),
+    directory: isJsonObject(variables) ? orNull(directory) : "",
+    variables: Object.fromEntries(named.map(([name, value]) => [name, orNull(value)])),
   };
 }
 

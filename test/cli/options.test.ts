@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runCommand } from "../harness/command.ts";
 import { badServer, mainFile } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
+import { locksIn, onlyPlace } from "../harness/places.ts";
 
 let directory: string;
 let flags: string[];
@@ -21,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await runCommand(["stop", ...flags]);
-  await until(() => !existsSync(join(directory, "data", "gateway.lock")));
+  await until(() => locksIn(join(directory, "data")).length === 0);
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -49,7 +50,7 @@ describe("an option is also a variable", () => {
 
   test("TOOLYARD_IN_PROCESS starts no gateway, and one that is neither true nor false is refused", async () => {
     expect(await runCommand(["stdio", ...flags], { TOOLYARD_IN_PROCESS: "true" })).toMatchObject({ code: 0 });
-    expect(existsSync(join(directory, "data", "background.log"))).toBe(false);
+    expect(existsSync(join(onlyPlace(join(directory, "data")), "background.log"))).toBe(false);
     expect(await runCommand(["stdio", ...flags], { TOOLYARD_IN_PROCESS: "perhaps" })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('TOOLYARD_IN_PROCESS: expected "true" or "false"') as string,
@@ -102,7 +103,9 @@ describe("toolyard stdio", () => {
 
   test("--log-level goes on to the gateway that it starts", async () => {
     await toolsWith("discover_mcp_tools", ["--log-level", "debug"]);
-    await until(() => readFileSync(join(directory, "data", "background.log"), "utf8").includes('"level":"debug"'));
+    await until(() =>
+      readFileSync(join(onlyPlace(join(directory, "data")), "background.log"), "utf8").includes('"level":"debug"'),
+    );
   });
 
   test("--log-level of one in process may be a variable", async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { badServer, startGateway } from "../harness/gateway.ts";
 import { execute, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { onlyPlace } from "../harness/places.ts";
 import { childrenOf, discover, startsIn } from "./observing.ts";
 
 let directory: string;
@@ -78,7 +79,7 @@ test("files that were cut, emptied or written by somebody else are as if they we
     await using first = await startGateway({ config, directory });
     await until(async () => (await toolCount(first.url)) === 8);
   }
-  const catalog = join(directory, "data", "catalog");
+  const catalog = join(onlyPlace(join(directory, "data")), "catalog");
   const [a = "", b = "", c = "", d = ""] = (await readdir(catalog)).sort();
   await truncate(join(catalog, a), 100);
   await truncate(join(catalog, b), 0);

@@ -6,6 +6,7 @@ import { badServer, startGateway } from "../harness/gateway.ts";
 import { createRandom } from "../harness/random.ts";
 import { execute, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { onlyPlace } from "../harness/places.ts";
 import { findSurvivors } from "../processes/survivors.ts";
 import { aliveIn, discover } from "./observing.ts";
 
@@ -79,9 +80,9 @@ describe.runIf(linux)("nothing survives the gateway", () => {
     // Whatever was being written: the next life reads it, and finds every server.
     await using last = await startGateway({ config, directory });
     await until(async () => (await discover(last.url, { query: "" })).total_tools === 2);
-    expect((await readdir(join(directory, "data", "catalog"))).filter((name) => name.endsWith(".json"))).toHaveLength(
-      2,
-    );
+    expect(
+      (await readdir(join(onlyPlace(join(directory, "data")), "catalog"))).filter((name) => name.endsWith(".json")),
+    ).toHaveLength(2);
     await last.stop();
     expect(findSurvivors(token)).toEqual([]);
     return most;

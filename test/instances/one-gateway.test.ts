@@ -13,6 +13,7 @@ import { badServer, mainFile, startGateway } from "../harness/gateway.ts";
 import { runCommand } from "../harness/command.ts";
 import { send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { locksIn, onlyPlace, type LockFile } from "../harness/places.ts";
 import { isAlive } from "../processes/survivors.ts";
 import { aliveIn, startsIn } from "./observing.ts";
 
@@ -31,15 +32,19 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const bridge of bridges.splice(0)) bridge.kill("SIGKILL");
   await runCommand(["stop", ...flags()]);
-  await until(() => !existsSync(lockFile()));
+  await until(() => locksIn(dataDir()).length === 0);
   await rm(directory, { recursive: true, force: true });
 });
 
 const dataDir = (): string => join(directory, "data");
-const lockFile = (): string => join(dataDir(), "gateway.lock");
+const lockFile = (): string => join(onlyPlace(dataDir()), "gateway.lock");
 const flags = (): string[] => ["--config", configFile, "--data-dir", dataDir()];
-const holder = (): { pid: number; url: string; secret: string } =>
-  JSON.parse(readFileSync(lockFile(), "utf8")) as never;
+/** Of the only gateway that runs. */
+function holder(): LockFile {
+  const [lock, ...others] = locksIn(dataDir());
+  if (lock === undefined || others.length > 0) throw new Error("there is not exactly one gateway");
+  return lock;
+}
 
 async function connect(): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
@@ -181,12 +186,15 @@ describe("toolyard stdio", () => {
   });
 
   test("a lock that makes no sense, or names a process that is another one now, is taken over", async () => {
+    const first = await connect();
+    await first.close();
+    await runCommand(["stop", ...flags()]);
+    await until(() => !existsSync(lockFile()));
     for (const text of [
       "",
       "{",
       JSON.stringify({ pid: process.pid, startTime: "1", secret: "x", url: "http://127.0.0.1:1" }),
     ]) {
-      await mkdir(dataDir(), { recursive: true });
       await writeFile(lockFile(), text);
       const client = await connect();
       expect((await client.listTools()).tools).toHaveLength(4);
@@ -221,7 +229,8 @@ describe("toolyard stdio", () => {
 });
 
 test("a data directory that cannot be written to is told as such", async () => {
-  await mkdir(join(dataDir(), "gateway.lock"), { recursive: true });
+  await mkdir(dataDir());
+  await writeFile(join(dataDir(), "gateways"), "in the way");
   const refused = await runCommand(["serve", "--port", "0", ...flags()]);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain("nothing can be written to the data directory");
@@ -237,7 +246,7 @@ test("servers are started also where it cannot be recorded that they run", async
   await client.close();
 });
 
-test("a second gateway on the same data directory is an error that names the first", async () => {
+test("a second gateway of the same configuration is an error that names the first", async () => {
   await using gateway = await startGateway({ config: readFileSync(configFile, "utf8"), directory });
   const second = await runCommand(["serve", "--port", "0", ...flags()]);
   expect(second.code).toBe(1);

@@ -7,6 +7,7 @@ import { startManyServers } from "../harness/many-servers.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { onlyPlace } from "../harness/places.ts";
 
 const tools = [{ name: "first" }, { name: "second" }];
 
@@ -75,7 +76,7 @@ test("use is counted on disk; what was loaded and used most is loaded again in t
       await run(first.url, "two:canary");
       await run(first.url, "three:canary");
     }
-    const kept = JSON.parse(await readFile(join(directory, "data", "namespace-usage.json"), "utf8"));
+    const kept = JSON.parse(await readFile(join(onlyPlace(join(directory, "data")), "namespace-usage.json"), "utf8"));
     expect(kept.uses).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ instance: "two", loads: 1, calls: 1, tools: { canary: 1 } }),

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { post, untilOnline } from "../harness/rest.ts";
 import { rpc, send } from "../harness/rpc.ts";
+import { onlyPlace } from "../harness/places.ts";
 
 describe("the endpoint of one instance", () => {
   let gateway: RunningGateway;
@@ -37,7 +38,7 @@ describe("the endpoint of one instance", () => {
 
   test("a token is ty_inst_ and 64 hex digits; only its hash is kept, for the owner alone", async () => {
     expect(token).toMatch(/^ty_inst_[0-9a-f]{64}$/);
-    const file = join(gateway.directory, "data", "instance-tokens.json");
+    const file = join(onlyPlace(join(gateway.directory, "data")), "instance-tokens.json");
     const kept = await readFile(file, "utf8");
     expect(kept).not.toContain(token);
     expect(kept).toContain(createHash("sha256").update(token).digest("hex"));
