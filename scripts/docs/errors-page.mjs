@@ -108,6 +108,9 @@ const groups = [
       BIND_REFUSED: "The address can be reached from other machines, and no authentication is configured.",
       LOGIN_FAILED: "The login was refused, abandoned, or could not be finished.",
       GATEWAY_UNREACHABLE: "A command needs the running gateway, and there is none, or it does not answer.",
+      GATEWAY_AMBIGUOUS: "A command needs one running gateway, several run, and it was not said which.",
+      GATEWAY_REPLACED:
+        "Something is needed for the first time, and the files that it is loaded from are gone or of another version: the package was installed or built anew under the running gateway. It goes away by itself when the same files are back.",
       DATA_DIR_UNWRITABLE:
         "Something has to be kept on disk, and cannot be: the disk is full, or may not be written to.",
       ADDRESS_UNUSABLE: "The address to listen on is not one of this machine.",

@@ -6,6 +6,7 @@ import type { Clock } from "../shared/clock.ts";
 import { GatewayError, rewriteFailure } from "../shared/gateway-error.ts";
 import type { Lineage } from "./lineage.ts";
 import type { LargeBuffers } from "../shared/large-buffers.ts";
+import type { LoadLate } from "../shared/late-module.ts";
 import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
 import type { GatewayIdentity } from "../upstream/encode.ts";
 import { createGuardian } from "../upstream/process/guardian.ts";
@@ -25,6 +26,7 @@ export interface ConnectionsDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
   readonly memory: LargeBuffers;
+  readonly loadLate: LoadLate;
   /** Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and answers. */
   readonly redact: (text: string) => string;
   readonly lineage: Lineage;
@@ -92,7 +94,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       const giveUpMs = deps.settings().instances.runnerStopMs;
       return await connectRunner({ ...options, onWork, giveUpMs }, signal);
     }
-    const { connectHttp } = await import("../upstream/http/connect-http.ts");
+    const { connectHttp } = await deps.loadLate("http", async () => await import("../upstream/http/connect-http.ts"));
     return await connectHttp(
       { ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) },
       signal,

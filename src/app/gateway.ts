@@ -31,6 +31,7 @@ import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createGatewayLogins } from "./logins.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-tokens.ts";
+import { createLateModules, type LateModules } from "./late-modules.ts";
 import { createLineage } from "./lineage.ts";
 import { createNamespaces, type Namespaces } from "./namespaces.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
@@ -66,6 +67,8 @@ export interface Gateway extends AsyncDisposable {
   readonly namespaces: Namespaces;
   readonly instanceTokens: GatewayInstanceTokens;
   readonly metrics: Metrics;
+  /** What is loaded when it is first needed, and whether it still can be. */
+  readonly late: LateModules;
   readonly viewOf: (principal: Principal) => View;
   readonly authenticator: () => Authenticator;
   /** How many tools of an instance its configuration lets anybody see. */
@@ -102,12 +105,20 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     if (known.config !== config) known = { config, secrets: secretsOf(config) };
     return redact(redact(text, known.secrets), logins.secrets());
   };
-  const logins = createGatewayLogins({ dataDir: deps.dataDir, vaultKey: deps.vaultKey, clock, log });
+  const late = createLateModules({ log, clock });
+  const logins = createGatewayLogins({
+    dataDir: deps.dataDir,
+    vaultKey: deps.vaultKey,
+    clock,
+    log,
+    loadLate: late.load,
+  });
   const memory = createLargeBuffers();
   const lineage = createLineage();
   const connections = createConnections({
     ...deps,
     memory,
+    loadLate: late.load,
     settings: () => config.settings,
     identity,
     lineage,
@@ -168,7 +179,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     clock,
     log,
   });
-  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
+  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version, loadLate: late.load });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
   const loners = createLoners(clock);
   const routing = createRouting({
@@ -185,12 +196,16 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const logLevels = createLogLevels(instanceOf, events);
   const discovery = createDiscovery(
     async () =>
-      await loadDiscovery(settings.search, {
-        log,
-        clock,
-        dataDir: deps.placeDir,
-        isShared: (tool) => fleet.get(tool.instance)?.owner === null,
-      }),
+      await late.load(
+        "search",
+        async () =>
+          await loadDiscovery(settings.search, {
+            log,
+            clock,
+            dataDir: deps.placeDir,
+            isShared: (tool) => fleet.get(tool.instance)?.owner === null,
+          }),
+      ),
   );
   const mcp = createMcpFront({
     memory,
@@ -252,6 +267,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     namespaces,
     instanceTokens,
     metrics,
+    late,
     viewOf,
     authenticator: () => authenticator,
     toolCount: ({ id, server: { tools: rules } }) =>

@@ -24,8 +24,12 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
   const server: HttpServer = createHttpServer({
     mcp: gateway.mcp.http,
     endpointOf: gateway.mcp.endpointOf,
-    frontPage: async (request, response) => (await import("./front-page.ts")).showFrontPage(gateway, request, response),
-    loadRest: async () => await (await import("./rest.ts")).loadRest(gateway, log),
+    frontPage: async (request, response) => {
+      const { showFrontPage } = await gateway.late.load("front-page", async () => await import("./front-page.ts"));
+      showFrontPage(gateway, request, response);
+    },
+    loadRest: async () =>
+      await gateway.late.load("rest", async () => await (await import("./rest.ts")).loadRest(gateway, log)),
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,

@@ -5,6 +5,7 @@ import type { Log } from "../events/log.ts";
 import type { Logins } from "../identity/oauth/logins.ts";
 import type { LoginOf } from "../instance/login-notice.ts";
 import type { Clock } from "../shared/clock.ts";
+import type { LoadLate } from "../shared/late-module.ts";
 import type { HttpCredentials } from "../upstream/connect.ts";
 
 export interface GatewayLoginsDeps {
@@ -13,6 +14,7 @@ export interface GatewayLoginsDeps {
   readonly vaultKey: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  readonly loadLate: LoadLate;
 }
 
 /** What people have logged in for, as the running gateway uses it. */
@@ -38,10 +40,10 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
   let onChange: (() => void) | undefined;
 
   async function load(): Promise<Logins> {
-    const [{ createLogins }, { createTokenVault }] = await Promise.all([
-      import("../identity/oauth/logins.ts"),
-      import("../store/token-vault.ts"),
-    ]);
+    const [{ createLogins }, { createTokenVault }] = await deps.loadLate(
+      "logins",
+      async () => await Promise.all([import("../identity/oauth/logins.ts"), import("../store/token-vault.ts")]),
+    );
     loaded = createLogins({ ...deps, store: createTokenVault({ directory: deps.dataDir, secret: deps.vaultKey }) });
     watcher = openWatcher(join(deps.dataDir, "tokens"));
     return loaded;
@@ -63,7 +65,11 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     }
   }
 
-  const get = (): Promise<Logins> => (loading ??= load());
+  const get = (): Promise<Logins> =>
+    (loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
 
   return {
     async authorizeFor(server, instance) {

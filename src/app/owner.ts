@@ -28,6 +28,8 @@ export interface ControlAnswer {
   readonly message?: string;
   readonly hint?: string;
   readonly instances?: readonly InstanceLine[];
+  /** Of `status`: why the gateway should be restarted. */
+  readonly problem?: string | undefined;
 }
 
 export interface InstanceLine {
@@ -84,7 +86,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
     const { command, name } = isJsonObject(request) ? request : {};
     switch (command) {
       case "status":
-        return { ok: true, instances: gateway.fleet.all().map(toLine) };
+        return { ok: true, instances: gateway.fleet.all().map(toLine), problem: gateway.late.problem };
       case "restart": {
         const chosen = choose(String(name));
         await restartAll(chosen, signal);

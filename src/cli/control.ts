@@ -13,6 +13,7 @@ export async function status(context: CommandContext): Promise<number> {
     const which = holders.length > 1 ? ` ${configFile ?? "without a configuration file"}` : "";
     const answer = await control(holder, { command: "status" });
     process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})${which}\n`);
+    if (answer.problem !== undefined) process.stdout.write(`  restart it: ${plainText(answer.problem)}\n`);
     for (const line of answer.instances ?? []) process.stdout.write(toText(line));
   }
   return 0;

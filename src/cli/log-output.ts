@@ -32,23 +32,24 @@ export interface LogOutputOptions {
   readonly format: LogFormat | undefined;
   /** Undefined where stderr is no terminal. */
   readonly screen: TerminalScreen | undefined;
-  readonly dataDir: string;
+  /** Of this gateway, in the data directory. */
+  readonly folder: string;
 }
 
 /**
  * Programs read JSON lines on stderr. On a terminal a person reads warnings as plain lines, and all of the log stands in a file of
  * the data directory. `--log-format` puts all of it on stderr, in the form that it names.
  */
-export async function openLogOutput({ format, screen, dataDir }: LogOutputOptions): Promise<LogOutput> {
+export async function openLogOutput({ format, screen, folder }: LogOutputOptions): Promise<LogOutput> {
   if (format === "pretty") return { write: (line) => show(toPlainLine(line), screen), file: undefined };
   if (format === "json" || screen === undefined) return { write: (line) => show(line, screen), file: undefined };
-  const file = await openLogFile(join(dataDir, "logs"));
+  const file = await openLogFile(join(folder, "logs"));
   return {
     write(line) {
       file.write(line);
       if (isWarning(line)) screen.print(toPlainLine(line));
     },
-    file: join(dataDir, "logs", logName),
+    file: join(folder, "logs", logName),
   };
 }
 

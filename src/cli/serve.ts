@@ -44,7 +44,7 @@ export async function serve(context: CommandContext): Promise<number> {
   let gateway: Gateway | undefined;
   const format = readLogFormat(context);
   const screen = process.stderr.isTTY ? createTerminalScreen(writeToTerminal, () => process.stderr.columns) : undefined;
-  const output = await openLogOutput({ format, screen, dataDir });
+  const output = await openLogOutput({ format, screen, folder: claimed.folder });
   const log = openLog({
     config: () => gateway?.config() ?? config,
     tokens: () => gateway?.secrets(),

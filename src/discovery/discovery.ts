@@ -70,7 +70,11 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
   }
 
   async function parts(): Promise<DiscoveryParts> {
-    loading ??= load();
+    // What cannot be loaded now may be there at the next search.
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
     loaded = await loading;
     return loaded;
   }

@@ -114,7 +114,7 @@ test("fuse is stopped after its time and says so", async () => {
   });
 });
 
-test("fuse without its worker file fails as a search, not as a crash", async () => {
+test("fuse without its worker file says that the gateway was replaced, and does not crash", async () => {
   const engine = createFuseEngine(new URL("file:///nowhere/fuse-worker.js"));
-  await expect(engine.search(ask("issue"), never)).rejects.toMatchObject({ code: "SEARCH_FAILED" });
+  await expect(engine.search(ask("issue"), never)).rejects.toMatchObject({ code: "GATEWAY_REPLACED" });
 });

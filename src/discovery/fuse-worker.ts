@@ -2,9 +2,11 @@ import { parentPort, workerData } from "node:worker_threads";
 
 import Fuse from "fuse.js";
 
+import { requireBuild } from "../shared/build-id.ts";
 import type { FuseJob, FuseResult } from "./fuse.ts";
 
-const { query, limit, records } = workerData as FuseJob;
+const { query, limit, records, buildId } = workerData as FuseJob;
+requireBuild(buildId);
 
 const fuse = new Fuse(records, {
   threshold: 0.3,

@@ -3,6 +3,8 @@ import { Worker } from "node:worker_threads";
 import type { Match } from "../catalog/search/confidence-weights.ts";
 import { isWantedTool, type ScoredTool } from "../catalog/search/rank.ts";
 import type { ToolEntry } from "../catalog/snapshot.ts";
+import { buildId } from "../shared/build-id.ts";
+import { isLoadFailure } from "../shared/late-module.ts";
 import { abortReason } from "../shared/abort.ts";
 import { GatewayError } from "../shared/gateway-error.ts";
 import { createSemaphore } from "../shared/semaphore.ts";
@@ -23,6 +25,8 @@ export interface FuseJob {
   readonly query: string;
   readonly limit: number;
   readonly records: readonly FuseRecord[];
+  /** Of the gateway: the worker's file may have been replaced by that of another build. */
+  readonly buildId: string;
 }
 
 export interface FuseRecord {
@@ -49,7 +53,7 @@ export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "f
       const tools = request.parts.flatMap((part) => part.tools).filter((tool) => isWantedTool(tool, request));
       const release = await workers.acquire(signal);
       try {
-        const job = { query: request.query, limit: request.limit, records: tools.map(toRecord) };
+        const job = { query: request.query, limit: request.limit, records: tools.map(toRecord), buildId };
         const { found, total } = await runWorker(workerFile, job, signal);
         const scored = found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score));
         return { tools: scored, total, match: matchOf(scored[0]) };
@@ -84,7 +88,15 @@ async function runWorker(url: URL, job: FuseJob, signal: AbortSignal): Promise<F
         fuseTimeoutMs,
       );
       const failed = (cause: unknown): void =>
-        reject(new GatewayError("SEARCH_FAILED", "the fuse engine failed", { cause }));
+        reject(
+          isLoadFailure(cause)
+            ? new GatewayError(
+                "GATEWAY_REPLACED",
+                "this gateway's files were replaced or removed: the fuse engine cannot be loaded",
+                { cause },
+              )
+            : new GatewayError("SEARCH_FAILED", "the fuse engine failed", { cause }),
+        );
       const giveUp = (): void => reject(abortReason(signal));
       signal.addEventListener("abort", giveUp, { once: true });
       worker.once("message", resolve).once("error", failed).once("exit", failed);

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import type { LoadLate } from "../shared/late-module.ts";
 import type { EventBus } from "./bus.ts";
 import { createEventMeters, type EventMeters } from "./event-meters.ts";
 import type { MetricValue } from "./metric-values.ts";
@@ -14,6 +15,8 @@ export interface MetricsOptions {
   /** All instances as they stand now. */
   readonly instances: () => Iterable<{ readonly status: string }>;
   readonly version: string;
+  /** How prom-client is loaded; at once without it. */
+  readonly loadLate?: LoadLate;
 }
 
 /** A sink of events. */
@@ -23,7 +26,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const unsubscribe = options.events.subscribe(meters.count);
   return {
     async scrape() {
-      const opened = await (registry ??= openRegistry(meters, options));
+      registry ??= openRegistry(meters, options).catch((error: unknown) => {
+        registry = undefined;
+        throw error;
+      });
+      const opened = await registry;
       return { text: await opened.metrics(), contentType: opened.contentType };
     },
     [Symbol.dispose]: unsubscribe,
@@ -31,7 +38,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 async function openRegistry(meters: EventMeters, options: MetricsOptions): Promise<Registry> {
-  const prom = await import("prom-client");
+  const load = async () => await import("prom-client");
+  const prom = await (options.loadLate?.("metrics", load) ?? load());
   const opened = new prom.Registry();
   const add = (
     name: string,

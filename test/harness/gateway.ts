@@ -24,6 +24,8 @@ export interface GatewayOptions {
   readonly config: unknown;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The command's file, when it is not the one that was built here. */
+  readonly main?: string;
   /** A folder to keep between two gateways; made and removed by the test. */
   readonly directory?: string;
 }
@@ -39,7 +41,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const configFile = join(directory, "toolyard.json");
   await writeFile(configFile, typeof options.config === "string" ? options.config : JSON.stringify(options.config));
   const args = [
-    mainFile,
+    options.main ?? mainFile,
     "serve",
     "--config",
     configFile,

@@ -1,11 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { requireBuild } from "../../shared/build-id.ts";
 import { compileSchema } from "./compile-schema.ts";
 import type { CompileReply, CompileRequest, CompileWorkerData } from "./worker-messages.ts";
 
 // The entry of the worker thread that `createCompiler` starts. Loading it loads Ajv.
 const port = parentPort;
 if (port === null) throw new Error("this file runs as a worker thread only");
-const { codeLimit } = workerData as CompileWorkerData;
+const { codeLimit, buildId } = workerData as CompileWorkerData;
+requireBuild(buildId);
 
 port.on("message", ({ id, text }: CompileRequest) => {
   port.postMessage({

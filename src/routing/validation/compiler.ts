@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { buildId } from "../../shared/build-id.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { GatewayError } from "../../shared/gateway-error.ts";
 import type { ValidationLimits } from "./limits.ts";
@@ -110,7 +111,7 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
 
   function startThread(): Thread {
     const worker = new Worker(workerFile, {
-      workerData: { codeLimit: limits.codeBytes } satisfies CompileWorkerData,
+      workerData: { codeLimit: limits.codeBytes, buildId } satisfies CompileWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: limits.workerHeapMb, maxYoungGenerationSizeMb: 4 },
       // It needs neither the gateway's secrets nor its streams: stdout may be an MCP connection.
       env: {},

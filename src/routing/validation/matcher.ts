@@ -18,13 +18,23 @@ const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000
 /** Matchers compile at the first text that they see: a schema may hold thousands of patterns. RE2 loads with the first of all. */
 export function createMatchers(budget: Budget): CreateMatcher {
   const require = createRequire(import.meta.url);
+
+  function loadEngine(): typeof RE2JS {
+    try {
+      return (require("re2js") as typeof import("re2js")).RE2JS;
+    } catch (error) {
+      // Its package is being installed anew: better unchecked than refused.
+      throw new GivenUp("what runs patterns cannot be loaded", { cause: error });
+    }
+  }
+
   return (pattern) => {
     const usesSpace = /\\s/i.test(pattern);
     let program: RE2JS | undefined;
 
     function compile(): RE2JS {
       budget.look();
-      const { RE2JS: engine } = require("re2js") as typeof import("re2js");
+      const engine = loadEngine();
       return engine.compile(engine.translateRegExp(pattern));
     }
 

@@ -46,6 +46,7 @@ export function createValidators(options: ValidatorsOptions): Validators {
   const compiler = createCompiler({ clock: options.clock, limits, workerFile });
   const runtime = createRuntime(() => options.clock.monotonic(), limits.checkMs);
   const cache = createValidatorCache(limits);
+  let isOut = false;
   const pending = new Map<string, Promise<Verdict>>();
 
   async function compile(hash: string, schema: JsonObject): Promise<Verdict> {
@@ -54,8 +55,11 @@ export function createValidators(options: ValidatorsOptions): Validators {
       text === undefined
         ? { kind: "unvalidated", reason: "the schema is too large or too deep" }
         : await compiler.compile(text);
+    const wasOut = isOut;
+    isOut = outcome.kind === "unavailable";
     if (outcome.kind === "code") return keep(hash, outcome.code);
-    options.onUnvalidated?.(hash, outcome.reason);
+    // While there is no worker it is tried at every call: once is enough to say so.
+    if (!(isOut && wasOut)) options.onUnvalidated?.(hash, outcome.reason);
     if (outcome.kind === "unvalidated") cache.set(hash, "unvalidated", 0);
     return "unvalidated";
   }

@@ -4,6 +4,8 @@ import type { Compiled } from "./compile-schema.ts";
 export interface CompileWorkerData {
   /** Characters of code that one schema may become. */
   readonly codeLimit: number;
+  /** Of the gateway: a worker of another build would make code that does not fit. */
+  readonly buildId: string;
 }
 
 export interface CompileRequest {

@@ -1,0 +1,143 @@
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { Log } from "../events/log.ts";
+import { buildId } from "../shared/build-id.ts";
+import type { Clock } from "../shared/clock.ts";
+import { GatewayError } from "../shared/gateway-error.ts";
+import { isLoadFailure, type LateModule, type LoadLate } from "../shared/late-module.ts";
+import { workerUrl } from "../shared/worker-file.ts";
+import type { LateCheck } from "./late-check-worker.ts";
+
+/** Loading what is needed late, in an installation that may be replaced meanwhile (`npm ci`, a build, an update). */
+export interface LateModules {
+  readonly load: LoadLate;
+  /** Why the gateway should be restarted, in one sentence; undefined while nothing failed. */
+  readonly problem: string | undefined;
+}
+
+export interface LateModulesOptions {
+  readonly log: Log;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Changes when the files do that are loaded late; a test may give another. */
+  readonly installation?: () => string;
+}
+
+/** While files are missing every request would look for them again. */
+const retryMs = 1_000;
+/** The largest of them takes 0.4 s on a busy machine. */
+const checkTimeoutMs = 20_000;
+
+export function createLateModules({
+  log,
+  clock,
+  installation = identifyInstallation,
+}: LateModulesOptions): LateModules {
+  const first = installation();
+  const loaded = new Set<LateModule>();
+  const failed = new Map<LateModule, { readonly error: GatewayError; readonly atMs: number }>();
+  const checking = new Map<LateModule, Promise<void>>();
+
+  /** Any number of requests share one check. */
+  async function checkOnce(what: LateModule): Promise<void> {
+    let check = checking.get(what);
+    if (check === undefined) {
+      check = checkInWorker(what).finally(() => checking.delete(what));
+      checking.set(what, check);
+    }
+    await check;
+  }
+
+  function fail(what: LateModule, cause: unknown): GatewayError {
+    const why = cause instanceof Error ? (cause.message.split("\n", 1)[0] ?? "") : String(cause);
+    const error = new GatewayError(
+      "GATEWAY_REPLACED",
+      `this gateway's files were replaced or removed while it ran, and ${names[what]} cannot be loaded from them (${why})`,
+      { cause },
+    );
+    // Once for each time that something goes missing, not for each request.
+    if (!failed.has(what))
+      log.warn({ component: "app", operation: "load", what }, `${error.message}: restart the gateway`);
+    failed.set(what, { error, atMs: clock.monotonic() });
+    return error;
+  }
+
+  return {
+    get problem() {
+      return [...failed.values()][0]?.error.message;
+    },
+    async load(what, load) {
+      const before = failed.get(what);
+      if (before !== undefined && clock.monotonic() - before.atMs < retryMs) throw before.error;
+      try {
+        // Untouched files need no check, and what is loaded needs none either.
+        if (before !== undefined || (!loaded.has(what) && installation() !== first)) await checkOnce(what);
+        const module = await load();
+        loaded.add(what);
+        if (failed.delete(what))
+          log.info({ component: "app", operation: "load", what }, `${names[what]} could be loaded after all`);
+        return module;
+      } catch (error) {
+        if (error instanceof CheckFailed) throw fail(what, error.cause);
+        throw isLoadFailure(error) ? fail(what, error) : error;
+      }
+    },
+  };
+}
+
+const names: Readonly<Record<LateModule, string>> = {
+  rest: "the REST API",
+  "front-page": "the front page",
+  metrics: "the metrics",
+  search: "the search engine",
+  logins: "the use of logins",
+  http: "the connection to remote servers",
+};
+
+class CheckFailed extends Error {
+  override readonly name = "CheckFailed";
+}
+
+/** Loads it in a thread that is thrown away: an import that fails here would fail for as long as this process lives. */
+async function checkInWorker(what: LateModule): Promise<void> {
+  const worker = new Worker(workerUrl(import.meta.url, "late-check-worker"), {
+    workerData: { what, buildId } satisfies LateCheck,
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const refuse = (cause: unknown): void => reject(new CheckFailed("its files are not there", { cause }));
+      const timer = setTimeout(() => refuse(new Error("loading it takes too long")), checkTimeoutMs);
+      worker.once("error", refuse);
+      worker.once("exit", (code) => {
+        clearTimeout(timer);
+        if (code === 0) resolve();
+        else refuse(new Error(`loading it ended with code ${code}`));
+      });
+    });
+  } finally {
+    await worker.terminate();
+  }
+}
+
+/**
+ * Our own files, and every `node_modules` that packages are looked for in. An installation changes the entries of such a folder before it
+ * does anything else, so that its time changes.
+ */
+function identifyInstallation(): string {
+  const own = fileURLToPath(import.meta.url);
+  const marks = [markOf(own)];
+  for (let folder = dirname(own); ; folder = dirname(folder)) {
+    marks.push(markOf(join(folder, "node_modules")));
+    if (folder === dirname(folder)) return marks.join(" ");
+  }
+}
+
+function markOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? "-" : `${found.ino}:${found.mtimeMs}`;
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
+import { startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { get } from "../harness/rest.ts";
+import { execute, rpc } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
+import { Installation } from "./installation.ts";
+
+const everything = fileURLToPath(
+  new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+);
+
+let directory: string;
+let installation: Installation;
+
+beforeEach(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), "toolyard-reinstall-")));
+  installation = new Installation(join(directory, "package"));
+  await installation.addBuild();
+  await installation.addPackages();
+});
+
+afterEach(async () => await rm(directory, { recursive: true, force: true }));
+
+async function start(toolyard: object = {}): Promise<RunningGateway> {
+  const gateway = await startGateway({
+    config: { mcpServers: { every: { command: process.execPath, args: [everything] } }, toolyard },
+    main: installation.main,
+    directory,
+  });
+  // It is up, and nothing else of the gateway has been used yet.
+  await until(async () => (await execute(gateway.url, "every:echo", { message: "hello" })).isError !== true);
+  return gateway;
+}
+
+const statusOf = async (): Promise<string> =>
+  (await runCommand(["status", "--config", join(directory, "toolyard.json"), "--data-dir", join(directory, "data")]))
+    .stdout;
+
+const search = async (url: string, query = "echo a message"): Promise<string> =>
+  JSON.stringify((await rpc(`${url}/mcp`, "tools/call", { name: "discover_mcp_tools", arguments: { query } })).json);
+
+async function expectReplaced(url: string, path: string): Promise<void> {
+  const answer = await get(`${url}${path}`);
+  expect(answer.status).toBe(503);
+  expect(answer.json.code).toBe("GATEWAY_REPLACED");
+  expect(answer.text).toContain("Restart the gateway");
+}
+
+async function expectAllThere(url: string): Promise<void> {
+  await until(async () => (await get(`${url}/openapi.json`)).status === 200);
+  await until(async () => (await get(`${url}/metrics`)).status === 200);
+  await until(async () => (await search(url)).includes("every:echo"));
+  await until(async () =>
+    JSON.stringify(await execute(url, "every:echo", { message: 7 })).includes("ARGUMENTS_INVALID"),
+  );
+  expect(await statusOf()).not.toContain("restart it");
+}
+
+test(
+  "a running gateway outlives `npm ci`: it says what to do while its files are gone, and goes on when they are back",
+  { timeout: 120_000 },
+  async () => {
+    await using gateway = await start();
+    await installation.removePackages();
+    await installation.removeBuild();
+    for (let times = 0; times < 3; times += 1) {
+      await expectReplaced(gateway.url, "/openapi.json");
+      await expectReplaced(gateway.url, "/metrics");
+    }
+    expect(await search(gateway.url)).toMatch(/GATEWAY_REPLACED/);
+    const called = JSON.stringify(await execute(gateway.url, "every:echo", { message: "still here" }));
+    expect(called).toContain("still here");
+    expect(await statusOf()).toContain("restart it: this gateway's files were replaced");
+    expect(gateway.stderr().match(/the REST API cannot be loaded/g)).toHaveLength(1);
+    await installation.addBuild();
+    await installation.addPackages();
+    await expectAllThere(gateway.url);
+  },
+);
+
+test("a package that is only half there spoils nothing for later", { timeout: 120_000 }, async () => {
+  await using gateway = await start();
+  await installation.removePackages();
+  await installation.addPackages();
+  // Fastify itself is there, and finds nothing of what it needs first.
+  for (const name of ["avvio", "find-my-way"])
+    await rm(join(installation.folder, "node_modules", name), { recursive: true });
+  await expectReplaced(gateway.url, "/openapi.json");
+  expect(gateway.stderr()).toMatch(/Cannot find (package|module) '(avvio|find-my-way)'/);
+  await installation.addPackages();
+  await expectAllThere(gateway.url);
+});
+
+test("a build of other sources is never mixed with the one that runs", { timeout: 120_000 }, async () => {
+  await using gateway = await start({ search: { engine: "fuse" } });
+  await search(gateway.url, "echo");
+  await installation.removeBuild();
+  await installation.addOtherBuild(join(directory, "workshop"));
+  await expectReplaced(gateway.url, "/openapi.json");
+  expect(await search(gateway.url, "echo")).toMatch(/GATEWAY_REPLACED/);
+  await installation.removeBuild();
+  await installation.addBuild();
+  await until(async () => (await get(`${gateway.url}/openapi.json`)).status === 200);
+  expect(await search(gateway.url, "echo")).toContain("every:echo");
+});
