@@ -82,7 +82,11 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
         return undefined;
       return await (await get()).authorizeFor(instance, server.slug, transport.url);
     },
-    loginOf: async (instance) => await (await get()).loginOf(instance),
+    // Asked also for remote servers that need no login: files that are gone are told when one of them is connected to.
+    loginOf: async (instance) => {
+      const logins = await get().catch(() => undefined);
+      return await logins?.loginOf(instance);
+    },
     secrets: () => loaded?.secrets ?? none,
     watch(callback) {
       onChange = callback;

@@ -173,7 +173,7 @@ async function claim(
   });
   if (claimed.kind === "held") return claimed;
   throw new GatewayError("PORT_TAKEN", `another gateway serves that already: ${describeGateway(claimed.by)}`, {
-    hint: "Use that one, end it with `toolyard stop`, or give this one a --data-dir of its own.",
+    hint: `Use that one, end it with \`toolyard stop${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a --data-dir of its own.`,
   });
 }
 

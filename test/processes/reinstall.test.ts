@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get } from "../harness/rest.ts";
 import { execute, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { startBadHttp } from "../protocol/servers.ts";
 import { Installation } from "./installation.ts";
 
 const everything = fileURLToPath(
@@ -95,6 +96,26 @@ test("a package that is only half there spoils nothing for later", { timeout: 12
   await installation.addPackages();
   await expectAllThere(gateway.url);
 });
+
+test(
+  "a remote server that comes while files are gone is connected to when they are back",
+  { timeout: 120_000 },
+  async () => {
+    await using remote = await startBadHttp();
+    await using gateway = await start();
+    await installation.removeBuild();
+    await writeFile(
+      gateway.configFile,
+      JSON.stringify({
+        mcpServers: { remote: { url: `${remote.url}/mcp` } },
+        toolyard: { instances: { probeIntervalMs: 1_000 } },
+      }),
+    );
+    await until(async () => /remote +offline .*files were replaced/.test(await statusOf()));
+    await installation.addBuild();
+    await until(async () => /remote +online/.test(await statusOf()));
+  },
+);
 
 test("a build of other sources is never mixed with the one that runs", { timeout: 120_000 }, async () => {
   await using gateway = await start({ search: { engine: "fuse" } });
