@@ -1,7 +1,6 @@
 import type { ServerConfig } from "../config/config.ts";
 import { toDurationText } from "../shared/duration-text.ts";
 import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
-import type { FailureCode } from "../shared/failures.ts";
 import type { Era } from "../shared/call-context.ts";
 import type { InstanceId, PrincipalId } from "../shared/ids.ts";
 import type { Closed, Connection } from "../upstream/connection.ts";
@@ -34,14 +33,6 @@ export interface InstanceOptions {
   /** Those of the instance that this one replaces. */
   readonly users?: Users | undefined;
 }
-
-/** A later try may do better, also one that nobody asks for: what reaches the server is missing, or the server is. */
-const unreachableCodes: ReadonlySet<FailureCode> = new Set([
-  "CONNECT_FAILED",
-  "UPSTREAM_HTTP",
-  "UPSTREAM_CLOSED",
-  "GATEWAY_REPLACED",
-]);
 
 export function createInstance(options: InstanceOptions, deps: InstanceDeps): Instance {
   const { id, owner, users = createUsers(deps.clock) } = options;
@@ -246,7 +237,8 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     dropConnection();
     if (cause.code === "UPSTREAM_CLOSED" && isStdio) crashed(cause, 0);
     else if (cause.code === "SERVER_NEEDS_LOGIN") apply({ kind: "refused-login", cause });
-    else if (unreachableCodes.has(cause.code)) apply({ kind: "unreachable", cause });
+    else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
+      apply({ kind: "unreachable", cause });
     else apply({ kind: "start-failed", cause });
     waiters.rejectAll(() =>
       state.kind === "backoff" ? copyOf(cause, withLastWords(cause)) : toRefusal(server.slug, state),

@@ -101,17 +101,18 @@ test(
   "a remote server that comes while files are gone is connected to when they are back",
   { timeout: 120_000 },
   async () => {
+    const instances = { probeIntervalMs: 1_000, idleCheckMs: 200 };
     await using remote = await startBadHttp();
-    await using gateway = await start();
+    await using gateway = await start({ instances });
     await installation.removeBuild();
     await writeFile(
       gateway.configFile,
       JSON.stringify({
-        mcpServers: { remote: { url: `${remote.url}/mcp` } },
-        toolyard: { instances: { probeIntervalMs: 1_000 } },
+        mcpServers: { remote: { url: remote.url } },
+        toolyard: { instances },
       }),
     );
-    await until(async () => /remote +offline .*files were replaced/.test(await statusOf()));
+    await until(async () => /remote +error .*files were replaced/.test(await statusOf()));
     await installation.addBuild();
     await until(async () => /remote +online/.test(await statusOf()));
   },
