@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { badServer, startGateway } from "../harness/gateway.ts";
 import { rpc, send } from "../harness/rpc.ts";
+import { onlyPlace } from "../harness/places.ts";
 import { addressOn, runOnTerminal, type TerminalCommand } from "../harness/terminal.ts";
 import { until } from "../harness/until.ts";
 
@@ -28,7 +29,8 @@ async function callPid(url: string): Promise<void> {
 }
 
 const broken = { command: "no-such-command-anywhere" };
-const logFile = () => join(directory, "data", "logs", "gateway.log");
+/** Below the place of the one gateway that runs with this data directory. */
+const logFile = () => join(onlyPlace(join(directory, "data")), "logs", "gateway.log");
 
 describe("on a terminal", () => {
   test("the last screen has the servers, what they cost, the address, one way to connect and things to ask", async () => {
