@@ -23,7 +23,10 @@ export function predefinedNames(document: Document, directory: string, env: Vari
     names: {
       workspaceFolder,
       workspaceFolderBasename: basename(workspaceFolder),
-      userHome: env["HOME"] || env["USERPROFILE"] || undefined,
+      // Read when a file asks for it: what a file refers to decides who may share a gateway.
+      get userHome() {
+        return env["HOME"] || env["USERPROFILE"] || undefined;
+      },
       pathSeparator: sep,
       "/": sep,
       ...Object.fromEntries(defaults.map((input) => [`input:${String(input["id"])}`, input["default"] as string])),

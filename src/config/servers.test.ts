@@ -135,9 +135,8 @@ describe("servers as other clients write them", () => {
       "file:///x",
     ]);
     expect(servers[0]?.hash).not.toBe(servers[1]?.hash);
-    await expect(loadServer({ command: "x", roots: ["https://example.com/"] })).rejects.toThrow(
-      "mcpServers.only.roots[0]: expected the path of a folder, or a file:// URI",
-    );
+    const { disabledReason } = await loadServer({ command: "x", roots: ["https://example.com/"] });
+    expect(disabledReason).toContain("mcpServers.only.roots[0]: expected the path of a folder, or a file:// URI");
   });
 
   test("relative paths start at the file, not at the working directory; a bare command is left to PATH", async () => {

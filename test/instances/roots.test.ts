@@ -63,9 +63,9 @@ describe("a server that all clients share", () => {
   });
 
   test("the startup report says what to do about it", async () => {
-    await until(() => /asks clients for their folders \(roots\).*"scope": "client"/.test(gateway.stderr()));
+    await until(() => /asks clients for their folders \(roots\).*\\"scope\\": \\"client\\"/.test(gateway.stderr()));
     await using settled = await gatewayWith({ scope: "client" });
-    await until(() => settled.stderr().includes('"msg":"fs: '));
+    await until(() => settled.stderr().includes("-> online"));
     expect(settled.stderr()).not.toContain("asks clients");
   });
 
