@@ -2,12 +2,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { faultGroups } from "../test/faults/faults.mjs";
 import { sections } from "../test/protocol/requirements.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
+import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
 import { statefulPage } from "./docs/stateful-page.mjs";
-import { testTitles } from "./docs/test-titles.mjs";
+import { groupTitles, testTitles } from "./docs/test-titles.mjs";
 
 const root = new URL("../", import.meta.url);
 
@@ -16,7 +18,10 @@ export async function writeDocs() {
   const { statefulServers } = await bundledTable("src/config/stateful-servers.ts");
   const { serverTimes } = await bundledTable("src/config/defaults.ts");
   writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
-  writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, testTitles(fileURLToPath(root)))));
+  const titles = testTitles(fileURLToPath(root));
+  writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, titles)));
+  const groups = groupTitles(fileURLToPath(root));
+  writeFileSync(new URL("docs/faults.md", root), faultsPage(heldFaults(faultGroups, [...titles, ...groups])));
   const { idleTimeoutMs, statefulIdleTimeoutMs } = serverTimes;
   writeFileSync(
     new URL("docs/stateful-servers.md", root),

@@ -1,5 +1,8 @@
 // docs/protocol.md: what MCP asks of a gateway, and the tests that hold it, from test/protocol/requirements.mjs and the tests' titles.
 
+import { cell, link } from "./cells.mjs";
+import { isNamed } from "./test-titles.mjs";
+
 /** @typedef {import("../../test/protocol/requirements.mjs").Section} Section */
 
 /**
@@ -25,12 +28,6 @@ export function heldBy(sections, titles) {
   }));
 }
 
-/** Titles that say nothing without their file are named with it. */
-function isNamed(test, name) {
-  const [, file, title] = /^(\S+\.test\.ts): (.*)$/s.exec(name) ?? [];
-  return file === undefined ? test.title.startsWith(name) : test.file === file && test.title === title;
-}
-
 /** @param {ReturnType<typeof heldBy>} held */
 export function protocolPage(held) {
   const count = held.reduce((sum, { rows }) => sum + rows.length, 0);
@@ -49,7 +46,3 @@ function part({ section, title, rows }) {
   const lines = rows.map(({ level, text, held }) => `| ${level} | ${cell(text)} | ${held.map(link).join("<br>")} |`);
   return `## ${title} (${section})\n\n| | Requirement | Test |\n|---|---|---|\n${lines.join("\n")}\n`;
 }
-
-const link = ({ file, title }) => `[${cell(title)}](../${file})`;
-const cell = (text) =>
-  text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("[", "\\[").replaceAll("]", "\\]");

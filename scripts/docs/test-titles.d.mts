@@ -3,3 +3,5 @@ export interface TestTitle {
   readonly title: string;
 }
 export declare function testTitles(root: string): TestTitle[];
+export declare function groupTitles(root: string): TestTitle[];
+export declare function isNamed(test: TestTitle, name: string): boolean;

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Also `test.each<Row>`. */
-const head = /\b(?:test|it)(?:\.(?:each|skipIf|runIf|fails|concurrent)\b(?:<[^(;]*>)?)?/g;
+const testHead = /\b(?:test|it)(?:\.(?:each|skipIf|runIf|fails|concurrent)\b(?:<[^(;]*>)?)?/g;
+const groupHead = /\bdescribe(?:\.(?:each|skipIf|runIf)\b(?:<[^(;]*>)?)?/g;
 const title = /^\s*(["'`])((?:\\.|(?!\1).)*)\1\s*,/s;
 
 /**
@@ -12,6 +13,30 @@ const title = /^\s*(["'`])((?:\\.|(?!\1).)*)\1\s*,/s;
  * @returns {{ file: string, title: string }[]} in the order of the files
  */
 export function testTitles(root) {
+  return titlesAfter(testHead, root);
+}
+
+/**
+ * The titles of all groups of tests (`describe`).
+ * @param {string} root the project's directory
+ * @returns {{ file: string, title: string }[]} in the order of the files
+ */
+export function groupTitles(root) {
+  return titlesAfter(groupHead, root);
+}
+
+/**
+ * Whether a test is the one that is meant by its title, by the beginning of it, or by `file: title` where the title says nothing alone.
+ * @param {{ file: string, title: string }} test
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function isNamed(test, name) {
+  const [, file, title] = /^(\S+\.test\.ts): (.*)$/s.exec(name) ?? [];
+  return file === undefined ? test.title.startsWith(name) : test.file === file && test.title === title;
+}
+
+function titlesAfter(head, root) {
   const files = ["src", "test", "scripts"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((file) => /\.test\.m?ts$|\.test\.mjs$/.test(file))
