@@ -95,8 +95,7 @@ export const faultGroups = [
         what:
           "The headers `MCP-Protocol-Version`, `Mcp-Method` or `Mcp-Name` of a modern request are " +
           "missing, differ from the body, or are no valid Base64 sentinel.",
-        gets:
-          "400 and -32020 (`HEADER_MISMATCH`). Legacy requests have no such headers, and stray ones are" + " ignored.",
+        gets: "400 and -32020 (`HEADER_MISMATCH`). Legacy requests have no such headers, and stray ones are ignored.",
       },
       {
         number: "13",
@@ -125,9 +124,7 @@ export const faultGroups = [
       {
         number: "17",
         what: "The text is no UTF-8, or has a byte-order mark, a control character, or an escaped lone surrogate.",
-        gets:
-          "What is no valid JSON text is 400 and -32700. Escapes and characters that are valid pass " +
-          "byte for byte.",
+        gets: "What is no valid JSON text is 400 and -32700. Escapes and characters that are valid pass byte for byte.",
       },
       {
         number: "18",
@@ -231,8 +228,7 @@ export const faultGroups = [
       },
       {
         number: "33",
-        what:
-          "A page posts JSON as `text/plain`, as a form, or without a type, which browsers allow " + "without asking.",
+        what: "A page posts JSON as `text/plain`, as a form, or without a type, which browsers allow without asking.",
         gets: "415, whatever the body holds.",
       },
       {
@@ -449,8 +445,7 @@ export const faultGroups = [
     faults: [
       {
         number: "64",
-        what:
-          "The command does not exist, may not be executed, or is a directory; the working directory is" + " missing.",
+        what: "The command does not exist, may not be executed, or is a directory; the working directory is missing.",
         gets: "The server is in status `error` with a clear reason, and calls get it at once. A call tries again.",
       },
       {
@@ -479,8 +474,7 @@ export const faultGroups = [
       },
       {
         number: "69",
-        what:
-          "A server writes to stdout what is no message: a banner, blank lines, CRLF, nonsense as fast " + "as it can.",
+        what: "A server writes to stdout what is no message: a banner, blank lines, CRLF, nonsense as fast as it can.",
         gets: "It is skipped, counted and logged; other servers are served meanwhile.",
       },
       {
@@ -508,8 +502,7 @@ export const faultGroups = [
       {
         number: "74",
         what: "A server exits or is killed while calls are in flight.",
-        gets:
-          "They fail at once with `UPSTREAM_CLOSED`, how it ended and its last stderr lines; it is " + "started again.",
+        gets: "They fail at once with `UPSTREAM_CLOSED`, how it ended and its last stderr lines; it is started again.",
       },
       {
         number: "75",
@@ -575,8 +568,7 @@ export const faultGroups = [
       {
         number: "85",
         what: "A call is silent for longer than the server may be idle.",
-        gets:
-          "The server is not stopped while a call is in flight, while somebody listens, or in the first" + " minute.",
+        gets: "The server is not stopped while a call is in flight, while somebody listens, or in the first minute.",
       },
       {
         number: "86",
@@ -612,8 +604,7 @@ export const faultGroups = [
       {
         number: "89",
         what: "The file is rewritten a thousand times while calls run.",
-        gets:
-          "Bursts are read once they are over, no call to an unchanged server fails, and the last file " + "counts.",
+        gets: "Bursts are read once they are over, no call to an unchanged server fails, and the last file counts.",
       },
       {
         number: "90",
@@ -671,8 +662,7 @@ export const faultGroups = [
       {
         number: "97",
         what: "A server that holds state is used by two people.",
-        gets:
-          'With `scope: "user"` each has an instance of their own: what one tells it is not known to ' + "the other.",
+        gets: 'With `scope: "user"` each has an instance of their own: what one tells it is not known to the other.',
       },
       {
         number: "98",
@@ -737,8 +727,7 @@ export const faultGroups = [
         gets:
           "A server on the Internet cannot send a login there: `LOGIN_FAILED` before anything is asked." +
           " A server on this machine may name this machine.",
-        missing:
-          "a name whose address changes between two look-ups; the address is checked when a connection " + "is made.",
+        missing: "a name whose address changes between two look-ups; the address is checked when a connection is made.",
       },
       {
         number: "105",
@@ -782,15 +771,14 @@ export const faultGroups = [
       {
         number: "109",
         what: "The gateway is killed with -9 at any moment.",
-        gets:
-          "The next one starts with every file whole, finds every server, and no process of the old " + "life is left.",
+        gets: "The next one starts with every file whole, finds every server, and no process of the old life is left.",
       },
       {
         number: "110",
         what: "The clock jumps, or the machine sleeps.",
         gets: "All durations are measured by a clock that never jumps.",
         untested:
-          "Setting the machine's clock needs rights over the machine. Leases and several nodes are not " + "built yet.",
+          "Setting the machine's clock needs rights over the machine. Leases and several nodes are not built yet.",
       },
     ],
   },
