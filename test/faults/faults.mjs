@@ -302,7 +302,7 @@ export const faultGroups = [
         what:
           "Results that are too large: more than `limits.contentBlocks` (500) blocks, or more bytes " +
           "than `limits.resultBytes` (32 MiB) or `limits.upstreamMessageBytes` (16 MiB).",
-        gets: "`RESULT_TOO_LARGE`, which names the limit. What fits arrives whole and in order.",
+        gets: "`RESULT_TOO_LARGE`, which names the limit. What fits arrives whole.",
       },
       {
         number: "44",
