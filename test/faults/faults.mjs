@@ -17,8 +17,8 @@ export const faultGroups = [
     title: "Broken JSON-RPC and HTTP",
     about:
       "A request is *modern* when it names revision 2026-07-28 or a version that nobody knows, " +
-      "otherwise *legacy*. Legacy requests that fail get a JSON-RPC error with HTTP 200 unless the " +
-      "message itself is broken.",
+      "otherwise *legacy*. A legacy request that is well formed and was let in gets HTTP 200, also " +
+      "with a JSON-RPC error.",
     faults: [
       {
         number: "1",
