@@ -1,6 +1,9 @@
-import type { JsonObject } from "../src/shared/json-bytes.ts";
+import type { JsonObject } from "../src/kernel/json-bytes.ts";
 
-/** A schema made to hurt whoever compiles it or checks against it (FAULTS.md 61), and a value that makes the check work hardest. */
+/**
+ * A schema made to hurt whoever compiles it or checks against it (fault 61), and a value that makes the check work
+ * hardest.
+ */
 export interface HostileSchema {
   readonly name: string;
   readonly schema: JsonObject;

@@ -271,7 +271,7 @@ async function openGateway(config: object, directory: string): Promise<Gateway> 
   const at = (file: string): string => pathToFileURL(join(root, "dist", file)).href;
   const { createGateway } = (await import(at("app/gateway.js"))) as typeof import("../src/app/gateway.ts");
   const { loadConfig } = (await import(at("config/load.js"))) as typeof import("../src/config/load.ts");
-  const { systemClock } = (await import(at("shared/clock.js"))) as typeof import("../src/shared/clock.ts");
+  const { systemClock } = (await import(at("shared/clock.js"))) as typeof import("../src/kernel/clock.ts");
   const file = join(directory, "toolyard.json");
   await writeFile(file, JSON.stringify(config));
   const loaded = await loadConfig({

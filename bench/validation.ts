@@ -5,10 +5,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createValidators, type Validators } from "../src/routing/validation/validators.ts";
-import type { Verdict } from "../src/routing/validation/validator-cache.ts";
-import { systemClock } from "../src/shared/clock.ts";
-import type { JsonObject } from "../src/shared/json-bytes.ts";
+import { createValidators, type Validators } from "../src/engine/validation/validators.ts";
+import type { Verdict } from "../src/engine/validation/validator-cache.ts";
+import { systemClock } from "../src/kernel/clock.ts";
+import type { JsonObject } from "../src/kernel/json-bytes.ts";
 import { hostileSchemas } from "./hostile-schemas.ts";
 
 const workerFile = new URL("../dist/cli/compile-worker.js", import.meta.url);

@@ -33,10 +33,10 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < Math.max(...sources)) {
     // The command, and what runs in threads and processes of its own. All in one folder: they find each other there.
     entryPoints: [
       "src/cli/main.ts",
-      "src/routing/validation/compile-worker.ts",
-      "src/discovery/fuse-worker.ts",
+      "src/engine/validation/compile-worker.ts",
+      "src/catalog/discovery/fuse-worker.ts",
       "src/app/late-check-worker.ts",
-      "src/upstream/process/guardian-main.ts",
+      "src/servers/process/guardian-main.ts",
     ],
     outdir: "dist",
     entryNames: "cli/[name]",

@@ -1,48 +1,38 @@
-// Writes .oxlintrc.json: the rules, and for each room which rooms it may not import (DESIGN: rooms import downwards only).
+// Writes .oxlintrc.json: the rules, and for each wing and room which others it may not import. The house is the list in house.mjs.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { wings } from "./house.mjs";
 
-/** From the top of the house to its cellar. A room may import the rooms below it, `events` and `shared`. */
-const rooms = [
-  "cli",
-  "app",
-  "front",
-  "identity",
-  "exposure",
-  "discovery",
-  "routing",
-  "instance",
-  "upstream",
-  "protocol",
-  "policy",
-  "catalog",
-  "config",
-  "store",
-  "events",
-  "shared",
-];
 /** Rooms in which the protocol's own packages may be imported. */
-const sdkFiles = ["src/front/mcp/**", "src/upstream/**", "src/protocol/**", "src/identity/oauth/**"];
+const sdkRooms = ["wire/mcp", "servers/upstream", "servers/logins"];
 const sdk = {
   group: ["@modelcontextprotocol/*", "@modelcontextprotocol/*/**"],
-  message: "Only front/mcp, upstream, protocol and the OAuth client import the SDK.",
+  message: "Only wire/mcp, servers/upstream and servers/logins import the protocol's packages.",
 };
 const environment = "Only config and cli read the environment: take it as an argument.";
 
-function above(room) {
-  const place = rooms.indexOf(room);
-  const higher = rooms.slice(0, place);
-  // What happens is recorded by everybody, so events lies beside the house: it imports nothing but shared.
-  const barred =
-    room === "events"
-      ? rooms.filter((name) => name !== "events" && name !== "shared")
-      : room === "store"
-        ? rooms.filter((name) => !["store", "events", "shared", "catalog"].includes(name))
-        : higher;
-  return barred.map((name) => ({
-    group: [`**/../${name}/**`, `../${name}/**`, `../../${name}/**`, `../../../${name}/**`],
-    message: `${room} lies below ${name}: rooms import downwards only.`,
-  }));
+/** Every place of the house: a wing without rooms, or a room, with what it may not import. */
+function places() {
+  return wings.flatMap((wing, index) => {
+    const wingsAbove = wings.slice(0, index).map(({ name }) => barWing(wing.name, name));
+    const own = wing.rooms.map((room, place) => ({
+      path: `${wing.name}/${room.name}`,
+      barred: [
+        ...wingsAbove,
+        ...wing.rooms.slice(0, place).map(({ name }) => barRoom(`${wing.name}/${room.name}`, name)),
+      ],
+    }));
+    return own.length === 0 ? [{ path: wing.name, barred: wingsAbove }] : own;
+  });
+}
+
+/** Relative imports only: a path that leaves the wing names the other one right after its last `../`. */
+function barWing(from, wing) {
+  return { regex: `^(?:\\.\\./)+${wing}/`, message: `${from} lies below ${wing}: wings import downwards only.` };
+}
+
+function barRoom(from, room) {
+  return { regex: `^(?:\\.\\./)+${room}/`, message: `${from} lies below ${room}: rooms import downwards only.` };
 }
 
 const config = {
@@ -94,18 +84,11 @@ const config = {
     "max-lines": ["error", { max: 460, skipBlankLines: true, skipComments: true }],
   },
   overrides: [
-    ...rooms.map((room) => ({
-      files: [`src/${room}/**/*.ts`],
+    ...places().map(({ path, barred }) => ({
+      files: [`src/${path}/**/*.ts`],
       rules: {
-        "no-restricted-imports": [
-          "error",
-          { patterns: [...above(room), ...(sdkFiles.some((files) => files.startsWith(`src/${room}/`)) ? [] : [sdk])] },
-        ],
+        "no-restricted-imports": ["error", { patterns: sdkRooms.includes(path) ? barred : [...barred, sdk] }],
       },
-    })),
-    ...sdkFiles.map((files) => ({
-      files: [files],
-      rules: { "no-restricted-imports": ["error", { patterns: above(files.split("/")[1]) }] },
     })),
     { files: ["src/**/*.ts"], rules: { "node/no-process-env": "error" } },
     { files: ["src/cli/**/*.ts"], rules: { "node/no-process-env": "off" } },
@@ -128,4 +111,4 @@ writeFileSync(
   fileURLToPath(new URL("../.oxlintrc.json", import.meta.url)),
   `${JSON.stringify(config, undefined, 2)}\n`,
 );
-process.stdout.write(`wrote .oxlintrc.json for ${rooms.length} rooms; ${environment}\n`);
+process.stdout.write(`wrote .oxlintrc.json for ${places().length} wings and rooms; ${environment}\n`);

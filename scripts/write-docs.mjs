@@ -5,8 +5,10 @@ import { build } from "esbuild";
 import { faultGroups } from "../test/faults/faults.mjs";
 import { sections } from "../test/protocol/requirements.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
+import { wings } from "./house.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
+import { houseTable } from "./docs/house-table.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
 import { statefulPage } from "./docs/stateful-page.mjs";
 import { groupTitles, testTitles } from "./docs/test-titles.mjs";
@@ -14,7 +16,13 @@ import { groupTitles, testTitles } from "./docs/test-titles.mjs";
 const root = new URL("../", import.meta.url);
 
 export async function writeDocs() {
-  const { failures } = await bundledTable("src/shared/failures.ts");
+  const architecture = new URL("ARCHITECTURE.md", root);
+  const table = /(?<=<!-- house: .*? -->\n\n)[^]*?(?=\n\n<!-- end of house -->)/;
+  writeFileSync(
+    architecture,
+    readFileSync(architecture, "utf8").replace(table, () => houseTable(wings)),
+  );
+  const { failures } = await bundledTable("src/kernel/failures.ts");
   const { statefulServers } = await bundledTable("src/config/stateful-servers.ts");
   const { serverTimes } = await bundledTable("src/config/defaults.ts");
   writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));

@@ -1,6 +1,6 @@
-import type { ToolDefinition } from "../src/shared/definitions.ts";
-import type { InstanceId, ServerSlug, ToolPath } from "../src/shared/ids.ts";
-import type { InstanceCatalog, ToolEntry } from "../src/catalog/snapshot.ts";
+import type { ToolDefinition } from "../src/kernel/definitions.ts";
+import type { InstanceId, ServerSlug, ToolPath } from "../src/kernel/ids.ts";
+import type { InstanceCatalog, ToolEntry } from "../src/catalog/model/snapshot.ts";
 
 /** One instance for tests: a server and its tools, as they would stand in a snapshot. */
 export function sampleInstance(

@@ -1,10 +1,10 @@
-import { createViews, type ServerStanding, type View } from "../src/catalog/view.ts";
-import { emptyCatalog, withInstance, type InstanceCatalog } from "../src/catalog/snapshot.ts";
-import type { InstanceId, ServerSlug } from "../src/shared/ids.ts";
-import { localPrincipal } from "../src/shared/principal.ts";
+import { createViews, type StatusView, type View } from "../src/catalog/model/view.ts";
+import { emptyCatalog, withInstance, type InstanceCatalog } from "../src/catalog/model/snapshot.ts";
+import type { InstanceId, ServerSlug } from "../src/kernel/ids.ts";
+import { localPrincipal } from "../src/kernel/principal.ts";
 
 /** A server as the local principal would see it: online, unless told otherwise. */
-export function sampleStanding(slug: string, more: Partial<ServerStanding> = {}): ServerStanding {
+export function sampleStanding(slug: string, more: Partial<StatusView> = {}): StatusView {
   return {
     slug: slug as ServerSlug,
     title: slug,
@@ -25,12 +25,12 @@ export function sampleStanding(slug: string, more: Partial<ServerStanding> = {})
 /** A view of these parts, and of servers that offer nothing yet. */
 export function sampleView(
   parts: readonly InstanceCatalog[],
-  standings: readonly ServerStanding[] = parts.map((part) => sampleStanding(part.server)),
+  statusViews: readonly StatusView[] = parts.map((part) => sampleStanding(part.server)),
 ): View {
   const catalog = parts.reduce(withInstance, emptyCatalog);
   return createViews(
     () => catalog,
-    { statusVersion: 0, standings: () => standings },
+    { statusVersion: 0, statusViews: () => statusViews },
     () => true,
   )(localPrincipal);
 }

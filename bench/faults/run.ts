@@ -1,6 +1,6 @@
 /**
- * What faults cost the others: times and event-loop lag that no test may assert (FAULTS.md, preamble). Each figure stands beside a quiet
- * one of the same run. Run on an idle machine: `npm run bench bench/faults/run.ts [-- "--only=15 MB"]`
+ * What faults cost the others: times and event-loop lag that no test may assert (docs/faults.md). Each figure stands
+ * beside a quiet one of the same run. Run on an idle machine: `npm run bench bench/faults/run.ts [-- "--only=15 MB"]`
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createToken } from "../../src/identity/token.ts";
+import { createToken } from "../../src/people/identity/token.ts";
 import { startGateway, type RunningGateway } from "../../test/harness/gateway.ts";
 import { rpc } from "../../test/harness/rpc.ts";
 import { until } from "../../test/harness/until.ts";

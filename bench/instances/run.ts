@@ -1,5 +1,5 @@
 /**
- * Starts, sleeps, memory: what instances cost (issue "Instances", speed and memory). Run on an idle machine:
+ * Starts, sleeps, memory: what instances cost. Run on an idle machine:
  *
  *   npm run bench bench/instances/run.ts [start|respawn|memory|sessions|calls|cycles ...]
  */
@@ -15,8 +15,8 @@ import { execute, rpc, send } from "../../test/harness/rpc.ts";
 import { until } from "../../test/harness/until.ts";
 import { childrenOf, discover } from "../../test/instances/observing.ts";
 import { control } from "../../src/cli/owner-client.ts";
-import { listGateways } from "../../src/store/gateway-places.ts";
-import { readStartTime } from "../../src/upstream/process/process-table.ts";
+import { listGateways } from "../../src/store/files/gateway-places.ts";
+import { readStartTime } from "../../src/servers/process/process-table.ts";
 import { inspectable, openHeapReader } from "./inspector.ts";
 import { median, MiB, printTable } from "./table.ts";
 import { tinyServer } from "./tiny-server.ts";

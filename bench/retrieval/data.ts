@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { InstanceCatalog, ToolEntry } from "../../src/catalog/snapshot.ts";
-import type { InstanceId, ServerSlug, ToolPath } from "../../src/shared/ids.ts";
-import type { JsonObject } from "../../src/shared/json-bytes.ts";
+import type { InstanceCatalog, ToolEntry } from "../../src/catalog/model/snapshot.ts";
+import type { InstanceId, ServerSlug, ToolPath } from "../../src/kernel/ids.ts";
+import type { JsonObject } from "../../src/kernel/json-bytes.ts";
 
 export interface CorpusTool {
   readonly id: string;

@@ -6,8 +6,8 @@ import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import { mergeParts } from "../../src/catalog/search/merge.ts";
 import { search } from "../../src/catalog/search/rank.ts";
-import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
-import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/discovery/embeddings.ts";
+import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
+import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/catalog/discovery/embeddings.ts";
 import {
   clampLimit,
   queryLengthLimit,
@@ -15,12 +15,12 @@ import {
   type SearchAnswer,
   type SearchEngine,
   type SearchRequest,
-} from "../../src/discovery/engine.ts";
-import { createFuseEngine } from "../../src/discovery/fuse.ts";
-import { createLexicalEngine } from "../../src/discovery/lexical.ts";
-import { createUseMemory } from "../../src/discovery/memory-of-use.ts";
-import { systemClock } from "../../src/shared/clock.ts";
-import type { PrincipalId } from "../../src/shared/ids.ts";
+} from "../../src/catalog/discovery/engine.ts";
+import { createFuseEngine } from "../../src/catalog/discovery/fuse.ts";
+import { createLexicalEngine } from "../../src/catalog/discovery/lexical.ts";
+import { createUseMemory } from "../../src/catalog/discovery/memory-of-use.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import type { PrincipalId } from "../../src/kernel/ids.ts";
 import { halfOf, type DevQuery } from "./data.ts";
 import { judge, summarise, type Ask, type Judged, type Measured } from "./measure.ts";
 

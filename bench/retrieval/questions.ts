@@ -5,8 +5,8 @@ import type { Language } from "../../src/catalog/search/language.ts";
 import { mergeParts, toolAt } from "../../src/catalog/search/merge.ts";
 import { planQuery } from "../../src/catalog/search/query.ts";
 import { search } from "../../src/catalog/search/rank.ts";
-import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
-import { queryLengthLimit, readQuery } from "../../src/discovery/engine.ts";
+import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
+import { queryLengthLimit, readQuery } from "../../src/catalog/discovery/engine.ts";
 import { corpusNames, halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
 import { createNamesakes } from "./namesakes.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 
-import type { InstanceCatalog } from "../../src/catalog/snapshot.ts";
+import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { answerCost, type AnswerCost } from "./answers.ts";
 import { drawChart, type Bars } from "./chart.ts";
 import { halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";

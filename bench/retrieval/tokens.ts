@@ -1,10 +1,10 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { ToolEntry } from "../../src/catalog/snapshot.ts";
-import { renderDiscover } from "../../src/exposure/discover-answer.ts";
-import type { DiscoverHit } from "../../src/exposure/discover-result.ts";
-import { estimateTokens } from "../../src/exposure/token-estimate.ts";
-import type { InstanceId, ServerSlug, ToolPath } from "../../src/shared/ids.ts";
-import type { JsonObject } from "../../src/shared/json-bytes.ts";
+import type { ToolEntry } from "../../src/catalog/model/snapshot.ts";
+import { renderDiscover } from "../../src/catalog/exposure/discover-answer.ts";
+import type { DiscoverHit } from "../../src/catalog/exposure/discover-result.ts";
+import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
+import type { InstanceId, ServerSlug, ToolPath } from "../../src/kernel/ids.ts";
+import type { JsonObject } from "../../src/kernel/json-bytes.ts";
 
 /** A tool as the retrieval sets hold it. */
 export interface CorpusTool {

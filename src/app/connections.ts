@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import type { ServerConfig, Settings } from "../config/config.ts";
-import type { OpenConnection } from "../instance/parts.ts";
-import type { Log } from "../events/log.ts";
-import type { Clock } from "../shared/clock.ts";
-import { GatewayError, rewriteFailure } from "../shared/gateway-error.ts";
-import type { Lineage } from "./lineage.ts";
-import type { LargeBuffers } from "../shared/large-buffers.ts";
-import type { LoadLate } from "../shared/late-module.ts";
-import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../upstream/connect.ts";
-import type { GatewayIdentity } from "../upstream/encode.ts";
-import { createGuardian } from "../upstream/process/guardian.ts";
-import { sweepLeftovers } from "../upstream/process/leftovers.ts";
-import { createWatchdog, defaultWatchIntervalMs } from "../upstream/process/watchdog.ts";
-import { createSpawnServer } from "../upstream/spawn-server.ts";
-import { createConnectRunner } from "../upstream/runner/connect-runner.ts";
-import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
-import { connectStdio } from "../upstream/stdio/connect-stdio.ts";
+import type { OpenConnection } from "../servers/instance/instance-deps.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { GatewayError, rewriteFailure } from "../kernel/gateway-error.ts";
+import type { LoopGuard } from "./loop-guard.ts";
+import type { LargeBuffers } from "../wire/json/large-buffers.ts";
+import type { LoadLate } from "../kernel/late-module.ts";
+import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../servers/upstream/connect.ts";
+import type { GatewayIdentity } from "../servers/upstream/encode.ts";
+import { createGuardian } from "../servers/process/guardian.ts";
+import { sweepLeftovers } from "../servers/process/leftovers.ts";
+import { createWatchdog, defaultWatchIntervalMs } from "../servers/process/watchdog.ts";
+import { createSpawnServer } from "../servers/upstream/spawn-server.ts";
+import { createConnectRunner } from "../servers/upstream/runner/connect-runner.ts";
+import { packageRunnerOf } from "../servers/upstream/runner/package-runner.ts";
+import { connectStdio } from "../servers/upstream/stdio/connect-stdio.ts";
 
 export interface ConnectionsDeps {
   /** Asked for each connection: a changed file changes them. */
@@ -29,7 +29,7 @@ export interface ConnectionsDeps {
   readonly loadLate: LoadLate;
   /** Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and answers. */
   readonly redact: (text: string) => string;
-  readonly lineage: Lineage;
+  readonly loopGuard: LoopGuard;
   /** Login tokens of a server for the instance's owner, when there are any. */
   readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
 }
@@ -94,7 +94,10 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       const giveUpMs = deps.settings().instances.runnerStopMs;
       return await connectRunner({ ...options, onWork, giveUpMs }, signal);
     }
-    const { connectHttp } = await deps.loadLate("http", async () => await import("../upstream/http/connect-http.ts"));
+    const { connectHttp } = await deps.loadLate(
+      "http",
+      async () => await import("../servers/upstream/streamable/connect-http.ts"),
+    );
     return await connectHttp(
       { ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) },
       signal,
@@ -104,7 +107,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const checked: OpenConnection = async (...wanted) => {
     const connection = await open(...wanted);
     try {
-      deps.lineage.note(wanted[0].slug, connection.peer.gateways ?? []);
+      deps.loopGuard.note(wanted[0].slug, connection.peer.gateways ?? []);
       return connection;
     } catch (error) {
       await connection[Symbol.asyncDispose]();

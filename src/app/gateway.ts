@@ -1,39 +1,39 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { createCurrentCatalog } from "../catalog/current.ts";
-import { createViews, type View } from "../catalog/view.ts";
+import { createCurrentCatalog } from "../catalog/model/current.ts";
+import { createViews, type View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
-import { createDiscovery, type Discovery } from "../discovery/discovery.ts";
-import { createEventBus, type EventBus } from "../events/bus.ts";
-import { redact } from "../events/pino-log.ts";
-import type { Log } from "../events/log.ts";
-import { createMetrics, type Metrics } from "../events/metrics.ts";
-import { createAuthenticator, type Authenticator } from "../identity/authenticator.ts";
-import { createFleet, type Fleet } from "../instance/fleet.ts";
-import type { Instance } from "../instance/instance.ts";
-import { createStartQueue } from "../instance/start-queue.ts";
-import { createStartTurns } from "../instance/start-turns.ts";
-import { mayUse } from "../policy/policy.ts";
-import { createSealedStates } from "../protocol/sealed-state.ts";
-import { createLogLevels } from "../routing/log-levels.ts";
-import { createRouting, type Routing } from "../routing/routing.ts";
-import { createSubscriptions, type Subscriptions } from "../routing/subscriptions.ts";
-import { createValidators } from "../routing/validation/validators.ts";
-import { untilAborted } from "../shared/abort.ts";
-import type { Clock } from "../shared/clock.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
-import { createLargeBuffers } from "../shared/large-buffers.ts";
-import { createLoners } from "../shared/loners.ts";
-import { localPrincipal, type Principal } from "../shared/principal.ts";
-import { createCatalogFiles } from "../store/catalog-files.ts";
+import { createDiscovery, type Discovery } from "../catalog/discovery/discovery.ts";
+import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
+import { redact } from "../records/pino-log.ts";
+import type { Log } from "../kernel/log.ts";
+import { createMetrics, type Metrics } from "../records/metrics.ts";
+import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
+import { createFleet, type Fleet } from "../servers/instance/fleet.ts";
+import type { Instance } from "../servers/instance/instance.ts";
+import { createStartQueue } from "../servers/instance/start-queue.ts";
+import { createStartTurns } from "../servers/instance/start-turns.ts";
+import { mayUse } from "../engine/policy/policy.ts";
+import { createSealedStates } from "../wire/mcp/sealed-state.ts";
+import { createLogLevels } from "../engine/calls/log-levels.ts";
+import { createRouting, type Routing } from "../engine/calls/routing.ts";
+import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
+import { createValidators } from "../engine/validation/validators.ts";
+import { untilAborted } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { createLargeBuffers } from "../wire/json/large-buffers.ts";
+import { createSessionlessClients } from "../kernel/sessionless-clients.ts";
+import { localPrincipal, type Principal } from "../kernel/principal.ts";
+import { createCatalogFiles } from "../store/files/catalog-files.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
-import { createGatewayLogins } from "./logins.ts";
+import { createGatewayLogins } from "./server-logins.ts";
 import { createConnections } from "./connections.ts";
-import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-tokens.ts";
+import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-access.ts";
 import { createLateModules, type LateModules } from "./late-modules.ts";
-import { createLineage } from "./lineage.ts";
-import { createNamespaces, type Namespaces } from "./namespaces.ts";
+import { createLoopGuard } from "./loop-guard.ts";
+import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { loadDiscovery } from "./search.ts";
 import { warnOfToolNames } from "./tool-names.ts";
@@ -114,14 +114,14 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     loadLate: late.load,
   });
   const memory = createLargeBuffers();
-  const lineage = createLineage();
+  const loopGuard = createLoopGuard();
   const connections = createConnections({
     ...deps,
     memory,
     loadLate: late.load,
     settings: () => config.settings,
     identity,
-    lineage,
+    loopGuard,
     redact: redactAll,
     authorizeFor: logins.authorizeFor,
   });
@@ -151,8 +151,8 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const viewOf = createViews(
     current.get,
     fleet,
-    (principal, standing, tool) => {
-      const rules = rulesOf(standing.instance);
+    (principal, statusView, tool) => {
+      const rules = rulesOf(statusView.instance);
       return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
     },
     { loaded: (principal) => namespaces.loads.of(principal), bareNames: () => config.settings.namespaces },
@@ -181,10 +181,10 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version, loadLate: late.load });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
-  const loners = createLoners(clock);
+  const sessionlessClients = createSessionlessClients(clock);
   const routing = createRouting({
     instanceOf,
-    presenceOf: (context) => context.connected?.presence ?? loners.of(context),
+    presenceOf: (context) => context.connected?.presence ?? sessionlessClients.of(context),
     clients: fleet.clients,
     validators,
     states: createSealedStates(stateLifetimeMs, clock.now),
@@ -212,7 +212,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     settings,
     currentSettings: () => config.settings,
     identity,
-    gateways: lineage.ids,
+    gateways: loopGuard.ids,
     clock,
     log,
     events,
@@ -226,7 +226,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     cursorKey: randomBytes(32),
-    loners,
+    sessionlessClients,
     instanceOf,
     clients: fleet.clients,
   });

@@ -1,8 +1,9 @@
 import type { AddressInfo } from "node:net";
-import type { Log } from "../events/log.ts";
-import { createHttpServer, type HttpServer } from "../front/http-server.ts";
-import { createOriginRules } from "../front/origin.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
+import type { Log } from "../kernel/log.ts";
+import { createHttpServer, type HttpServer } from "../front/http/http-server.ts";
+import { refuse } from "../front/mcp/replies.ts";
+import { createOriginRules } from "../front/http/origin.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Owner } from "./owner.ts";
 
@@ -22,14 +23,16 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
     originRules = createOriginRules(gateway.config().settings);
   });
   const server: HttpServer = createHttpServer({
-    mcp: gateway.mcp.http,
-    endpointOf: gateway.mcp.endpointOf,
+    mcp: { endpointOf: gateway.mcp.endpointOf, handle: gateway.mcp.http, refuse },
     frontPage: async (request, response) => {
-      const { showFrontPage } = await gateway.late.load("front-page", async () => await import("./front-page.ts"));
+      const { showFrontPage } = await gateway.late.load(
+        "front-page",
+        async () => await import("./front-page-facts.ts"),
+      );
       showFrontPage(gateway, request, response);
     },
     loadRest: async () =>
-      await gateway.late.load("rest", async () => await (await import("./rest.ts")).loadRest(gateway, log)),
+      await gateway.late.load("rest", async () => await (await import("./rest-front.ts")).loadRest(gateway, log)),
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,

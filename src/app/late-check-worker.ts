@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { requireBuild } from "../shared/build-id.ts";
-import type { LateModule } from "../shared/late-module.ts";
+import { requireBuild } from "../kernel/build-id.ts";
+import type { LateModule } from "../kernel/late-module.ts";
 
 /** What the worker is given. */
 export interface LateCheck {
@@ -14,20 +14,21 @@ const { what, buildId } = workerData as LateCheck;
 requireBuild(buildId);
 
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
-  rest: async () => await import("./rest.ts"),
-  "front-page": async () => await import("./front-page.ts"),
+  rest: async () => await import("./rest-front.ts"),
+  "front-page": async () => await import("./front-page-facts.ts"),
   metrics: async () => await import("prom-client"),
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),
-      import("../discovery/lexical.ts"),
-      import("../discovery/memory-of-use.ts"),
-      import("../store/learned-file.ts"),
-      import("../discovery/embeddings.ts"),
-      import("../store/vector-file.ts"),
-      import("../discovery/fuse.ts"),
+      import("../catalog/discovery/lexical.ts"),
+      import("../catalog/discovery/memory-of-use.ts"),
+      import("../store/files/learned-file.ts"),
+      import("../catalog/discovery/embeddings.ts"),
+      import("../store/files/vector-file.ts"),
+      import("../catalog/discovery/fuse.ts"),
     ]),
-  logins: async () => await Promise.all([import("../identity/oauth/logins.ts"), import("../store/token-vault.ts")]),
-  http: async () => await import("../upstream/http/connect-http.ts"),
+  logins: async () =>
+    await Promise.all([import("../servers/logins/logins.ts"), import("../store/files/token-vault.ts")]),
+  http: async () => await import("../servers/upstream/streamable/connect-http.ts"),
 };
 await loads[what]();

@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Log } from "../events/log.ts";
-import { buildId } from "../shared/build-id.ts";
-import type { Clock } from "../shared/clock.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
-import { isLoadFailure, type LateModule, type LoadLate } from "../shared/late-module.ts";
-import { workerUrl } from "../shared/worker-file.ts";
+import type { Log } from "../kernel/log.ts";
+import { buildId } from "../kernel/build-id.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { isLoadFailure, type LateModule, type LoadLate } from "../kernel/late-module.ts";
+import { workerUrl } from "../kernel/worker-file.ts";
 import type { LateCheck } from "./late-check-worker.ts";
 
 /** Loading what is needed late, in an installation that may be replaced meanwhile (`npm ci`, a build, an update). */

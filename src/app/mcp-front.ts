@@ -1,39 +1,39 @@
-import type { View } from "../catalog/view.ts";
+import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
-import type { Discovery } from "../discovery/discovery.ts";
-import type { EventBus } from "../events/bus.ts";
-import type { Log } from "../events/log.ts";
-import type { ClientInstances } from "../instance/client-instances.ts";
-import type { Instance } from "../instance/instance.ts";
-import { createNamespacesExposure } from "../exposure/namespaces.ts";
-import { createAdmission } from "../front/admission.ts";
+import type { Discovery } from "../catalog/discovery/discovery.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Log } from "../kernel/log.ts";
+import type { ClientInstances } from "../servers/instance/client-instances.ts";
+import type { Instance } from "../servers/instance/instance.ts";
+import { createNamespacesExposure } from "../catalog/exposure/namespaces.ts";
+import { createAdmission } from "../front/http/admission.ts";
 import { createProfileOf } from "../front/mcp/client-profile.ts";
 import { createConversations } from "../front/mcp/conversation.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
 import { builtInExposures, createEndpoints, type Endpoint, type NamedExposures } from "../front/mcp/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../front/mcp/http.ts";
-import { createFirstSight } from "../front/mcp/first-sight.ts";
+import { createStartupWait } from "../front/mcp/startup-wait.ts";
 import { createLegacyRequests } from "../front/mcp/legacy.ts";
 import { createListenRequests } from "../front/mcp/listen.ts";
 import { createNotifier } from "../front/mcp/notifier.ts";
 import { createOwnInstances } from "../front/mcp/own-instances.ts";
 import { createPageBook } from "../front/mcp/pages.ts";
-import { createRunningRequests } from "../front/mcp/running.ts";
+import { createRunningRequests } from "../front/mcp/running-requests.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
 import { createMcpSse } from "../front/mcp/sse.ts";
 import { toWireError } from "../front/mcp/wire-error.ts";
-import { asciiJson } from "../protocol/ascii-json.ts";
-import type { LogLevels } from "../routing/log-levels.ts";
-import type { Routing } from "../routing/routing.ts";
-import type { Subscriptions } from "../routing/subscriptions.ts";
-import type { Clock } from "../shared/clock.ts";
-import { toGatewayError, type GatewayError } from "../shared/gateway-error.ts";
-import type { InstanceId } from "../shared/ids.ts";
-import type { LargeBuffers } from "../shared/large-buffers.ts";
-import type { Loners } from "../shared/loners.ts";
-import type { Principal } from "../shared/principal.ts";
-import type { Namespaces } from "./namespaces.ts";
+import { asciiJson } from "../wire/json/ascii-json.ts";
+import type { LogLevels } from "../engine/calls/log-levels.ts";
+import type { Routing } from "../engine/calls/routing.ts";
+import type { Subscriptions } from "../engine/calls/subscriptions.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { toGatewayError, type GatewayError } from "../kernel/gateway-error.ts";
+import type { InstanceId } from "../kernel/ids.ts";
+import type { LargeBuffers } from "../wire/json/large-buffers.ts";
+import type { SessionlessClients } from "../kernel/sessionless-clients.ts";
+import type { Principal } from "../kernel/principal.ts";
+import type { Namespaces } from "./namespace-wiring.ts";
 
 export interface McpFrontDeps {
   /** Those of the start, for what cannot change while it runs. */
@@ -56,7 +56,7 @@ export interface McpFrontDeps {
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly cursorKey: Buffer;
-  readonly loners: Loners;
+  readonly sessionlessClients: SessionlessClients;
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly clients: ClientInstances;
 }
@@ -135,8 +135,8 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     memory: deps.memory,
     admission,
     running,
-    firstSight: createFirstSight(deps),
-    loners: deps.loners,
+    startupWait: createStartupWait(deps),
+    sessionlessClients: deps.sessionlessClients,
   };
   const http = createMcpHttp(parts);
   const sse = createMcpSse(parts);

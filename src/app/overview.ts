@@ -1,8 +1,8 @@
-import type { View, ViewServer } from "../catalog/view.ts";
-import { flatExposure } from "../exposure/flat.ts";
-import { toListedTool } from "../exposure/native.ts";
-import { estimateTokens } from "../exposure/token-estimate.ts";
-import type { InstanceStatus } from "../shared/status.ts";
+import type { View, ViewServer } from "../catalog/model/view.ts";
+import { flatExposure } from "../catalog/exposure/flat.ts";
+import { toListedTool } from "../catalog/exposure/native.ts";
+import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
+import type { InstanceStatus } from "../kernel/status.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** What a person wants to see of a gateway at a glance. Tokens are estimates (`exposure/token-estimate.ts`). */

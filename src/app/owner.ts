@@ -1,11 +1,11 @@
 import type { Duplex } from "node:stream";
 import { createInterface } from "node:readline";
-import { createOwnerDoor, type OwnerConnection } from "../front/owner-door.ts";
+import { createOwnerDoor, type OwnerConnection } from "../front/owner/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
-import type { Instance } from "../instance/instance.ts";
-import { abortAfter } from "../shared/abort.ts";
-import { toGatewayError, GatewayError } from "../shared/gateway-error.ts";
-import { isJsonObject } from "../shared/json-bytes.ts";
+import type { Instance } from "../servers/instance/instance.ts";
+import { abortAfter } from "../kernel/abort.ts";
+import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
@@ -124,7 +124,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
   }
 
   function toLine(instance: Instance): InstanceLine {
-    const { status, dormant, reason } = instance.standing();
+    const { status, dormant, reason } = instance.statusView();
     return {
       id: instance.id,
       server: instance.server.slug,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config, Settings } from "../config/config.ts";
 import { watchConfig } from "../config/watch.ts";
-import type { Log } from "../events/log.ts";
+import type { Log } from "../kernel/log.ts";
 import type { Gateway } from "./gateway.ts";
 
 export interface ReloadOptions {
@@ -12,7 +12,7 @@ export interface ReloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Applies changes of the configuration file while the gateway runs (DESIGN.md section 9); a broken one is refused and the old one stays. */
+/** Applies changes of the configuration file while the gateway runs; a broken one is refused and the old one stays. */
 export async function followConfigFile({ gateway, load, log, signal }: ReloadOptions): Promise<void> {
   const current = gateway.config();
   const { file } = current;

@@ -1,8 +1,8 @@
 import { asksForRoots } from "../config/asks-for-roots.ts";
 import type { ServerConfig } from "../config/config.ts";
-import type { EventBus } from "../events/bus.ts";
-import type { Log } from "../events/log.ts";
-import type { Fleet } from "../instance/fleet.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
 
 /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
 export type RootsHint = (server: ServerConfig) => string | undefined;

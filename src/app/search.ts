@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Language } from "../catalog/search/language.ts";
-import type { ToolEntry } from "../catalog/snapshot.ts";
+import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { EmbeddingSettings, SearchSettings } from "../config/config.ts";
-import type { DiscoveryParts } from "../discovery/discovery.ts";
-import type { Embeddings } from "../discovery/embeddings.ts";
-import type { UseMemory } from "../discovery/memory-of-use.ts";
-import type { Log } from "../events/log.ts";
-import type { Clock } from "../shared/clock.ts";
+import type { DiscoveryParts } from "../catalog/discovery/discovery.ts";
+import type { Embeddings } from "../catalog/discovery/embeddings.ts";
+import type { UseMemory } from "../catalog/discovery/memory-of-use.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Clock } from "../kernel/clock.ts";
 
 export interface SearchDeps {
   readonly log: Log;
@@ -19,13 +19,13 @@ export interface SearchDeps {
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryParts> {
   const [{ createLanguage }, { createLexicalEngine }, { createFindMeant }] = await Promise.all([
     import("../catalog/search/language.ts"),
-    import("../discovery/lexical.ts"),
-    import("../discovery/meant-servers.ts"),
+    import("../catalog/discovery/lexical.ts"),
+    import("../catalog/discovery/meant-servers.ts"),
   ]);
   const language = createLanguage();
   const findMeant = createFindMeant(createLexicalEngine({ language }));
   if (settings.engine === "fuse") {
-    const { createFuseEngine } = await import("../discovery/fuse.ts");
+    const { createFuseEngine } = await import("../catalog/discovery/fuse.ts");
     return { engine: createFuseEngine(), memory: undefined, findMeant, close: () => Promise.resolve() };
   }
   const learned = settings.learn ? await loadMemory(language, deps) : undefined;
@@ -50,8 +50,8 @@ async function loadMemory(
   deps: SearchDeps,
 ): Promise<{ memory: UseMemory; close: () => Promise<void> }> {
   const [{ createUseMemory }, { createLearnedFile }] = await Promise.all([
-    import("../discovery/memory-of-use.ts"),
-    import("../store/learned-file.ts"),
+    import("../catalog/discovery/memory-of-use.ts"),
+    import("../store/files/learned-file.ts"),
   ]);
   const store = createLearnedFile(join(deps.dataDir, "learned.json"), (error) =>
     deps.log.warn({ component: "store", operation: "learned", err: error }, "what was learned from use cannot be kept"),
@@ -65,8 +65,8 @@ async function loadEmbeddings(
   deps: SearchDeps,
 ): Promise<{ embeddings: Embeddings; close: () => Promise<void> }> {
   const [{ createEmbeddings }, { createVectorFile }] = await Promise.all([
-    import("../discovery/embeddings.ts"),
-    import("../store/vector-file.ts"),
+    import("../catalog/discovery/embeddings.ts"),
+    import("../store/files/vector-file.ts"),
   ]);
   const store = createVectorFile({
     path: join(deps.dataDir, "vectors.bin"),

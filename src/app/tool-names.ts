@@ -1,10 +1,10 @@
-import type { InstanceCatalog } from "../catalog/snapshot.ts";
+import type { InstanceCatalog } from "../catalog/model/snapshot.ts";
 import type { ToolRules } from "../config/config.ts";
-import type { EventBus } from "../events/bus.ts";
-import type { Log } from "../events/log.ts";
-import type { Fleet } from "../instance/fleet.ts";
-import { matchesPattern } from "../policy/policy.ts";
-import type { InstanceId } from "../shared/ids.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
+import { matchesPattern } from "../engine/policy/policy.ts";
+import type { InstanceId } from "../kernel/ids.ts";
 
 export interface ToolNamesDeps {
   readonly fleet: Pick<Fleet, "all" | "get">;

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { sleep } from "../shared/abort.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
-import type { GatewayHolder } from "../store/gateway-lock.ts";
-import { listGateways } from "../store/gateway-places.ts";
-import { compareServed, differingVariables, type Likeness, type Served } from "../store/served.ts";
-import { readStartTime } from "../upstream/process/process-table.ts";
-import { openPlace, readConfig, servedBy, type CommandContext } from "./context.ts";
+import { sleep } from "../kernel/abort.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayHolder } from "../store/files/gateway-lock.ts";
+import { listGateways } from "../store/files/gateway-places.ts";
+import { compareServed, differingVariables, type Likeness, type Served } from "../store/files/served.ts";
+import { readStartTime } from "../servers/process/process-table.ts";
+import { openPlace, readConfig, servedBy, type CommandContext } from "./command-context.ts";
 import { givenOption, textOption } from "./options.ts";
 
 export interface BackgroundOptions {

@@ -1,5 +1,5 @@
-import type { EventBus } from "../events/bus.ts";
-import type { EventOf } from "../events/event.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { EventOf } from "../kernel/event.ts";
 import { plainText } from "./plain-text.ts";
 
 /** `toolyard serve --verbose`: one line for each call, as it ends. Never its arguments or its result. */

@@ -1,10 +1,10 @@
 import { writeSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { GatewayError } from "../shared/gateway-error.ts";
-import { isJsonObject } from "../shared/json-bytes.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
 import { givenOption } from "./options.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext } from "./command-context.ts";
 import { plainText } from "./plain-text.ts";
 import type { TerminalScreen } from "./terminal-screen.ts";
 

@@ -2,14 +2,14 @@
 import { homedir } from "node:os";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { homeDirectories } from "../config/directories.ts";
-import type { FailureCode } from "../shared/failures.ts";
-import { toGatewayError } from "../shared/gateway-error.ts";
+import type { FailureCode } from "../kernel/failures.ts";
+import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
-import { commonOptions, type CommandContext, type GivenFlags } from "./context.ts";
+import { commonOptions, type CommandContext, type GivenFlags } from "./command-context.ts";
 import { packageVersion } from "./version.ts";
 
-/** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration (DESIGN.md section 10). */
+/** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
 const wrongUsage = 2;
 const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "ADDRESS_UNUSABLE"];
 
@@ -47,18 +47,22 @@ const loginOptions = {
 
 /** Every command, loaded when it is the one that was asked for. */
 const commands: Readonly<Record<string, Command>> = {
-  serve: { words: 0, options: serveOptions, load: async () => (await import("./serve.ts")).serve },
+  serve: { words: 0, options: serveOptions, load: async () => (await import("./serve-command.ts")).serve },
   stdio: {
     words: 0,
     options: { ...commonOptions, "in-process": { type: "boolean" } },
-    load: async () => (await import("./stdio.ts")).stdio,
+    load: async () => (await import("./stdio-command.ts")).stdio,
   },
-  login: { words: 1, options: loginOptions, load: async () => (await import("./login.ts")).login },
-  logout: { words: 1, options: { ...accountOptions }, load: async () => (await import("./login.ts")).logout },
-  status: { words: 0, options: commonOptions, load: async () => (await import("./control.ts")).status },
-  restart: { words: 1, options: commonOptions, load: async () => (await import("./control.ts")).restart },
-  stop: { words: 0, options: commonOptions, load: async () => (await import("./control.ts")).stop },
-  token: { words: 1, options: { principal: { type: "string" } }, load: async () => (await import("./token.ts")).token },
+  login: { words: 1, options: loginOptions, load: async () => (await import("./login-command.ts")).login },
+  logout: { words: 1, options: { ...accountOptions }, load: async () => (await import("./login-command.ts")).logout },
+  status: { words: 0, options: commonOptions, load: async () => (await import("./control-commands.ts")).status },
+  restart: { words: 1, options: commonOptions, load: async () => (await import("./control-commands.ts")).restart },
+  stop: { words: 0, options: commonOptions, load: async () => (await import("./control-commands.ts")).stop },
+  token: {
+    words: 1,
+    options: { principal: { type: "string" } },
+    load: async () => (await import("./token-command.ts")).token,
+  },
 };
 
 async function main(argv: readonly string[]): Promise<number> {

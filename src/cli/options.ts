@@ -1,5 +1,5 @@
 import { toBoolean, toFilled, type GivenText } from "../config/given.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext } from "./command-context.ts";
 
 type Given = Pick<CommandContext, "flags" | "env">;
 

@@ -2,9 +2,9 @@ import { request } from "node:http";
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import type { ControlAnswer } from "../app/owner.ts";
-import type { OwnerPurpose } from "../front/owner-door.ts";
-import { GatewayError } from "../shared/gateway-error.ts";
-import type { GatewayHolder } from "../store/gateway-lock.ts";
+import type { OwnerPurpose } from "../front/owner/owner-door.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayHolder } from "../store/files/gateway-lock.ts";
 
 export interface OwnerSocket {
   readonly socket: Duplex;

@@ -1,4 +1,4 @@
-import type { InstanceStatus } from "../shared/status.ts";
+import type { InstanceStatus } from "../kernel/status.ts";
 
 /** How a person reads a status on the terminal. */
 const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({

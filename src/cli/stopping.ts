@@ -1,8 +1,8 @@
-import type { Log } from "../events/log.ts";
-import { abortAfter } from "../shared/abort.ts";
-import type { Clock } from "../shared/clock.ts";
+import type { Log } from "../kernel/log.ts";
+import { abortAfter } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
 
-/** How a gateway comes to its end: asked once it drains, asked twice it hurries (FAULTS.md 108). */
+/** How a gateway comes to its end: asked once it drains, asked twice it hurries (fault 108). */
 export interface Stopping {
   /** Resolves to why, when it is to stop. */
   readonly reason: Promise<string>;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../shared/json-bytes.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
 
 /** The gateway's own tools, and `*` for all of them. */
 export const profiledTools = [

@@ -1,7 +1,10 @@
-import type { ServerSlug, PrincipalId } from "../shared/ids.ts";
+import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
 
-/** The one frozen configuration that everything is built from (DESIGN.md section 9). Times in ms, sizes in bytes. */
+/**
+ * The one frozen configuration that everything is built from (docs/design.md, "Configuration"). Times in ms, sizes in
+ * bytes.
+ */
 export interface Config {
   /** Absolute path of the file, or undefined when there is none. */
   readonly file: string | undefined;

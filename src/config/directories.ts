@@ -1,5 +1,5 @@
 import { posix, win32 } from "node:path";
-import { GatewayError } from "../shared/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Variables } from "./substitution.ts";
 
 export interface HomeDirectories {
@@ -10,7 +10,7 @@ export interface HomeDirectories {
 }
 
 /**
- * The platform's usual places (DESIGN.md section 10): XDG on Linux and the like, Library on macOS, AppData on Windows.
+ * The platform's usual places: XDG on Linux and the like, Library on macOS, AppData on Windows.
  * `home` is for machines whose environment does not say it (os.homedir()). Throws GatewayError CONFIG_INVALID when nothing does.
  */
 export function homeDirectories(env: Variables, platform: NodeJS.Platform, home?: string): HomeDirectories {

@@ -140,7 +140,7 @@ interface KeySearch {
   readonly wrongKeys: WrongKey[];
 }
 
-/** Two equal keys mean that one of two intentions is lost, so neither is guessed (FAULTS.md 87). */
+/** Two equal keys mean that one of two intentions is lost, so neither is guessed (fault 87). */
 function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
   const { placeAt, wrongKeys } = search;
   if (path.length > mostLevels) {

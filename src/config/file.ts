@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { GatewayError } from "../shared/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import { configFileBytes } from "./defaults.ts";
 import type { HomeDirectories } from "./directories.ts";
 
@@ -8,7 +8,7 @@ import type { HomeDirectories } from "./directories.ts";
 const fileNames = ["toolyard.json", "mcp.json", ".mcp.json"] as const;
 
 /**
- * Absolute path of the configuration: the one asked for, or the first of the usual ones that exists (DESIGN.md section 10);
+ * Absolute path of the configuration: the one asked for, or the first of the usual ones that exists;
  * undefined when there is none. Symbolic links are kept, because they may be swapped.
  */
 export async function findFile(

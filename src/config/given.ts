@@ -1,4 +1,4 @@
-import { GatewayError } from "../shared/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { ExposureName, LogLevel } from "./config.ts";
 import { longestMs, settingNumbers } from "./defaults.ts";
 import { exposureNames, logLevels } from "./settings-schema.ts";

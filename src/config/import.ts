@@ -14,7 +14,7 @@ export type ImportedServer = Readonly<Record<string, unknown>>;
 /**
  * Reads the servers of another client's file: Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Gemini (`mcpServers`) and
  * VS Code (`servers`, `mcp.servers`). Throws GatewayError CONFIG_INVALID with `file:line:column`, also for keys like
- * `__proto__` (FAULTS.md 93). What else stands in the file is left alone.
+ * `__proto__` (fault 93). What else stands in the file is left alone.
  */
 export function importServers(text: string, fileName: string): ImportedServers {
   const document = parseDocument(text, fileName);

@@ -29,7 +29,7 @@ export interface LoadOptions {
 }
 
 /**
- * The configuration from file, environment and flags (DESIGN.md sections 9 and 10), frozen throughout. A flag is stronger than
+ * The configuration from file, environment and flags, frozen throughout. A flag is stronger than
  * its variable, that than the file, that than the default. Without any file there are no servers.
  * Throws GatewayError CONFIG_INVALID with all that is wrong; what is in the file begins with `file:line:column`. No
  * message holds a value.

@@ -9,9 +9,9 @@ export interface Allowed {
 }
 
 /**
- * Keeps what a member may give a server: values for a program that the operator chose, never another program (FAULTS.md 91).
- * `command`, `cwd` and `url` cannot be overridden at all; variables that make a process load or run something else, headers
- * that frame the message, and arguments that a launcher would run as code are ignored.
+ * Keeps what a member may give a server: values for a program that the operator chose, never another program
+ * (fault 91). `command`, `cwd` and `url` cannot be overridden at all; variables that make a process load or run
+ * something else, headers that frame the message, and arguments that a launcher would run as code are ignored.
  */
 export function allowOverrides(transport: Transport, overrides: ServerOverrides): Allowed {
   const ignored: string[] = [];

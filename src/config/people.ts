@@ -1,5 +1,5 @@
-import type { PrincipalId } from "../shared/ids.ts";
-import { localPrincipal } from "../shared/principal.ts";
+import type { PrincipalId } from "../kernel/ids.ts";
+import { localPrincipal } from "../kernel/principal.ts";
 import { pathText, refuse } from "./check.ts";
 import type { People, Person, ServerConfig, ServerOverrides } from "./config.ts";
 import type { Document, Path } from "./document.ts";
@@ -11,8 +11,9 @@ import { missingText } from "./substitution.ts";
 type WrittenOverrides = NonNullable<NonNullable<WrittenSettings["teams"]>[string]["servers"]>;
 
 /**
- * Teams and principals (DESIGN.md section 9). Throws GatewayError CONFIG_INVALID for an identifier that is taken and for one token
- * given to two; what is only odd (an unknown team or server, an override that a member may not set) becomes a warning.
+ * Teams and principals (docs/design.md, "People"). Throws GatewayError CONFIG_INVALID for an identifier that is taken
+ * and for one token given to two; what is only odd (an unknown team or server, an override that a member may not set)
+ * becomes a warning.
  */
 export function buildPeople(
   read: ReadSettings,

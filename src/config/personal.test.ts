@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PrincipalId, ServerSlug } from "../shared/ids.ts";
+import type { PrincipalId, ServerSlug } from "../kernel/ids.ts";
 import type { People, ServerConfig, ServerOverrides, Transport } from "./config.ts";
 import { hashTransport } from "./hash.ts";
 import { personalServer } from "./personal.ts";

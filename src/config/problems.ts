@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { GatewayError, toGatewayError } from "../shared/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 
 /** More than this in one answer is another format, and nobody reads fifty lines. */
 const mostTold = 20;

@@ -2,7 +2,7 @@ import { problemAt, refuse, type Origin } from "./check.ts";
 import type { Path } from "./document.ts";
 import { toEnvFilePath, type EnvFile, type EnvFiles } from "./env-file.ts";
 import { problemsOf, toReason } from "./problems.ts";
-import { toRootUri } from "./roots.ts";
+import { toRootUri } from "./root-uri.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { missingText, substitute, type Variables } from "./substitution.ts";
 

@@ -34,7 +34,7 @@ const mostRoots = 100;
 
 const toolNames = v.array(filledText);
 
-/** One entry of `mcpServers` with the fields of DESIGN.md section 9, and the spellings of other clients. */
+/** One entry of `mcpServers` with our fields, and the spellings of other clients. */
 const entryFields = {
   type: v.optional(v.string()),
   transport: v.optional(v.string()),

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
-import { toRootUri } from "./roots.ts";
-import type { ServerSlug } from "../shared/ids.ts";
+import { toRootUri } from "./root-uri.ts";
+import type { ServerSlug } from "../kernel/ids.ts";
 import type { ServerConfig, ToolRules, Transport } from "./config.ts";
 import { defaults, longestMs } from "./defaults.ts";
 import type { Document } from "./document.ts";
@@ -67,7 +67,7 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
   return { servers, warnings, secrets, problems, envFiles: [...envFiles] };
 }
 
-/** Slugs must differ in more than what people overlook (FAULTS.md 54): the first of two keeps the name. */
+/** Slugs must differ in more than what people overlook (fault 54): the first of two keeps the name. */
 function createNames() {
   const keyBySlug = new Map<string, string>();
   const keyByForm = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { GatewayError } from "../shared/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import { withWrittenProfiles } from "./client-profiles.ts";
 import type {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isServerSlug } from "../shared/ids.ts";
+import { isServerSlug } from "../kernel/ids.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 
 test.each([

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
-import { isServerSlug, type ServerSlug } from "../shared/ids.ts";
+import { isServerSlug, type ServerSlug } from "../kernel/ids.ts";
 
-/** A server's key as slug: unchanged when it is one already, otherwise with other characters replaced (DESIGN.md section 6). */
+/**
+ * A server's key as slug: unchanged when it is one already, otherwise with other characters replaced
+ * (docs/design.md, "Names").
+ */
 export function toSlug(key: string): ServerSlug {
   if (isServerSlug(key)) return key;
   const replaced = key
@@ -25,7 +28,7 @@ function shortHash(key: string): string {
 
 /**
  * What two keys have in common when a person cannot tell them apart: case, Unicode form, width, and Cyrillic or Greek letters
- * that look like Latin ones (FAULTS.md 54). Only for comparing, never for showing.
+ * that look like Latin ones (fault 54). Only for comparing, never for showing.
  */
 export function lookAlikeForm(key: string): string {
   let form = "";

@@ -30,7 +30,7 @@ const notSecret: readonly string[] = [
 ];
 
 /**
- * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value` (DESIGN.md section 9). The default counts
+ * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value`. The default counts
  * when the variable is unset or empty, as in a shell, and may itself name variables. A variable's value is never looked at again.
  * `${input:id}`, which VS Code asks its user for, is the variable `TOOLYARD_INPUT_ID`. What no variable says,
  * `predefined` may: names like `workspaceFolder`, and `input:id`; these are no secrets. All other text is kept byte for

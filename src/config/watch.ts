@@ -1,4 +1,4 @@
-import { toGatewayError, type GatewayError } from "../shared/gateway-error.ts";
+import { toGatewayError, type GatewayError } from "../kernel/gateway-error.ts";
 import type { Config } from "./config.ts";
 import { isSameConfig } from "./diff.ts";
 import { watchPlaces } from "./watch-places.ts";
@@ -26,9 +26,9 @@ const recheckMs = 2_000;
 
 /**
  * Applies changes of the configuration file until `signal` aborts; resolves once it watches. Changes are noticed however they are
- * made: written in place, renamed over, deleted and created, a link swapped anywhere on the way (FAULTS.md 90). Bursts end in one
- * reading after the last change (FAULTS.md 89); a file that cannot be used is refused and the old configuration stays (FAULTS.md 87).
- * The files that `envFile` names are watched with it.
+ * made: written in place, renamed over, deleted and created, a link swapped anywhere on the way (fault 90). Bursts end
+ * in one reading after the last change (fault 89); a file that cannot be used is refused and the old configuration
+ * stays (fault 87). The files that `envFile` names are watched with it.
  */
 export async function watchConfig(options: WatchOptions): Promise<void> {
   const { signal, file } = options;

@@ -1,14 +1,14 @@
-import { createCurrentCatalog } from "../../src/catalog/current.ts";
+import { createCurrentCatalog } from "../../src/catalog/model/current.ts";
 import type { InstanceSettings, Limits, ServerConfig } from "../../src/config/config.ts";
-import { createEventBus } from "../../src/events/bus.ts";
-import type { GatewayEvent } from "../../src/events/event.ts";
-import type { InstanceDeps, KeptCatalog, OpenOptions } from "../../src/instance/parts.ts";
-import { createStartQueue } from "../../src/instance/start-queue.ts";
-import { createStartTurns } from "../../src/instance/start-turns.ts";
-import type { GatewayError } from "../../src/shared/gateway-error.ts";
-import type { InstanceId, ServerSlug } from "../../src/shared/ids.ts";
-import { toJsonBytes } from "../../src/shared/json-bytes.ts";
-import type { Closed, Connection, UpstreamRequest } from "../../src/upstream/connection.ts";
+import { createEventBus } from "../../src/kernel/event-bus.ts";
+import type { GatewayEvent } from "../../src/kernel/event.ts";
+import type { InstanceDeps, KeptCatalog, OpenOptions } from "../../src/servers/instance/instance-deps.ts";
+import { createStartQueue } from "../../src/servers/instance/start-queue.ts";
+import { createStartTurns } from "../../src/servers/instance/start-turns.ts";
+import type { GatewayError } from "../../src/kernel/gateway-error.ts";
+import type { InstanceId, ServerSlug } from "../../src/kernel/ids.ts";
+import { toJsonBytes } from "../../src/kernel/json-bytes.ts";
+import type { Closed, Connection, UpstreamRequest } from "../../src/servers/upstream/connection.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 /** One connection that a fake server gave out. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/shared/clock.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
 
 /** Time that stands still until it is moved; timers run in order, and what they start has settled before the next one. */
 export interface ManualClock extends Clock {

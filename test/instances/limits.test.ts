@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createToken } from "../../src/identity/token.ts";
+import { createToken } from "../../src/people/identity/token.ts";
 import { badServer, startGateway } from "../harness/gateway.ts";
 import { execute, modernRpc, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

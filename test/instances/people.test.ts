@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createToken } from "../../src/identity/token.ts";
+import { createToken } from "../../src/people/identity/token.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, post } from "../harness/rest.ts";
 import { modernRpc, rpc, send } from "../harness/rpc.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createToken } from "../../src/identity/token.ts";
+import { createToken } from "../../src/people/identity/token.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

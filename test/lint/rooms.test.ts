@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { houseTable } from "../../scripts/docs/house-table.mjs";
+import { planned, wings } from "../../scripts/house.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const oxlint = join(root, "node_modules/.bin/oxlint");
@@ -32,40 +34,48 @@ describe("the room rule", () => {
     return run.stdout;
   }
 
-  test.each([
-    ["src/shared/planted.ts", "../cli/main.ts"],
-    ["src/catalog/planted.ts", "../routing/routing.ts"],
-    ["src/catalog/search/planted.ts", "../../discovery/engine.ts"],
-    ["src/exposure/planted.ts", "../front/mcp/http.ts"],
-    ["src/front/mcp/planted.ts", "../../app/gateway.ts"],
-    ["src/upstream/process/planted.ts", "../../instance/fleet.ts"],
-    ["src/events/planted.ts", "../catalog/view.ts"],
-  ])("%s may not import %s", (file, imported) => {
-    expect(lint(file, `import { thing } from "${imported}";\nexport const other = thing;\n`)).toContain(
-      "no-restricted-imports",
-    );
+  /** Every pair of neighbours in the list, and pairs that lie far apart: nothing below may import what lies above it. */
+  const places = wings.flatMap((wing) =>
+    wing.rooms.length === 0 ? [wing.name] : wing.rooms.map((room) => `${wing.name}/${room.name}`),
+  );
+  const upwards = places.flatMap((place, index) => {
+    const above = places[index - 1];
+    return above === undefined ? [] : [[place, above], ...(index > 1 ? [[place, places[0] as string]] : [])];
+  });
+  const downwards = places.flatMap((place, index) => {
+    const below = places[index + 1];
+    return below === undefined
+      ? []
+      : [
+          [place, below],
+          [place, "kernel"],
+        ];
   });
 
-  test.each([
-    ["src/exposure/planted.ts", "../catalog/view.ts"],
-    ["src/front/mcp/planted.ts", "../../routing/routing.ts"],
-    ["src/catalog/planted.ts", "../shared/ids.ts"],
-    ["src/upstream/planted.ts", "../events/log.ts"],
-  ])("%s may import %s", (file, imported) => {
-    expect(lint(file, `import { thing } from "${imported}";\nexport const other = thing;\n`)).not.toContain(
-      "no-restricted-imports",
-    );
+  /** How a file two folders deep in `from` names one in `to`. */
+  function specifier(from: string, to: string): string {
+    return relative(`src/${from}/inner`, `src/${to}/thing.ts`);
+  }
+
+  test.each(upwards)("%s may not import %s", (from = "", to = "") => {
+    const text = `import { thing } from "${specifier(from, to)}";\nexport const other = thing;\n`;
+    expect(lint(`src/${from}/inner/planted.ts`, text)).toContain("no-restricted-imports");
+  });
+
+  test.each(downwards)("%s may import %s", (from = "", to = "") => {
+    const text = `import { thing } from "${specifier(from, to)}";\nexport const other = thing;\n`;
+    expect(lint(`src/${from}/inner/planted.ts`, text)).not.toContain("no-restricted-imports");
   });
 
   test("only some rooms may import the protocol's packages", () => {
     const text = 'import { Client } from "@modelcontextprotocol/client";\nexport const other = Client;\n';
-    expect(lint("src/routing/planted.ts", text)).toContain("no-restricted-imports");
-    expect(lint("src/upstream/planted.ts", text)).not.toContain("no-restricted-imports");
+    expect(lint("src/engine/calls/planted.ts", text)).toContain("no-restricted-imports");
+    expect(lint("src/servers/upstream/planted.ts", text)).not.toContain("no-restricted-imports");
   });
 
   test("only config and cli read the environment", () => {
     const text = "export const home = process.env.HOME;\n";
-    expect(lint("src/routing/planted.ts", text)).toContain("no-process-env");
+    expect(lint("src/engine/calls/planted.ts", text)).toContain("no-process-env");
     expect(lint("src/cli/planted.ts", text)).not.toContain("no-process-env");
   });
 
@@ -73,5 +83,31 @@ describe("the room rule", () => {
     const before = readFileSync(join(root, ".oxlintrc.json"), "utf8");
     spawnSync(process.execPath, [join(root, "scripts/lint-config.mjs")]);
     expect(readFileSync(join(root, ".oxlintrc.json"), "utf8")).toBe(before);
+  });
+});
+
+describe("the house", () => {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+
+  test("every file lies in a wing or room of the list, and every wing and room of the list has files or is planned", () => {
+    const rooms = wings.flatMap((wing) =>
+      wing.rooms.length === 0 ? [`${wing.name}/`] : wing.rooms.map((room) => `${wing.name}/${room.name}/`),
+    );
+    expect(
+      sources.filter((file) => file !== "text-files.d.ts" && !rooms.some((room) => file.startsWith(room))),
+    ).toEqual([]);
+    const empty = rooms.filter((room) => !sources.some((file) => file.startsWith(room)));
+    expect(empty.map((room) => room.slice(0, -1)).sort()).toEqual([...planned].sort());
+  });
+
+  test("no file name stands twice", () => {
+    const names = sources.map((file) => basename(file));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test("ARCHITECTURE.md has its table", async () => {
+    expect(readFileSync(join(root, "ARCHITECTURE.md"), "utf8")).toContain(houseTable(wings));
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { noneLoaded } from "../../src/catalog/namespaces.ts";
-import type { ToolEntry } from "../../src/catalog/snapshot.ts";
-import type { View, ViewServer } from "../../src/catalog/view.ts";
+import { noneLoaded } from "../../src/catalog/model/namespace-names.ts";
+import type { ToolEntry } from "../../src/catalog/model/snapshot.ts";
+import type { View, ViewServer } from "../../src/catalog/model/view.ts";
 import type { NamespaceSettings } from "../../src/config/config.ts";
-import { createEventBus } from "../../src/events/bus.ts";
-import type { GatewayEvent } from "../../src/events/event.ts";
-import { createNamespaceLoads, type NamespaceLoads } from "../../src/instance/namespace-loads.ts";
-import type { KeptUse } from "../../src/instance/namespace-usage.ts";
-import { GatewayError } from "../../src/shared/gateway-error.ts";
-import type { InstanceId, PrincipalId } from "../../src/shared/ids.ts";
-import { localPrincipal, type Principal } from "../../src/shared/principal.ts";
+import { createEventBus } from "../../src/kernel/event-bus.ts";
+import type { GatewayEvent } from "../../src/kernel/event.ts";
+import { createNamespaceLoads, type NamespaceLoads } from "../../src/engine/namespaces/namespace-loads.ts";
+import type { KeptUse } from "../../src/engine/namespaces/namespace-usage.ts";
+import { GatewayError } from "../../src/kernel/gateway-error.ts";
+import type { InstanceId, PrincipalId } from "../../src/kernel/ids.ts";
+import { localPrincipal, type Principal } from "../../src/kernel/principal.ts";
 import { createManualClock, settle, type ManualClock } from "../harness/manual-clock.ts";
 import { sampleInstance } from "../sample-catalog.ts";
 

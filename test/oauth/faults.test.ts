@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createAddressRules } from "../../src/identity/oauth/addresses.ts";
-import { checkUrl } from "../../src/identity/oauth/outgoing.ts";
+import { createAddressRules } from "../../src/servers/logins/addresses.ts";
+import { checkUrl } from "../../src/servers/logins/outgoing.ts";
 import { execute } from "../harness/rpc.ts";
 import { clickThrough } from "./browser.ts";
 import { runCommand } from "./login-command.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createToken } from "../../src/identity/token.ts";
+import { createToken } from "../../src/people/identity/token.ts";
 import { execute, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { closeServer } from "./authorization-server.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ageOf } from "../../src/identity/oauth/account.ts";
-import { createLogins } from "../../src/identity/oauth/logins.ts";
-import type { Credential } from "../../src/identity/oauth/credential.ts";
-import { systemClock } from "../../src/shared/clock.ts";
-import { createTokenVault } from "../../src/store/token-vault.ts";
+import { ageOf } from "../../src/servers/logins/account.ts";
+import { createLogins } from "../../src/servers/logins/logins.ts";
+import type { Credential } from "../../src/servers/logins/credential.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createTokenVault } from "../../src/store/files/token-vault.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { createWorld, executeSoon, untilLoginIsWanted, type World } from "./world.ts";

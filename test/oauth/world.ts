@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Credential } from "../../src/identity/oauth/credential.ts";
-import { createTokenVault } from "../../src/store/token-vault.ts";
+import type { Credential } from "../../src/servers/logins/credential.ts";
+import { createTokenVault } from "../../src/store/files/token-vault.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../harness/gateway.ts";
 import { execute, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

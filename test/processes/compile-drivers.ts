@@ -25,7 +25,7 @@ export function compileDrivers(): {
   const files = [
     "test/processes/gateway-driver.ts",
     "test/processes/exhaust-driver.ts",
-    "src/upstream/process/guardian-main.ts",
+    "src/servers/process/guardian-main.ts",
   ].map((file) => path.join(repository, file));
   writeFileSync(
     path.join(folder, "tsconfig.json"),

@@ -1,5 +1,5 @@
-import { createGuardian } from "../../src/upstream/process/guardian.ts";
-import { spawnTree, type ProcessTree } from "../../src/upstream/process/spawn-tree.ts";
+import { createGuardian } from "../../src/servers/process/guardian.ts";
+import { spawnTree, type ProcessTree } from "../../src/servers/process/spawn-tree.ts";
 
 /** Starts trees until the system gives no more, frees one, starts one again, ends all. Says on stdout how it went, as one line of JSON. */
 const log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -5,9 +5,9 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createGatewayMark, toTreeMark } from "../../src/upstream/process/marker.ts";
-import { sweepLeftovers } from "../../src/upstream/process/leftovers.ts";
-import { createProcessTable } from "../../src/upstream/process/process-table.ts";
+import { createGatewayMark, toTreeMark } from "../../src/servers/process/marker.ts";
+import { sweepLeftovers } from "../../src/servers/process/leftovers.ts";
+import { createProcessTable } from "../../src/servers/process/process-table.ts";
 import { compileDrivers } from "./compile-drivers.ts";
 import { findSurvivors, isAlive, parentOf, until } from "./survivors.ts";
 
@@ -119,7 +119,7 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
       stdio: ["ignore", "pipe", "ignore"],
     });
     await new Promise((resolve) => server.stdout.once("data", resolve));
-    const guardian = spawn(process.execPath, [built.driver("src/upstream/process/guardian-main.js")], {
+    const guardian = spawn(process.execPath, [built.driver("src/servers/process/guardian-main.js")], {
       stdio: ["pipe", "inherit", "inherit"],
     });
     started.add(server).add(guardian);

@@ -697,7 +697,7 @@ export const sections = [
       row(
         "SHOULD",
         "pagination: a cursor that was not given out is -32602",
-        "a cursor of another person, list or exposure is refused, and so is an invented one (FAULTS.md 59)",
+        "FAULT 59: a cursor of another person, list or exposure is refused, and so is an invented one",
       ),
       row(
         "MUST",

@@ -6,7 +6,7 @@ import { runCommand } from "../harness/command.ts";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
-import { npxFolderName } from "../../src/upstream/runner/npx-form.ts";
+import { npxFolderName } from "../../src/servers/upstream/runner/npx-form.ts";
 import { aliveIn, standingOf, startsIn } from "../instances/observing.ts";
 import { packageName, startNpmRegistry, type NpmRegistry } from "./npm-registry.ts";
 

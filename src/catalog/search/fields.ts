@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
-import type { InstanceCatalog, ToolEntry } from "../snapshot.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 
 /** The fields of a tool that are searched, in the order of their numbers in the index. */
 export const fieldNames = [
@@ -33,7 +33,7 @@ export const field = Object.freeze({
 
 /** Most characters of one field that are indexed: a description of 40 KB must not outweigh a server. */
 const fieldLengthLimit = 6_000;
-/** What a schema may hold at most before the rest is left out: depth and number of nodes (FAULTS.md 61). */
+/** What a schema may hold at most before the rest is left out: depth and number of nodes (fault 61). */
 const schemaDepthLimit = 6;
 const schemaNodeLimit = 600;
 

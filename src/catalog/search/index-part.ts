@@ -1,4 +1,4 @@
-import type { InstanceCatalog, ToolEntry } from "../snapshot.ts";
+import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 import { field, schemaTexts, serverTexts, toolTexts } from "./fields.ts";
 import type { Language } from "./language.ts";
 import { createPostings, type Postings } from "./postings.ts";

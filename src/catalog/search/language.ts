@@ -1,6 +1,6 @@
 import { stemmer } from "stemmer";
 
-import { createIntentReader, type IntentReader } from "./intent.ts";
+import { createPurposeReader, type PurposeReader } from "./verb-purpose.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
 import { commonWordShares } from "./word-frequencies.ts";
@@ -24,7 +24,7 @@ export interface Language {
   telling(text: string): string[];
   /** Read at the first query: an index can be built without it. */
   thesaurus(): Thesaurus;
-  readonly intents: IntentReader;
+  readonly purposes: PurposeReader;
   /** Share of all the world's tools that mention a stem, as far as known. */
   commonness(stem: string): number;
 }
@@ -55,7 +55,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights): Langua
       for (const word of toProseWords(text)) if (!stopped.has(word)) stems.push(stem(word));
       return stems;
     },
-    intents: createIntentReader(stem),
+    purposes: createPurposeReader(stem),
     thesaurus: () => (thesaurus ??= createThesaurus(wordLists, weights, stem)),
     commonness: (stemmed) => shares.get(stemmed) ?? 0,
   };

@@ -1,4 +1,4 @@
-import type { ToolEntry } from "../snapshot.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
 
 /** Words of past queries that led to tools of one index, as one more field. Immutable. */

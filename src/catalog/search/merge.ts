@@ -1,4 +1,4 @@
-import type { ToolEntry } from "../snapshot.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
 import { fieldCount, fieldNames } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { Language } from "./language.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { ServerSlug } from "../../shared/ids.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
 import { buildLearnedField } from "./learned.ts";

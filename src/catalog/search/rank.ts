@@ -1,5 +1,5 @@
-import type { ServerSlug } from "../../shared/ids.ts";
-import type { ToolEntry } from "../snapshot.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
 import { confidenceOf } from "./confidence.ts";
 import type { Match } from "./confidence-weights.ts";
 import { nameCoverage } from "./coverage.ts";
@@ -70,13 +70,13 @@ const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || a.t
 
 /** More for names that the query covers, less for tools that do something else than it asks. */
 function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: readonly Candidate[]): Candidate[] {
-  const { weights, intents } = index.language;
+  const { weights, purposes } = index.language;
   const coverageOf = nameCoverage(index, plan);
-  const wanted = intents.ofQuery(toWords(query));
+  const wanted = purposes.ofQuery(toWords(query));
   return candidates.map(({ tool, score }) => {
-    const does = wanted.size > 0 ? intents.ofName(toolAt(index, tool).definition.name) : undefined;
+    const does = wanted.size > 0 ? purposes.ofName(toolAt(index, tool).definition.name) : undefined;
     const misses = does !== undefined && !wanted.has(does);
-    return { tool, score: score * (1 + weights.coverage * coverageOf(tool)) * (misses ? 1 - weights.intent : 1) };
+    return { tool, score: score * (1 + weights.coverage * coverageOf(tool)) * (misses ? 1 - weights.purpose : 1) };
   });
 }
 

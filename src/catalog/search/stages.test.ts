@@ -106,10 +106,10 @@ test("a name is covered when all of its words are asked for", () => {
 });
 
 test("what a query asks to be done, and what a tool does", () => {
-  expect([...language.intents.ofQuery(["list", "and", "delete"])]).toEqual(["read", "delete"]);
-  expect([...language.intents.ofQuery(["when", "was", "it", "changed"])]).toEqual(["read"]);
-  expect(language.intents.ofName("github_removeLabel")).toBe("delete");
-  expect(language.intents.ofName("ping")).toBeUndefined();
+  expect([...language.purposes.ofQuery(["list", "and", "delete"])]).toEqual(["read", "delete"]);
+  expect([...language.purposes.ofQuery(["when", "was", "it", "changed"])]).toEqual(["read"]);
+  expect(language.purposes.ofName("github_removeLabel")).toBe("delete");
+  expect(language.purposes.ofName("ping")).toBeUndefined();
 });
 
 test("a server with two good tools lifts both over a lone one", () => {

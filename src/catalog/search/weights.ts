@@ -31,7 +31,7 @@ export interface RankingWeights {
   /** Up to this share more for a tool whose whole name the query covers. */
   readonly coverage: number;
   /** This share less for a tool that does something else (creates, changes, deletes, reads) than the query asks. */
-  readonly intent: number;
+  readonly purpose: number;
   /** Up to this share more for tools of the server that fits best. */
   readonly serverFit: number;
   /** What conversational words and numbers count. */
@@ -71,7 +71,7 @@ export const rankingWeights: RankingWeights = Object.freeze({
   typoLeast: 0.55,
   phrase: 0.3,
   coverage: 0.6,
-  intent: 0.15,
+  purpose: 0.15,
   serverFit: 0.1,
   filler: 0.6,
   number: 0.4,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { toEventData } from "./event-data.ts";
-import type { LargeBuffers } from "../../shared/large-buffers.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { toEventData } from "../../wire/sse/event-data.ts";
+import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { EventLog } from "./event-log.ts";
 import { joinText, textLength, type WireText } from "./result-text.ts";
 
@@ -29,7 +29,7 @@ export interface AnswerChannelOptions {
   readonly headers: readonly string[];
   /** Makes the place where events are kept for a client that comes back (legacy sessions); undefined where streams are not resumable. */
   readonly openLog: (() => EventLog | undefined) | undefined;
-  /** Bytes that may wait for a client that reads slowly; beyond it the stream is closed (FAULTS.md 26). */
+  /** Bytes that may wait for a client that reads slowly; beyond it the stream is closed (fault 26). */
   readonly bufferBytes: number;
   /** Comment lines while nothing else is said, so that nobody on the way closes the stream. */
   readonly keepAliveMs: number;

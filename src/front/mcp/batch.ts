@@ -1,7 +1,7 @@
 import type { Limits } from "../../config/config.ts";
-import { scanElements } from "../../protocol/json-scan.ts";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import type { Admission } from "../admission.ts";
+import { scanElements } from "../../wire/json/json-scan.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Admission } from "../http/admission.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { LegacyRequests } from "./legacy.ts";
@@ -9,7 +9,7 @@ import { MessageError, readClientMessage } from "./message.ts";
 import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
 
-/** Messages of one batch (FAULTS.md 4). */
+/** Messages of one batch (fault 4). */
 const mostMessages = 100;
 
 /** A batch of revision 2025-03-26: every request is answered, in one array; undefined when there was none. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ClientTraits, ConnectedClient, Replies } from "../../shared/call-context.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { ClientTraits, ConnectedClient, Replies } from "../../kernel/call-context.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Session } from "./session.ts";
 import type { WireText } from "./result-text.ts";

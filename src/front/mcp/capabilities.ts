@@ -1,6 +1,6 @@
-import type { View } from "../../catalog/view.ts";
-import type { Exposure } from "../../exposure/exposure.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { Exposure } from "../../catalog/exposure/exposure.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
  * What an endpoint declares. A transparent one declares what its server does; the others what the gateway can do for any server, and

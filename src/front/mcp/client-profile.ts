@@ -1,6 +1,6 @@
 import { findClientProfile, type ClientProfile, type ClientProfiles } from "../../config/client-profiles.ts";
-import { metaKeys } from "../../protocol/revisions.ts";
-import { isJsonObject } from "../../shared/json-bytes.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Caller } from "./caller.ts";
 import type { ClientRequest } from "./message.ts";
 

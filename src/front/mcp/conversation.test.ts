@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Answer, CallContext } from "../../shared/call-context.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import type { Answer, CallContext } from "../../kernel/call-context.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import { createConversations, type Conversation, type Conversations } from "./conversation.ts";
 
 type Ask = NonNullable<CallContext["ask"]>;

@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { scanMembers } from "../../protocol/json-scan.ts";
-import { abortReason } from "../../shared/abort.ts";
-import type { Answer, CallContext, Question } from "../../shared/call-context.ts";
-import type { Clock } from "../../shared/clock.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { JsonBytes } from "../../shared/json-bytes.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { scanMembers } from "../../wire/json/json-scan.ts";
+import { abortReason } from "../../kernel/abort.ts";
+import type { Answer, CallContext, Question } from "../../kernel/call-context.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ReplyBody } from "./caller.ts";
 
 /**
- * A call of a modern client to a legacy server that asks while it works (PROTOCOL.md, "Era bridging"): the call stays open upstream,
- * parked, while the client is given `input_required` with a handle and comes back with the answers on another request.
+ * A call of a modern client to a legacy server that asks while it works (docs/design.md, "Questions"): the call stays
+ * open upstream, parked, while the client is given `input_required` with a handle and comes back with the answers on
+ * another request.
  */
 export interface Conversation {
   readonly ask: NonNullable<CallContext["ask"]>;

@@ -1,13 +1,13 @@
-import type { View, ViewServer } from "../../catalog/view.ts";
-import { abortAfter } from "../../shared/abort.ts";
-import type { Discovery, DiscoveryOutcome } from "../../discovery/discovery.ts";
-import { renderDiscover } from "../../exposure/discover-answer.ts";
-import { renderServers } from "../../exposure/discover-servers.ts";
-import { unavailableLine, type Unavailable } from "../../exposure/discover-unavailable.ts";
-import type { DiscoverRequest } from "../../exposure/intent.ts";
-import { chooseServers } from "../../exposure/resource-list.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
+import { abortAfter } from "../../kernel/abort.ts";
+import type { Discovery, DiscoveryOutcome } from "../../catalog/discovery/discovery.ts";
+import { renderDiscover } from "../../catalog/exposure/discover-answer.ts";
+import { renderServers } from "../../catalog/exposure/discover-servers.ts";
+import { unavailableLine, type Unavailable } from "../../catalog/exposure/discover-unavailable.ts";
+import type { DiscoverRequest } from "../../catalog/exposure/intent.ts";
+import { chooseServers } from "../../catalog/exposure/resource-list.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
 
 export interface DiscoverDeps {
   readonly viewOf: (principal: Principal) => View;
@@ -17,7 +17,7 @@ export interface DiscoverDeps {
   readonly maxTokens: number;
 }
 
-/** A first search waits this long for servers never seen before (DESIGN.md section 7). */
+/** A first search waits this long for servers never seen before (docs/design.md, "Starting"). */
 const firstSearchWaitMs = 2_000;
 
 /** Executes discover_mcp_tools: the text of its answer. */

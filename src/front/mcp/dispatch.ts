@@ -1,23 +1,23 @@
-import { stringifyExact } from "../../shared/exact-json.ts";
-import type { View, ViewServer } from "../../catalog/view.ts";
-import { isForModel, renderFailure } from "../../exposure/failure.ts";
-import type { Intent } from "../../exposure/intent.ts";
-import { UnseenServer } from "../../exposure/unseen-server.ts";
-import { withLossTold } from "../../exposure/restart-notice.ts";
-import { renderResourceList } from "../../exposure/resource-list.ts";
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { metaKeys, supportedRevisions } from "../../protocol/revisions.ts";
-import type { Outcome } from "../../routing/exchange.ts";
-import type { Routing } from "../../routing/routing.ts";
-import { noArguments } from "../../shared/call-arguments.ts";
-import type { CallContext } from "../../shared/call-context.ts";
-import { failures } from "../../shared/failures.ts";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
-import type { InstanceId } from "../../shared/ids.ts";
-import type { Principal } from "../../shared/principal.ts";
-import type { ParamMember } from "../../upstream/connection.ts";
-import { isErrorObject, parseErrorObject } from "../../upstream/error-object.ts";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
+import { isForModel, renderFailure } from "../../catalog/exposure/failure.ts";
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
+import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
+import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { metaKeys, supportedRevisions } from "../../wire/mcp/revisions.ts";
+import type { Outcome } from "../../engine/calls/relay.ts";
+import type { Routing } from "../../engine/calls/routing.ts";
+import { noArguments } from "../../kernel/call-arguments.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { failures } from "../../kernel/failures.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { ParamMember } from "../../servers/upstream/connection.ts";
+import { isErrorObject, parseErrorObject } from "../../servers/upstream/error-object.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { capabilitiesOf } from "./capabilities.ts";
@@ -301,7 +301,10 @@ function isError(answered: Answered): answered is ServerError {
   return typeof answered === "object" && "kind" in answered;
 }
 
-/** A server's error, unchanged but for what concerns only our hop to it, and for codes that this revision must not see (PROTOCOL.md, "Errors"). */
+/**
+ * A server's error, unchanged but for what concerns only our hop to it, and for codes that this revision must not see
+ * (docs/design.md, "Errors").
+ */
 function relayError(error: JsonBytes, caller: Caller): ReplyBody {
   const parsed = parseErrorObject(error);
   const { era } = caller.client;

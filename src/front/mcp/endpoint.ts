@@ -1,9 +1,9 @@
-import type { Exposure } from "../../exposure/exposure.ts";
-import { flatExposure } from "../../exposure/flat.ts";
-import { metaExposure } from "../../exposure/meta.ts";
-import { createInstanceExposure, createServerExposure } from "../../exposure/server.ts";
+import type { Exposure } from "../../catalog/exposure/exposure.ts";
+import { flatExposure } from "../../catalog/exposure/flat.ts";
+import { metaExposure } from "../../catalog/exposure/meta.ts";
+import { createInstanceExposure, createServerExposure } from "../../catalog/exposure/server.ts";
 import type { Settings } from "../../config/config.ts";
-import type { InstanceId } from "../../shared/ids.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 
 /** One MCP endpoint: a path, and what it shows. */
 export interface Endpoint {

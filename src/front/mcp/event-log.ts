@@ -1,4 +1,4 @@
-import { toEventData } from "./event-data.ts";
+import { toEventData } from "../../wire/sse/event-data.ts";
 
 /**
  * What was sent on one stream of a legacy session, kept for a client that comes back with Last-Event-ID (2025-11-25, transports,

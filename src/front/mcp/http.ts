@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Limits } from "../../config/config.ts";
-import { assumedRevision, eraOfRevision, modernRevision } from "../../protocol/revisions.ts";
-import type { Clock } from "../../shared/clock.ts";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import type { LargeBuffers } from "../../shared/large-buffers.ts";
-import type { Principal } from "../../shared/principal.ts";
-import type { Admission } from "../admission.ts";
-import { readBody } from "../body.ts";
+import { assumedRevision, eraOfRevision, modernRevision } from "../../wire/mcp/revisions.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Admission } from "../http/admission.ts";
+import { readBody } from "../http/body.ts";
 import { readAccept } from "./accept.ts";
 import { answerBatch } from "./batch.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Loners } from "../../shared/loners.ts";
-import type { FirstSight } from "./first-sight.ts";
+import type { SessionlessClients } from "../../kernel/sessionless-clients.ts";
+import type { StartupWait } from "./startup-wait.ts";
 import { createHttpRun, keepAliveMs, type Incoming } from "./http-run.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
@@ -20,7 +20,7 @@ import { isBatch, MessageError, readClientMessage, type ClientMessage } from "./
 import { jsonHeaders, refuse, sendReply } from "./replies.ts";
 import { checkEnvelope, claimedRevision, clientInfoOf } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
-import type { RunningRequests } from "./running.ts";
+import type { RunningRequests } from "./running-requests.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "./wire-error.ts";
@@ -35,8 +35,8 @@ export interface McpHttpDeps {
   readonly memory: LargeBuffers;
   readonly admission: Admission;
   readonly running: RunningRequests;
-  readonly firstSight: FirstSight;
-  readonly loners: Loners;
+  readonly startupWait: StartupWait;
+  readonly sessionlessClients: SessionlessClients;
 }
 
 export type McpHttpHandler = (
@@ -73,7 +73,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   };
 
   function receiveInTime(incoming: Incoming, body: Buffer): void {
-    const wait = deps.firstSight(incoming.endpoint, incoming.principal);
+    const wait = deps.startupWait(incoming.endpoint, incoming.principal);
     if (wait === undefined) receive(incoming, body);
     else void wait.then(() => receive(incoming, body));
   }
@@ -105,7 +105,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     try {
       capabilities = checkEnvelope(message, request.headers);
     } catch (error) {
-      // The envelope is checked before anything runs: its failures have a status of their own (FAULTS.md 10-12).
+      // The envelope is checked before anything runs: its failures have a status of their own (faults 10-12).
       const failure = toGatewayError(error);
       sendReply(response, message.idText, {
         ...toWireError(failure, "modern", message.method),
@@ -125,7 +125,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       const closed = admit(response, message, () => deps.admission.openStream(principal));
       if (closed === undefined) return;
       response.once("close", closed);
-      response.once("close", deps.loners.listen(caller));
+      response.once("close", deps.sessionlessClients.listen(caller));
       const asStream = { ...accepts, stream: true };
       deps.listen.open(message, caller, (onGone) => openChannel(response, message, asStream, undefined, onGone));
       return;

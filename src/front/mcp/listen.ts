@@ -1,9 +1,9 @@
-import type { View } from "../../catalog/view.ts";
-import { metaKeys } from "../../protocol/revisions.ts";
-import type { Subscriptions } from "../../routing/subscriptions.ts";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { View } from "../../catalog/model/view.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
+import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { ClientRequest } from "./message.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isBatch, MessageError, readClientMessage, type ClientRequest } from "./message.ts";
 
 const maxDepth = 64;

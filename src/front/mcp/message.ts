@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../protocol/json-scan.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../shared/json-bytes.ts";
+import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../wire/json/json-scan.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /** One message from a client. `params` is parsed; its members can also be had as the bytes that stood there. */
 export type ClientMessage =
@@ -63,8 +63,8 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 
 /**
- * Reads one JSON-RPC message (FAULTS.md 1-8, 14, 17). Throws MessageError, and GatewayError BODY_TOO_DEEP before anything is built.
- * Batches are for the caller: see {@link isBatch}.
+ * Reads one JSON-RPC message (faults 1-8, 14, 17). Throws MessageError, and GatewayError BODY_TOO_DEEP before anything
+ * is built. Batches are for the caller: see {@link isBatch}.
  */
 export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessage {
   if (!isUtf8(bytes)) throw new MessageError("PARSE_ERROR", "the body is not valid UTF-8");

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isLogLevel } from "../../protocol/log-level.ts";
-import { metaKeys, modernRevision } from "../../protocol/revisions.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import { isLogLevel } from "../../wire/mcp/log-level.ts";
+import { metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ClientRequest } from "./message.ts";
 
 /** Where a header stands for a member of the body (2026-07-28, streamable-http, standard request headers). */
@@ -24,7 +24,7 @@ export function clientInfoOf(params: JsonObject): unknown {
 }
 
 /**
- * Checks a modern request's envelope, over HTTP its headers too (FAULTS.md 10-12). Returns the client's capabilities.
+ * Checks a modern request's envelope, over HTTP its headers too (faults 10-12). Returns the client's capabilities.
  * Throws VERSION_UNSUPPORTED, HEADER_MISMATCH, PARAMS_INVALID.
  */
 export function checkEnvelope(request: ClientRequest, headers: IncomingHttpHeaders | undefined): JsonObject {
@@ -78,7 +78,7 @@ function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): voi
 const sentinel = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 const utf8 = { fatal: true } as const;
 
-/** Takes a Base64 sentinel apart. Throws HEADER_MISMATCH for one that is none (FAULTS.md 12). */
+/** Takes a Base64 sentinel apart. Throws HEADER_MISMATCH for one that is none (fault 12). */
 export function decodeHeaderValue(value: string): string {
   if (!value.startsWith("=?base64?") || !value.endsWith("?=")) return value;
   const coded = sentinel.exec(value)?.[1];

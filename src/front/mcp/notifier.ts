@@ -1,11 +1,11 @@
-import type { View } from "../../catalog/view.ts";
-import type { EventBus } from "../../events/bus.ts";
-import type { EventOf } from "../../events/event.ts";
-import type { Exposure } from "../../exposure/exposure.ts";
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import type { ConnectedClient } from "../../shared/call-context.ts";
-import type { InstanceId, PrincipalId } from "../../shared/ids.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { EventBus } from "../../kernel/event-bus.ts";
+import type { EventOf } from "../../kernel/event.ts";
+import type { Exposure } from "../../catalog/exposure/exposure.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { ConnectedClient } from "../../kernel/call-context.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
 
 /** Somebody who wants to hear of changes: a legacy session, or one `subscriptions/listen`. */
 export interface Listener {

@@ -1,7 +1,7 @@
-import type { ClientCaller, ClientInstances } from "../../instance/client-instances.ts";
-import type { Instance } from "../../instance/instance.ts";
-import type { ConnectedClient } from "../../shared/call-context.ts";
-import type { InstanceId } from "../../shared/ids.ts";
+import type { ClientCaller, ClientInstances } from "../../servers/instance/client-instances.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { ConnectedClient } from "../../kernel/call-context.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import type { InstanceNews } from "./notifier.ts";
 
 /** Which instance of a server is a client's own: the one that its view shows, unless each client has one. */

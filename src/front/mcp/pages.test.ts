@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { View } from "../../catalog/view.ts";
-import type { Exposure, ListKind } from "../../exposure/exposure.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { Exposure, ListKind } from "../../catalog/exposure/exposure.ts";
 import { createPageBook } from "./pages.ts";
 
 function viewOf(id: string): View {
@@ -42,7 +42,7 @@ test("a page also ends at its bytes, and one item that is larger than a page is 
   expect((JSON.parse(`{${first.body}}`) as { tools: unknown[] }).tools).toHaveLength(1);
 });
 
-test("a cursor of another person, list or exposure is refused, and so is an invented one (FAULTS.md 59)", () => {
+test("FAULT 59: a cursor of another person, list or exposure is refused, and so is an invented one", () => {
   const book = createPageBook(key);
   const exposure = exposureOf(items);
   const cursor = nextCursor(book.page(viewOf("alice"), exposure, { kind: "tools", cursor: undefined }).body);

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import type { View } from "../../catalog/view.ts";
+import type { View } from "../../catalog/model/view.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
-import type { Exposure, ListKind, Listing } from "../../exposure/exposure.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposure.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /** One page of a list, ready to be put between the braces of a result: `"tools":[…],"nextCursor":"…"`, and its caching hints. */
 export interface Page {

@@ -4,9 +4,9 @@ import {
   headerParameters,
   mirroredValue,
   type HeaderParameter,
-} from "../../catalog/header-parameters.ts";
-import type { ToolEntry } from "../../catalog/snapshot.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
+} from "../../catalog/model/header-parameters.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import { decodeHeaderValue } from "./modern.ts";
 
 /** Throws HEADER_MISMATCH unless the request's `Mcp-Param-*` headers say what its arguments do. */

@@ -1,7 +1,7 @@
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { findMember, scanMembers } from "../../protocol/json-scan.ts";
-import { metaKeys } from "../../protocol/revisions.ts";
-import type { JsonBytes } from "../../shared/json-bytes.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { findMember, scanMembers } from "../../wire/json/json-scan.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
 
 const depthLimit = 1_000;
 

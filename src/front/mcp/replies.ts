@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { GatewayError } from "../../shared/gateway-error.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { ReplyBody } from "./caller.ts";
 import { MessageError } from "./message.ts";

@@ -1,8 +1,8 @@
-import type { CallContext } from "../../shared/call-context.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import { canAnswer } from "../../routing/questions.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { canAnswer } from "../../engine/calls/questions.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
-import { toCallContext } from "./context.ts";
+import { toCallContext } from "./request-context.ts";
 import type { Conversation, Conversations } from "./conversation.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { ClientRequest } from "./message.ts";
@@ -115,7 +115,7 @@ function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
   );
 }
 
-/** Nobody is asked for what they did not declare (PROTOCOL.md, "Multi-round-trip"). */
+/** Nobody is asked for what they did not declare (2026-07-28, basic/patterns/mrtr). */
 function guarded(ask: NonNullable<CallContext["ask"]>, caller: Caller): NonNullable<CallContext["ask"]> {
   return async (question, signal) => {
     const params = JSON.parse(question.params.toString("utf8")) as Record<string, unknown>;

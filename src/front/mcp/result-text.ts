@@ -1,8 +1,8 @@
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { findMember, scanNested } from "../../protocol/json-scan.ts";
-import { metaKeys } from "../../protocol/revisions.ts";
-import type { Era } from "../../shared/call-context.ts";
-import type { JsonBytes, JsonObject } from "../../shared/json-bytes.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { findMember, scanNested } from "../../wire/json/json-scan.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
 const depthLimit = 1_000;
 

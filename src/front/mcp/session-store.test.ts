@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { localPrincipal } from "../../shared/principal.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
 import { createSessionStore } from "./session-store.ts";
 
 const options = { principal: localPrincipal, endpoint: "/mcp", revision: "2025-11-25", capabilities: {} };
@@ -86,7 +86,7 @@ test("a session that the gateway ends for idleness has lapsed; one that its clie
   const { store, time } = create({ sessions: 10, sessionIdleMs: 1_000 });
   const [idle, ended] = [store.create(options), store.create({ ...options, clientName: "other" })];
   expect(idle.presence).toMatchObject({ state: "open", sinceMs: 0, lapsedAtMs: undefined });
-  expect(idle.presence.kin).not.toBe(ended.presence.kin);
+  expect(idle.presence.program).not.toBe(ended.presence.program);
   store.end(ended, "the client ended the session");
   time.nowMs = 1_001;
   store.expire();

@@ -1,9 +1,9 @@
 import type { ClientProfile } from "../../config/client-profiles.ts";
-import type { Clock } from "../../shared/clock.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { JsonObject } from "../../shared/json-bytes.ts";
-import type { PrincipalId } from "../../shared/ids.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import { createSession, type Session } from "./session.ts";
 
 /** All legacy sessions of the gateway. */

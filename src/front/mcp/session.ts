@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { ClientProfile } from "../../config/client-profiles.ts";
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { createPresence, kinOf, type OwnPresence } from "../../shared/client-presence.ts";
-import type { Answer, ConnectedClient, Question } from "../../shared/call-context.ts";
-import { abortReason } from "../../shared/abort.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { JsonObject } from "../../shared/json-bytes.ts";
-import type { Principal } from "../../shared/principal.ts";
-import { toEventData } from "./event-data.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { createPresence, programOf, type OwnPresence } from "../../kernel/client-presence.ts";
+import type { Answer, ConnectedClient, Question } from "../../kernel/call-context.ts";
+import { abortReason } from "../../kernel/abort.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { toEventData } from "../../wire/sse/event-data.ts";
 import { createEventLog, parseEventId, type EventLog } from "./event-log.ts";
 import { withProgressToken } from "./progress-token.ts";
 
@@ -75,7 +75,7 @@ export function createSession(options: {
   client?: ClientProfile | undefined;
   nowMs: number;
 }): Session {
-  const presence = createPresence(kinOf(options.principal, "session", options.clientName), options.nowMs);
+  const presence = createPresence(programOf(options.principal, "session", options.clientName), options.nowMs);
   const questions = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
   const logs = new Map<string, EventLog>();
   let lastQuestion = 0;

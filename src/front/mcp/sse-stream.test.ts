@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
-import { metaExposure } from "../../exposure/meta.ts";
-import { localPrincipal } from "../../shared/principal.ts";
+import { metaExposure } from "../../catalog/exposure/meta.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
 import { createSseStream, type SseStream } from "./sse-stream.ts";
 
 let server: Server;

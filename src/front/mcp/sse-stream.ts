@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { LargeBuffers } from "../../shared/large-buffers.ts";
-import type { Principal } from "../../shared/principal.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import { streamHeaders, type AnswerChannel } from "./answer-channel.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { toEventData } from "./event-data.ts";
+import { toEventData } from "../../wire/sse/event-data.ts";
 import type { WireText } from "./result-text.ts";
 import type { Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
-import { readBody } from "../body.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { readBody } from "../http/body.ts";
 import { answerBatch } from "./batch.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -78,7 +78,7 @@ export function createMcpSse(deps: McpHttpDeps): McpSse {
     stream.lastUseMs = deps.clock.monotonic();
     await stream.room();
     readBody(request, bodyLimits, (error, body) => {
-      const known = error === undefined ? deps.firstSight(endpoint, principal) : undefined;
+      const known = error === undefined ? deps.startupWait(endpoint, principal) : undefined;
       if (error !== undefined) refuse(response, error);
       else if (known === undefined) receive(incoming, body);
       else void known.then(() => receive(incoming, body));

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { Limits } from "../../config/config.ts";
-import { eraOfRevision, modernRevision, newestLegacyRevision } from "../../protocol/revisions.ts";
-import type { ConnectedClient } from "../../shared/call-context.ts";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
-import { createLineSplitter } from "../../upstream/line-splitter.ts";
-import { createPresence, kinOf } from "../../shared/client-presence.ts";
+import { eraOfRevision, modernRevision, newestLegacyRevision } from "../../wire/mcp/revisions.ts";
+import type { ConnectedClient } from "../../kernel/call-context.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { createLineSplitter } from "../../servers/upstream/line-splitter.ts";
+import { createPresence, programOf } from "../../kernel/client-presence.ts";
 import { errorBody, type AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -33,7 +33,7 @@ export interface StdioFrontOptions {
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
   let session: Session | undefined;
-  const presence = createPresence(kinOf(principal, "stdio", undefined), parts.clock.monotonic());
+  const presence = createPresence(programOf(principal, "stdio", undefined), parts.clock.monotonic());
   const ended = new AbortController();
   /** Of a client that does not initialize: it can be asked on its calls alone. */
   const connected: ConnectedClient = { id: randomUUID(), ended: ended.signal, presence };
@@ -138,7 +138,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
     }
   }
 
-  await parts.firstSight(endpoint, principal);
+  await parts.startupWait(endpoint, principal);
   await new Promise<void>((resolve) => {
     const tooLong = (): void => {
       send(

@@ -1,6 +1,6 @@
-import type { InstanceId } from "../../shared/ids.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Principal } from "../../kernel/principal.ts";
 
 /**
  * Which server gave out which task: where several servers are behind one endpoint, what a client later says about a task goes to

@@ -1,7 +1,7 @@
-import { supportedRevisions } from "../../protocol/revisions.ts";
-import type { Era } from "../../shared/call-context.ts";
-import type { GatewayError } from "../../shared/gateway-error.ts";
-import { failures, type FailureCode } from "../../shared/failures.ts";
+import { supportedRevisions } from "../../wire/mcp/revisions.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
+import { failures, type FailureCode } from "../../kernel/failures.ts";
 import { errorBody } from "./answer-channel.ts";
 import type { ReplyBody } from "./caller.ts";
 
@@ -14,7 +14,7 @@ const modernStatus: ReadonlySet<FailureCode> = new Set([
   "VERSION_UNSUPPORTED",
 ]);
 
-/** A failure of ours as a JSON-RPC error. Legacy clients get HTTP 200 with it; see FAULTS.md's preamble. */
+/** A failure of ours as a JSON-RPC error. Legacy clients get HTTP 200 with it (docs/design.md, "Eras"). */
 export function toWireError(error: GatewayError, era: Era, method: string): ReplyBody {
   const row = failures[error.code];
   const status = era === "modern" && modernStatus.has(error.code) ? row.http : 200;

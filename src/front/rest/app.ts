@@ -1,4 +1,4 @@
-import { stringifyExact } from "../../shared/exact-json.ts";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import fastify, {
   type FastifyBaseLogger,
@@ -9,12 +9,12 @@ import fastify, {
   type RawServerDefault,
 } from "fastify";
 import { validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
-import { asciiJson } from "../../protocol/ascii-json.ts";
-import { GatewayError, toGatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
-import { readBody } from "../body.ts";
-import { corsHeaders } from "../cors.ts";
-import { problemHeaders, toProblem } from "../problem.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { readBody } from "../http/body.ts";
+import { corsHeaders } from "../http/cors.ts";
+import { problemHeaders, toProblem } from "../http/problem.ts";
 import type { RestDeps } from "./deps.ts";
 import { parseJsonBody } from "./json-body.ts";
 
@@ -88,7 +88,10 @@ export function createRestApp(deps: RestDeps): RestApp {
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
-/** What changes something needs a type that no page can send without being asked first (FAULTS.md 33, 34), also when there is no body. */
+/**
+ * What changes something needs a type that no page can send without being asked first (faults 33, 34), also when there
+ * is no body.
+ */
 function requireJson(request: FastifyRequest): void {
   if (request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS") return;
   const type = request.headers["content-type"];

@@ -1,7 +1,7 @@
-import { stringifyExact } from "../../shared/exact-json.ts";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { View } from "../../catalog/view.ts";
+import type { View } from "../../catalog/model/view.ts";
 
 /** An answer that holds for a view, made once, with its entity tag (RFC 9110 section 8.8.3). */
 export interface CachedText {

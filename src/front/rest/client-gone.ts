@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /** Aborts when the client goes away before it was answered. */
 export function abortedWith(response: ServerResponse, controller = new AbortController()): AbortSignal {

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from "node:http";
-import type { View } from "../../catalog/view.ts";
+import type { View } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
-import type { Discovery } from "../../discovery/discovery.ts";
-import type { Log } from "../../events/log.ts";
-import type { Metrics } from "../../events/metrics.ts";
-import type { Intent } from "../../exposure/intent.ts";
-import type { Instance } from "../../instance/instance.ts";
-import type { NamespaceLoads } from "../../instance/namespace-loads.ts";
-import type { Routing } from "../../routing/routing.ts";
-import type { GatewayError } from "../../shared/gateway-error.ts";
-import type { InstanceId } from "../../shared/ids.ts";
-import type { JsonObject } from "../../shared/json-bytes.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { Discovery } from "../../catalog/discovery/discovery.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Metrics } from "../../records/metrics.ts";
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
+import type { Routing } from "../../engine/calls/routing.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { Principal } from "../../kernel/principal.ts";
 
-/** What the REST API is made of: the same parts as MCP (DESIGN.md section 2). */
+/** What the REST API is made of: the same parts as MCP. */
 export interface RestDeps {
   readonly version: string;
   readonly settings: () => Settings;

@@ -1,6 +1,6 @@
-import type { View, ViewServer } from "../../catalog/view.ts";
-import { nearestNames } from "../../exposure/nearest.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
+import { nearestNames } from "../../catalog/exposure/nearest.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
  * An app is a server by any of its names: slug, namespace, display name. Throws SERVER_UNKNOWN with the closest ones, and TOOL_AMBIGUOUS

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { scanMembers, type Member } from "../../protocol/json-scan.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json-bytes.ts";
+import { scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /** A body as it came, and what it says. */
 export interface JsonBody {
@@ -10,7 +10,10 @@ export interface JsonBody {
   readonly members: readonly Member[];
 }
 
-/** Reads an object (FAULTS.md 2, 3, 14, 17). Throws PARSE_ERROR, REQUEST_INVALID, and BODY_TOO_DEEP before anything is built. */
+/**
+ * Reads an object (faults 2, 3, 14, 17). Throws PARSE_ERROR, REQUEST_INVALID, and BODY_TOO_DEEP before anything is
+ * built.
+ */
 export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError("PARSE_ERROR", "the body is not valid UTF-8", { hint });
   const first = bytes.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);

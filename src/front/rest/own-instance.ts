@@ -1,12 +1,15 @@
 import type { z } from "zod";
-import type { View } from "../../catalog/view.ts";
-import type { Instance } from "../../instance/instance.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
 import type * as schemas from "./schemas.ts";
 
-/** One of the principal's own instances, or of those that all share. Throws SERVER_UNKNOWN: another's id is as unknown as a random one (FAULTS.md 94). */
+/**
+ * One of the principal's own instances, or of those that all share. Throws SERVER_UNKNOWN: another's id is as unknown
+ * as a random one (fault 94).
+ */
 export function findInstance(deps: RestDeps, principal: Principal, id: string): Instance {
   const instance = deps.instancesOf(principal).find((candidate) => candidate.id === id);
   // The id is not repeated: what comes back must not tell one unknown id from another.
@@ -24,7 +27,7 @@ export function findOwnInstance(deps: RestDeps, principal: Principal, id: string
 }
 
 export function describeInstance(instance: Instance, view: View, deps: RestDeps): z.output<typeof schemas.instance> {
-  const { status, dormant, reason, transport } = instance.standing();
+  const { status, dormant, reason, transport } = instance.statusView();
   return {
     id: instance.id,
     server: instance.server.slug,

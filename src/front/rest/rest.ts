@@ -1,4 +1,4 @@
-import type { RestHandler } from "../http-server.ts";
+import type { RestHandler } from "../http/http-server.ts";
 import { createRestApp } from "./app.ts";
 import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
@@ -12,7 +12,7 @@ import { addServerRoutes } from "./routes-servers.ts";
 import { addSystemRoutes } from "./routes-system.ts";
 import { addToolRoutes } from "./routes-tools.ts";
 
-/** The REST API, ready to be handed requests (DESIGN.md section 8). Never listens itself. */
+/** The REST API, ready to be handed requests (docs/exposures/rest.md). Never listens itself. */
 export async function createRest(deps: RestDeps): Promise<RestHandler> {
   const app = createRestApp(deps);
   const cache = createTextCache();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { RestApp } from "./app.ts";
 import { answers, executing } from "./responses.ts";
 import * as schemas from "./schemas.ts";

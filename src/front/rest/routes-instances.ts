@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Instance } from "../../instance/instance.ts";
-import { abortAfter } from "../../shared/abort.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import { abortAfter } from "../../kernel/abort.ts";
 import type { RestApp } from "./app.ts";
 import { sendCached, toCachedText } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";

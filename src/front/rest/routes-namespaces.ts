@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ViewServer } from "../../catalog/view.ts";
-import type { NamespaceUse } from "../../instance/namespace-usage.ts";
+import type { ViewServer } from "../../catalog/model/view.ts";
+import type { NamespaceUse } from "../../engine/namespaces/namespace-usage.ts";
 import type { RestApp } from "./app.ts";
 import { sendCached, toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";

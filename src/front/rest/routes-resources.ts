@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { renderShared } from "../../exposure/meta.ts";
-import { withLossTold } from "../../exposure/restart-notice.ts";
-import { resolveRead } from "../../exposure/native.ts";
-import { renderResourceList } from "../../exposure/resource-list.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
+import { renderShared } from "../../catalog/exposure/meta.ts";
+import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
+import { resolveRead } from "../../catalog/exposure/native.ts";
+import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { RestApp } from "./app.ts";
 import { sendCached, toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { ViewServer } from "../../catalog/view.ts";
-import { abortAfter } from "../../shared/abort.ts";
-import { GatewayError } from "../../shared/gateway-error.ts";
+import type { ViewServer } from "../../catalog/model/view.ts";
+import { abortAfter } from "../../kernel/abort.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { RestApp } from "./app.ts";
 import { sendCached, type TextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,5 +1,5 @@
-import { GatewayError } from "../../shared/gateway-error.ts";
-import type { Principal } from "../../shared/principal.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { RestApp } from "./app.ts";
 import type { RestDeps } from "./deps.ts";
 import { answers } from "./responses.ts";
@@ -9,7 +9,7 @@ const tags = ["Gateway"];
 
 /** What whoever runs the gateway looks at, and what clients read before they have a token. */
 export function addSystemRoutes(app: RestApp, deps: RestDeps): void {
-  /** Figures of all principals together are for those who run the gateway (FAULTS.md 96). */
+  /** Figures of all principals together are for those who run the gateway (fault 96). */
   function requireAdmin(principal: Principal): void {
     if (!deps.isOpen() && !principal.roles.includes("admin"))
       throw new GatewayError("FORBIDDEN", "only an admin may see that");

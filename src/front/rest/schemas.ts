@@ -190,7 +190,7 @@ export const resourceMetadata = z
   .describe("RFC 9728.");
 export const anyObject = json;
 
-/** A whole number as a query says it; what is none, or beyond the limits, is put right (FAULTS.md 63). */
+/** A whole number as a query says it; what is none, or beyond the limits, is put right (fault 63). */
 export function clampedNumber(limits: { readonly least: number; readonly most: number; readonly standard: number }) {
   return z
     .string()

@@ -7,8 +7,7 @@ export interface IntendedDifference {
 
 export const intendedDifferences: readonly IntendedDifference[] = [
   {
-    reason:
-      "A cursor that was not given out is invalid params (2026-07-28, server/utilities/pagination; FAULTS.md 59); the SDK's server ignores it, or calls its type an internal error.",
+    reason: "A cursor that was not given out is invalid params (fault 59); the SDK ignores it, or fails.",
     requests: [
       ["modern: tools/list with an invented cursor", "200 1 error -32602", '200 1 {"…'],
       ["modern: tools/list with a cursor that is a number", "200 1 error -32602", "200 1 error -32603"],
@@ -19,8 +18,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason:
-      "Params of the wrong shape are the client's mistake, -32602 (FAULTS.md 8); the SDK's server calls them an internal error.",
+    reason: "Params of the wrong shape are -32602 (fault 8); the SDK calls them an internal error.",
     requests: [
       ["modern: a read without a uri", "200 1 error -32602", "200 1 error -32603"],
       ["stateless: a read without a uri", "200 1 error -32602", "200 1 error -32603"],
@@ -32,8 +30,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason:
-      "Batches exist only in revision 2025-03-26 (FAULTS.md 4); the SDK takes them from everybody, or refuses them with a code of its own.",
+    reason: "Batches exist only in 2025-03-26 (fault 4); the SDK takes them, or has a code of its own.",
     requests: [
       ["modern: a batch", "400 null error -32600", "400 null error -32000"],
       ["stateless: a batch", "400 null error -32600", "200 1 {}"],
@@ -42,8 +39,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason:
-      "An id that is none is an invalid request, and is not echoed (FAULTS.md 5); the SDK echoes a fraction, or calls it a parse error.",
+    reason: "An id that is none is an invalid request (fault 5); the SDK echoes it, or calls it a parse error.",
     requests: [
       ["modern: an id that is a fraction", "400 null error -32600", "400 1.5 error -32600"],
       ["stateless: an id that is a fraction", "400 null error -32600", "400 1.5 error -32600"],
@@ -53,7 +49,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason: "A method that is no name is an invalid request (FAULTS.md 7), answered with the id that could be read.",
+    reason: "A method that is no name is an invalid request (fault 7), answered with the id that could be read.",
     requests: [
       ["modern: a method that is a number", "400 1 error -32600", "400 null error -32600"],
       ["modern: an empty method", "400 1 error -32600", "400 1 error -32602"],
@@ -64,7 +60,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason: "Params that are no object are invalid params (FAULTS.md 8); the SDK calls the whole message invalid.",
+    reason: "Params that are no object are invalid params (fault 8); the SDK calls the whole message invalid.",
     requests: [
       ["modern: params that are a list", "400 1 error -32602", "400 1 error -32600"],
       ["modern: params that are a string", "400 1 error -32602", "400 1 error -32600"],
@@ -75,7 +71,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason: "A byte-order mark is not JSON (RFC 8259, 8.1; FAULTS.md 17); the SDK strips it.",
+    reason: "A byte-order mark is not JSON (RFC 8259, 8.1; fault 17); the SDK strips it.",
     requests: [
       ["modern: a byte-order mark", "400 null error -32700", "400 1 error -32602"],
       ["stateless: a byte-order mark", "400 null error -32700", "200 1 {}"],
@@ -83,7 +79,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason: "Nesting is limited at the door (FAULTS.md 14); the SDK takes any depth.",
+    reason: "Nesting is limited at the door (fault 14); the SDK takes any depth.",
     requests: [
       ["modern: 65 levels", "400 null error -31102", "400 1 error -32602"],
       ["stateless: 65 levels", "400 null error -31102", "200 1 {}"],
@@ -111,16 +107,14 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason:
-      "An unknown version is -32022 with the list of those served, in every era (FAULTS.md 11); the SDK uses a code of its own for legacy requests.",
+    reason: "An unknown version is -32022 in every era (fault 11); the SDK has a code of its own for legacy ones.",
     requests: [
       ["stateless: version header 1999-01-01", "400 1 error -32022", "400 null error -32000"],
       ["session: version header 1999-01-01", "400 1 error -32022", "400 null error -32000"],
     ],
   },
   {
-    reason:
-      "Accept is read liberally (PROTOCOL.md: a client that takes one form gets that form); the SDK insists on both.",
+    reason: "Accept is read liberally, so that a client that takes one form gets that form; the SDK insists on both.",
     requests: [
       ["stateless: Accept: application/json", "200 1 {}", "406 null error -32000"],
       ["stateless: Accept: text/event-stream", "200 1 {}", "406 null error -32000"],
@@ -137,8 +131,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
-    reason:
-      "Valid JSON that is no request is an invalid request (FAULTS.md 3); SDK 1 calls it a parse error, and forgets the id.",
+    reason: "JSON that is no request is an invalid request (fault 3); SDK 1 calls it a parse error, without the id.",
     requests: [
       ["session: a number", "400 null error -32600", "400 null error -32700"],
       ["session: null", "400 null error -32600", "400 null error -32700"],

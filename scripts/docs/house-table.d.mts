@@ -1,0 +1,3 @@
+import type { Wing } from "../house.mjs";
+
+export function houseTable(wings: readonly Wing[]): string;

@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { answerFrontPage, type FrontPageFacts } from "../front/web/front-page.ts";
+import type { Gateway } from "./gateway.ts";
+
+type Shown = Pick<Gateway, "version" | "config" | "viewOf" | "owner">;
+
+/** `GET /`, loaded when somebody looks. Counts are told only where nobody has to authenticate. */
+export function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): void {
+  const { settings, people } = gateway.config();
+  const needsToken = settings.auth.tokenHashes.length > 0 || people.principals.size > 0;
+  answerFrontPage(request, response, {
+    version: gateway.version,
+    url: `http://${request.headers.host ?? `${settings.host}:${settings.port}`}`,
+    needsToken,
+    servers: needsToken ? undefined : countServers(gateway),
+  });
+}
+
+function countServers(gateway: Shown): NonNullable<FrontPageFacts["servers"]> {
+  const { servers } = gateway.viewOf(gateway.owner);
+  const usable = servers.filter((server) => server.status === "online");
+  return {
+    all: servers.length,
+    usable: usable.length,
+    tools: usable.reduce((sum, server) => sum + server.tools.length, 0),
+  };
+}

@@ -1,0 +1,134 @@
+import { setMaxListeners } from "node:events";
+import { join } from "node:path";
+import { describeCollision, resolveNamespaces } from "../catalog/model/namespace-names.ts";
+import type { View } from "../catalog/model/view.ts";
+import type { Config } from "../config/config.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Log } from "../kernel/log.ts";
+import { renderNamespace } from "../catalog/exposure/namespace-tools.ts";
+import type { Intent } from "../catalog/exposure/intent.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
+import { createNamespaceLoads, type NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
+import type { Validators } from "../engine/validation/validators.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { InstanceId } from "../kernel/ids.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
+import type { Principal } from "../kernel/principal.ts";
+import { createNamespaceUsageFile } from "../store/files/namespace-usage-file.ts";
+
+export interface NamespacesDeps {
+  readonly config: () => Config;
+  readonly fleet: Fleet;
+  readonly viewOf: (principal: Principal) => View;
+  readonly validators: Validators;
+  readonly events: EventBus;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly dataDir: string;
+}
+
+/** The parts of namespaces, wired. */
+export interface Namespaces extends AsyncDisposable {
+  readonly loads: NamespaceLoads;
+  /** Executes a `list-namespace`: the tool's result. */
+  list(
+    principal: Principal,
+    intent: Extract<Intent, { kind: "list-namespace" }>,
+    signal: AbortSignal,
+  ): Promise<JsonObject>;
+  /** A tool was called by its bare name. */
+  noteBareName(principal: Principal, intent: Extract<Intent, { kind: "call" }>): void;
+  /** Says which servers would have the same namespace, once for each configuration. */
+  warnOfCollisions(config: Config): void;
+}
+
+export function createNamespaces(deps: NamespacesDeps): Namespaces {
+  const { fleet, events, clock, log } = deps;
+  const listedAtMs = new Map<InstanceId, number>();
+  const unsubscribe = events.on(["mcp.tools.discovered", "config.applied"], (event) => {
+    if (event.type === "mcp.tools.discovered") listedAtMs.set(event.instance, clock.monotonic());
+    else for (const id of [...listedAtMs.keys()]) if (fleet.get(id) === undefined) listedAtMs.delete(id);
+  });
+
+  async function refresh(id: InstanceId, maxAgeMs: number, signal: AbortSignal): Promise<void> {
+    const instance = fleet.get(id);
+    if (instance === undefined) throw new GatewayError("SERVER_UNKNOWN", "this server is no longer configured");
+    const isFresh = (): boolean => clock.monotonic() - (listedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) <= maxAgeMs;
+    if (isFresh()) return;
+    // A start lists the server anyway when nothing is known of it: asking beside it would list it twice.
+    await instance.acquire(signal);
+    await instance.settled(signal);
+    if (!isFresh()) await instance.refresh(signal);
+  }
+
+  const loads = createNamespaceLoads({
+    settings: () => deps.config().settings.namespaces,
+    viewOf: deps.viewOf,
+    refresh,
+    async prepare(tools, signal) {
+      // Every tool's compilation listens to it: that is no leak.
+      setMaxListeners(0, signal);
+      await Promise.allSettled(
+        tools.flatMap((tool) => {
+          const { inputSchema, outputSchema } = tool.definition;
+          const input = deps.validators.prepare(tool.hash, inputSchema, signal);
+          return outputSchema === undefined
+            ? [input]
+            : [input, deps.validators.prepare(`${tool.hash}.output`, outputSchema, signal)];
+        }),
+      );
+    },
+    release(tools) {
+      for (const tool of tools) {
+        deps.validators.forget(tool.hash);
+        deps.validators.forget(`${tool.hash}.output`);
+      }
+    },
+    store: createNamespaceUsageFile(join(deps.dataDir, "namespace-usage.json"), (error) =>
+      log.warn(
+        { component: "store", operation: "namespace-usage", err: error },
+        "how often namespaces are used cannot be kept",
+      ),
+    ),
+    events,
+    log,
+    clock,
+  });
+
+  return {
+    loads,
+    async list(principal, intent, signal) {
+      const { stale } = await loads.load(principal, intent.server, signal);
+      const view = deps.viewOf(principal);
+      const server = view.servers.find((candidate) => candidate.instance === intent.server.instance);
+      if (server === undefined)
+        throw new GatewayError("SERVER_UNKNOWN", `${intent.server.slug} is no longer configured`);
+      return renderNamespace({
+        server,
+        nameOf: (tool) => intent.nameOf(view, tool),
+        query: intent.query,
+        cursor: intent.cursor,
+        loaded: view.loaded.has(server.instance),
+        stale,
+      });
+    },
+    noteBareName(principal, { tool, migrated }) {
+      events.emit({
+        type: "tool.bare_name",
+        atMs: clock.now(),
+        principal: principal.id,
+        path: tool.path,
+        migrated: migrated === true,
+      });
+    },
+    warnOfCollisions(config) {
+      for (const collision of resolveNamespaces(config.servers).collisions)
+        log.warn({ component: "namespaces", operation: "collision" }, describeCollision(collision));
+    },
+    async [Symbol.asyncDispose]() {
+      unsubscribe();
+      await loads[Symbol.asyncDispose]();
+    },
+  };
+}

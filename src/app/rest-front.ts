@@ -1,0 +1,90 @@
+import { secretsOf } from "../config/secrets.ts";
+import { redact } from "../records/pino-log.ts";
+import type { Log } from "../kernel/log.ts";
+import { toChallenge } from "../front/http/challenge.ts";
+import type { RestHandler } from "../front/http/http-server.ts";
+import type { RunningRequest } from "../front/mcp/running-requests.ts";
+import { createRest } from "../front/rest/rest.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** The REST API of a gateway; loaded at its first request. */
+export async function loadRest(gateway: Gateway, log: Log): Promise<RestHandler> {
+  const { parts } = gateway.mcp;
+  return await createRest({
+    version: gateway.version,
+    settings: () => gateway.config().settings,
+    authenticate: (request) => gateway.authenticator().authenticate(request),
+    isOpen: () => gateway.authenticator().open,
+    challenge: toChallenge,
+    admit: parts.admission.admit,
+    track(principal, controller) {
+      const running: RunningRequest = {
+        id: parts.running.nextId(),
+        principal,
+        era: "legacy",
+        method: "tools/call",
+        channel: noChannel,
+        controller,
+      };
+      parts.running.add(running);
+      return () => parts.running.delete(running);
+    },
+    adopting: gateway.fleet.adopting,
+    viewOf: gateway.viewOf,
+    routing: gateway.routing,
+    discovery: gateway.discovery,
+    settled: async (principal, signal) => await gateway.fleet.settled(principal, signal),
+    loads: gateway.namespaces.loads,
+    onBareName: gateway.namespaces.noteBareName,
+    instancesOf: (principal) => gateway.fleet.of(principal),
+    issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
+    async revokeTokens(instance, principal) {
+      const revoked = await gateway.instanceTokens.revoke(instance, principal.id);
+      const path = `/i/${encodeURIComponent(instance)}/mcp`;
+      parts.sessions.endWhere(
+        (session) => session.principal.id === principal.id && session.endpoint === path,
+        "its token was taken back",
+      );
+      return revoked;
+    },
+    metrics: gateway.metrics,
+    debugFacts: () => debugFacts(gateway),
+    redact: (text) => redact(text, new Set([...secretsOf(gateway.config()), ...gateway.secrets()])),
+    reportFailure: (failure, operation) =>
+      log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
+    log,
+  });
+}
+
+/** A call over REST has no JSON-RPC answer: what ends it is its controller. */
+const noChannel: RunningRequest["channel"] = Object.freeze({
+  gone: false,
+  streaming: false,
+  send: () => false,
+  finish: () => undefined,
+});
+
+function debugFacts(gateway: Gateway): JsonObject {
+  const { heapUsed, rss, external } = process.memoryUsage();
+  const statuses = new Map<string, number>();
+  for (const instance of gateway.fleet.all()) statuses.set(instance.status, (statuses.get(instance.status) ?? 0) + 1);
+  const { settings, file } = gateway.config();
+  return {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    uptime_s: Math.round(process.uptime()),
+    memory: { rss, heap_used: heapUsed, external },
+    config: {
+      file: file ?? null,
+      exposure: settings.exposure,
+      host: settings.host,
+      search: settings.search.engine,
+      namespaces: settings.namespaces,
+      limits: settings.limits,
+    },
+    instances: Object.fromEntries(statuses),
+    sessions: gateway.mcp.parts.sessions.size,
+    in_flight: gateway.routing.inFlight,
+  };
+}

@@ -1,0 +1,68 @@
+import { isJsonObject } from "../../kernel/json-bytes.ts";
+
+/** An OpenAI-compatible endpoint: the base (`http://localhost:11434/v1`) or the whole URL (`.../v1/embeddings`). */
+export interface EmbeddingEndpoint {
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey: string | undefined;
+  readonly dimensions: number | undefined;
+}
+
+/** Longest vector that is believed; the largest models have 4,096. */
+const vectorLengthLimit = 16_384;
+
+/** One vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else. Follows no redirect: the key stays here. */
+export async function requestEmbeddings(
+  endpoint: EmbeddingEndpoint,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
+  const { model, dimensions, apiKey } = endpoint;
+  const response = await fetch(urlOf(endpoint), {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify({ model, input: texts, ...(dimensions === undefined ? {} : { dimensions }) }),
+    redirect: "error",
+    signal,
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the embedding endpoint answered ${response.status}`);
+  }
+  return readVectors(await response.json(), texts.length);
+}
+
+function urlOf({ url }: EmbeddingEndpoint): string {
+  const base = url.replace(/\/+$/, "");
+  return base.endsWith("/embeddings") ? base : `${base}/embeddings`;
+}
+
+function readVectors(body: unknown, count: number): Float32Array[] {
+  const rows: unknown[] = isJsonObject(body) && Array.isArray(body["data"]) ? body["data"] : [];
+  const vectors: Float32Array[] = [];
+  for (const [place, row] of rows.entries()) {
+    if (!isJsonObject(row)) continue;
+    const { index = place, embedding } = row;
+    const vector = readVector(embedding);
+    if (typeof index === "number" && vector !== undefined) vectors[index] = vector;
+  }
+  const isWhole =
+    vectors.length === count &&
+    vectors.every((vector) => vector.length === vectors[0]?.length) &&
+    Object.keys(vectors).length === count;
+  if (!isWhole) throw new Error("the embedding endpoint did not answer one vector per text");
+  return vectors;
+}
+
+function readVector(value: unknown): Float32Array | undefined {
+  if (!Array.isArray(value) || value.length === 0 || value.length > vectorLengthLimit) return undefined;
+  const vector = Float32Array.from(value as number[]);
+  let square = 0;
+  for (const part of vector) square += part * part;
+  if (!(square > 0) || square === Number.POSITIVE_INFINITY) return undefined;
+  const length = Math.sqrt(square);
+  return vector.map((part) => part / length);
+}

@@ -1,0 +1,119 @@
+import { buildIndexPart, type IndexPart } from "../search/index-part.ts";
+import type { Language } from "../search/language.ts";
+import { buildLearnedField, type LearnedField } from "../search/learned.ts";
+import { mergeParts, type SearchIndex } from "../search/merge.ts";
+import { search, type SearchOptions } from "../search/rank.ts";
+import type { InstanceCatalog } from "../model/snapshot.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { Embeddings } from "./embeddings.ts";
+import type { SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
+import { matchWithMeaning } from "./meaning-match.ts";
+import { fuseRanks } from "./rank-fusion.ts";
+import type { UseMemory } from "./memory-of-use.ts";
+
+/** Indexed instances kept at once: every instance of a large installation, so that a change indexes one server only. */
+const partLimit = 4_000;
+/** Sets of instances kept merged: one per different view that is in use; a merge takes some milliseconds. */
+const mergedLimit = 16;
+/** After this long of indexing, other work gets its turn. */
+const sliceMs = 8;
+
+export interface LexicalDeps {
+  readonly language: Language;
+  readonly memory?: UseMemory;
+  readonly embeddings?: Embeddings;
+}
+
+/** Our own search: ranking is `catalog/search`, this keeps its indexes and adds what needs I/O. */
+export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
+  const parts = new Map<InstanceId, { readonly source: InstanceCatalog; readonly part: IndexPart }>();
+  let merged: readonly Merged[] = [];
+
+  function partOf(source: InstanceCatalog): IndexPart {
+    const known = parts.get(source.instance);
+    if (known?.source === source) return known.part;
+    const part = buildIndexPart(source, deps.language);
+    parts.delete(source.instance);
+    parts.set(source.instance, { source, part });
+    if (parts.size > partLimit) parts.delete(parts.keys().next().value as InstanceId);
+    return part;
+  }
+
+  async function mergedOf(sources: readonly InstanceCatalog[], signal: AbortSignal): Promise<Merged> {
+    const known = merged.find((entry) => isSameList(entry.sources, sources));
+    if (known !== undefined) {
+      if (known !== merged[0]) merged = [known, ...merged.filter((entry) => entry !== known)];
+      return known;
+    }
+    const list = await inSlices(sources, partOf, signal);
+    const fresh: Merged = { sources, index: mergeParts(list, deps.language), learned: undefined };
+    merged = [fresh, ...merged].slice(0, mergedLimit);
+    deps.embeddings?.update(sources.flatMap((source) => source.tools));
+    return fresh;
+  }
+
+  return {
+    name: "lexical",
+    async prepare(sources, signal) {
+      await mergedOf(sources, signal);
+      deps.language.thesaurus();
+    },
+    async search(request, signal) {
+      const entry = await mergedOf(request.parts, signal);
+      const learned = deps.memory === undefined ? undefined : learnedOf(entry, deps.memory, request.principal);
+      return await answer(entry.index, request, learned, deps.embeddings, signal);
+    },
+  };
+}
+
+interface Merged {
+  readonly sources: readonly InstanceCatalog[];
+  readonly index: SearchIndex;
+  learned: { readonly version: number; readonly principal: PrincipalId; readonly field: LearnedField } | undefined;
+}
+
+/** The learned field of a view, made again when something was learned or another principal asks. */
+function learnedOf(entry: Merged, memory: UseMemory, principal: PrincipalId): LearnedField {
+  const known = entry.learned;
+  if (known !== undefined && known.version === memory.version && known.principal === principal) return known.field;
+  const field = buildLearnedField(entry.index, (tool) => memory.stemsOf(principal, tool));
+  entry.learned = { version: memory.version, principal, field };
+  return field;
+}
+
+async function answer(
+  index: SearchIndex,
+  request: SearchRequest,
+  learned: LearnedField | undefined,
+  embeddings: Embeddings | undefined,
+  signal: AbortSignal,
+): Promise<SearchAnswer> {
+  const options: SearchOptions = { ...request, ...(learned === undefined ? {} : { learned }) };
+  if (embeddings === undefined) return search(index, request.query, options);
+  const meant = await embeddings.similar(index, request.query, options, signal);
+  if (meant === undefined) return { ...search(index, request.query, options), degraded: "embeddings" };
+  const worded = search(index, request.query, { ...options, limit: fusedDepth, keepAll: true });
+  const { match, closeness } = matchWithMeaning(worded, meant);
+  const fused = fuseRanks([worded.tools, meant.slice(0, fusedDepth)], closeness);
+  return { tools: fused.slice(0, request.limit), total: fused.length, match };
+}
+
+/** How deep into each ranking fusion looks. */
+const fusedDepth = 100;
+
+async function inSlices<T, R>(items: readonly T[], each: (item: T) => R, signal: AbortSignal): Promise<R[]> {
+  const results: R[] = [];
+  let sliceStart = performance.now();
+  for (const item of items) {
+    results.push(each(item));
+    if (performance.now() - sliceStart < sliceMs) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+    sliceStart = performance.now();
+  }
+  return results;
+}
+
+function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
+}

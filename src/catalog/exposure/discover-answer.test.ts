@@ -1,0 +1,363 @@
+import { existsSync, readFileSync } from "node:fs";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { describe, expect, test } from "vitest";
+import { measureTokens, toHit, type CorpusTool } from "../../../bench/retrieval/tokens.ts";
+import type { ToolDefinition } from "../../kernel/definitions.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { renderDiscover, type DiscoverOutcome } from "./discover-answer.ts";
+import type { DiscoverHit } from "./discover-result.ts";
+import { estimateTokens } from "./token-estimate.ts";
+import { unavailableLine } from "./discover-unavailable.ts";
+
+const issue: CorpusTool = {
+  id: "github:create_issue",
+  server: "github",
+  serverTitle: "GitHub",
+  name: "create_issue",
+  description: "Create a new issue in a GitHub repository.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      owner: { type: "string", description: "Login, e.g. octocat" },
+      repo: { type: "string", description: "Name" },
+      labels: { type: "array", items: { type: "string" } },
+    },
+    required: ["owner", "repo"],
+  },
+};
+
+function hit(definition: Partial<ToolDefinition> = {}, more: Partial<DiscoverHit> = {}): DiscoverHit {
+  const made = toHit(issue);
+  return {
+    ...made,
+    tool: {
+      ...made.tool,
+      definition: { ...made.tool.definition, ...definition } as ToolDefinition,
+    },
+    ...more,
+  };
+}
+
+function outcome(more: Partial<DiscoverOutcome> = {}): DiscoverOutcome {
+  return {
+    needs: [{ query: "create an issue", hits: [hit()] }],
+    grouped: false,
+    detail: "signature",
+    totalFound: 1,
+    searchTimeMs: 1.234,
+    ...more,
+  };
+}
+
+interface Answer {
+  readonly tools: readonly JsonObject[];
+  readonly left_out?: number;
+  readonly [key: string]: unknown;
+}
+
+function answerOf(more: Partial<DiscoverOutcome> = {}): Answer {
+  return JSON.parse(renderDiscover(outcome(more))) as Answer;
+}
+
+function first(more: Partial<DiscoverOutcome>): JsonObject {
+  return answerOf(more).tools[0] ?? {};
+}
+
+/** Many different tools with long descriptions and signatures. */
+function many(count: number): DiscoverHit[] {
+  const properties = Object.fromEntries(
+    Array.from({ length: 8 }, (_, at) => [`setting_${at}`, { type: "string", enum: ["slow", "fast", "other"] }]),
+  );
+  return Array.from({ length: count }, (_, at) =>
+    toHit({
+      ...issue,
+      id: `server:tool_number_${at}`,
+      description:
+        "Does something with a thing that has a rather long name, in a place that is hard to find on any map. ".repeat(
+          20,
+        ),
+      inputSchema: { type: "object", properties, required: ["setting_7"] },
+    }),
+  );
+}
+
+describe("renderDiscover", () => {
+  test("has the fields that its documentation names", () => {
+    expect(answerOf()).toEqual({
+      tools: [
+        {
+          tool_path: "github:create_issue",
+          description: "Create a new issue in a GitHub repository.",
+          server_name: "GitHub",
+          transport: "stdio",
+          relevance_score: 0.031,
+          input: "{ owner: string; repo: string; labels?: string[] }",
+          note: "owner: Login, e.g. octocat",
+        },
+      ],
+      total_found: 1,
+      search_time_ms: 1.2,
+      query: "create an issue",
+    });
+  });
+
+  test("detail names gives paths only", () => {
+    expect(first({ detail: "names" })).toEqual({ tool_path: "github:create_issue" });
+  });
+
+  test("detail schema gives the schemas and annotations as they are", () => {
+    const outputSchema = { type: "object", properties: { number: { type: "integer" } } };
+    const annotations = { readOnlyHint: false, title: "Create" };
+    const shown = first({
+      detail: "schema",
+      needs: [{ query: "x", hits: [hit({ outputSchema, annotations })] }],
+    });
+    expect(shown).toMatchObject({ inputSchema: issue.inputSchema, outputSchema, annotations });
+    expect(shown).not.toHaveProperty("cut");
+  });
+
+  test("keeps _meta and names the app's resource as it can be read here", () => {
+    const _meta = {
+      "vendor/x": 1,
+      ui: { resourceUri: "ui://view", visibility: ["model"] },
+      "ui/resourceUri": "ui://view",
+    };
+    for (const detail of ["signature", "schema"] as const) {
+      expect(first({ detail, needs: [{ query: "x", hits: [hit({ _meta })] }] })["_meta"]).toEqual({
+        "vendor/x": 1,
+        ui: { resourceUri: "github|ui://view", visibility: ["model"] },
+        "ui/resourceUri": "github|ui://view",
+      });
+    }
+  });
+
+  test("of a _meta that is too long only the app's resource stays, and the result says so", () => {
+    const _meta = { "vendor/x": "word ".repeat(5000), ui: { resourceUri: "ui://view" } };
+    expect(first({ needs: [{ query: "x", hits: [hit({ _meta })] }] })).toMatchObject({
+      _meta: { ui: { resourceUri: "github|ui://view" } },
+      cut: true,
+    });
+  });
+
+  test("says where the rest is when something was cut", () => {
+    const answer = answerOf({ needs: [{ query: "x", hits: many(1) }] });
+    expect(answer.tools[0]).toHaveProperty("cut", true);
+    expect(answer["more"]).toContain('detail: "schema"');
+    expect(answerOf()).not.toHaveProperty("more");
+  });
+
+  test("a schema that is too large even alone: says so, and does not ask to ask again", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`field_${at}`, { type: "string", description: "what it is for" }]),
+    );
+    const large = hit({ inputSchema: { type: "object", properties } });
+    const alone = answerOf({ detail: "schema", needs: [{ query: "x", hits: [large] }] });
+    expect(alone.tools[0]).toHaveProperty("cut", true);
+    expect(alone["more"]).toMatch(/too large for an answer/);
+    expect(answerOf({ detail: "schema", needs: [{ query: "x", hits: [large, ...many(1)] }] })["more"]).toMatch(/alone/);
+  });
+
+  test("tells the status of servers that are neither online nor dormant", () => {
+    const statusOf = (status: NonNullable<DiscoverHit["status"]>): unknown =>
+      first({ needs: [{ query: "x", hits: [hit({}, { status })] }] })["status"];
+    expect(["online", "dormant", "connecting"].map((status) => statusOf(status as "online"))).toEqual([
+      undefined,
+      undefined,
+      "connecting",
+    ]);
+  });
+
+  test("falls back to the title, then to the name", () => {
+    const without = (definition: JsonObject): unknown => {
+      const made = hit();
+      const tool = {
+        ...made.tool,
+        definition: { name: "create_issue", inputSchema: {}, ...definition },
+      };
+      return first({ needs: [{ query: "x", hits: [{ ...made, tool }] }] })["description"];
+    };
+    expect(without({ title: "New issue" })).toBe("New issue");
+    expect(without({})).toBe("create_issue");
+  });
+
+  test("several needs: tools merged, each once, grouped beside", () => {
+    const other = toHit({ ...issue, id: "gitlab:create_issue" });
+    const answer = answerOf({
+      grouped: true,
+      needs: [
+        { query: "create an issue", hits: [hit({}, { distance: 0.2 }), other] },
+        { query: "open a ticket", hits: [hit({}, { distance: 0.1 })] },
+      ],
+    });
+    expect(answer.tools.map((tool) => [tool["tool_path"], tool["relevance_score"]])).toEqual([
+      ["github:create_issue", 0.1],
+      ["gitlab:create_issue", 0.031],
+    ]);
+    expect(answer).toMatchObject({
+      query: "create an issue | open a ticket",
+      needs: [
+        { query: "create an issue", tool_paths: ["github:create_issue", "gitlab:create_issue"] },
+        { query: "open a ticket", tool_paths: ["github:create_issue"] },
+      ],
+    });
+  });
+
+  test("says how well it fits, per need and at all, and what to do when nothing does", () => {
+    const needs = [
+      { query: "create an issue", match: "good", hits: [hit()] },
+      { query: "book a flight", match: "none", hits: [hit({}, { distance: 0.9 })] },
+    ] as const;
+    const both = answerOf({ grouped: true, needs });
+    expect(both).toMatchObject({ match: "good", needs: [{ match: "good" }, { match: "none" }] });
+    expect(both).not.toHaveProperty("hint");
+    const none = answerOf({ needs: needs.slice(1) });
+    expect(none).toMatchObject({ match: "none", tools: [{ tool_path: "github:create_issue" }] });
+    expect(none["hint"]).toMatch(/nearest/);
+    expect(answerOf()).not.toHaveProperty("match");
+  });
+
+  test("an answer where nothing fits stays within its tokens too", () => {
+    const needs = [{ query: "x", match: "none", hits: many(40) }] as const;
+    const text = renderDiscover(outcome({ needs, unavailableOthers: 7, maxTokens: 700 }));
+    expect(countTokens(text)).toBeLessThanOrEqual(700);
+  });
+
+  test("servers that have nothing to do with the question are one number", () => {
+    const lines = Array.from({ length: 10 }, (_, at) => unavailableLine({ server: `s${at}`, status: "error" }));
+    expect(answerOf({ unavailable: lines.slice(0, 1), unavailableOthers: 7 })).toMatchObject({
+      unavailable: [{ server: "s0" }],
+      unavailable_others: 7,
+    });
+    expect(answerOf({ unavailable: lines, unavailableOthers: 7 })).toMatchObject({ unavailable_others: 9 });
+    expect(answerOf({ unavailable: lines.slice(0, 1) })).not.toHaveProperty("unavailable_others");
+    const nothing = answerOf({ needs: [{ query: "x", match: "none", hits: [] }], unavailableOthers: 7 });
+    expect(nothing["hint"]).toMatch(/cannot be used now/);
+  });
+
+  test("nothing found, and nothing usable, are different answers", () => {
+    const unavailable = [unavailableLine({ server: "github", status: "requires_reauth" })];
+    expect(answerOf({ needs: [{ query: "x", hits: [] }] })["hint"]).toMatch(/No tool matches/);
+    expect(answerOf({ needs: [{ query: "x", hits: [] }], unavailable })).toMatchObject({
+      unavailable,
+      hint: expect.stringMatching(/unavailable/) as unknown,
+    });
+  });
+
+  test("says what was cut from the query and what the search had to do without", () => {
+    expect(answerOf({ queryCut: true, degraded: "embeddings" })).toMatchObject({
+      query_cut: expect.stringMatching(/1,000/) as unknown,
+      degraded: "embeddings",
+    });
+  });
+
+  test.each([
+    [Number.NaN, 1],
+    [-3, 0],
+    [7, 1],
+    [0.123456, 0.123],
+  ])("a distance of %d is shown as %d", (distance, shown) => {
+    expect(first({ needs: [{ query: "x", hits: [hit({}, { distance })] }] })["relevance_score"]).toBe(shown);
+  });
+});
+
+function lengthOf(tool: JsonObject | undefined, field: string): number {
+  return String(tool?.[field]).length;
+}
+
+describe("the token budget", () => {
+  test.each(["names", "signature", "schema"] as const)("holds for fifty results in detail %s", (detail) => {
+    for (const maxTokens of [4000, 1500, 600]) {
+      const text = renderDiscover(
+        outcome({ detail, maxTokens, needs: [{ query: "x", hits: many(50) }], totalFound: 50 }),
+      );
+      const answer = JSON.parse(text) as Answer;
+      expect(countTokens(text)).toBeLessThanOrEqual(maxTokens);
+      expect(answer.tools.length + (answer.left_out ?? 0)).toBe(50);
+    }
+  });
+
+  test("holds for needs that share it, and for long queries", () => {
+    const needs = Array.from({ length: 10 }, (_, at) => ({
+      query: `${at} ${"漢字".repeat(500)}`,
+      hits: many(50),
+    }));
+    expect(countTokens(renderDiscover(outcome({ grouped: true, needs })))).toBeLessThanOrEqual(4000);
+  });
+
+  test("shortens descriptions before signatures before it drops results, the last ones first", () => {
+    const needs = [{ query: "x", hits: many(20) }];
+    const shown = (maxTokens: number): Answer => answerOf({ maxTokens, needs });
+    const { tools } = shown(4000);
+    const full = estimateTokens(renderDiscover(outcome({ needs })));
+    const less = shown(full - 40).tools;
+    expect(less.map((tool) => tool["input"])).toEqual(tools.map((tool) => tool["input"]));
+    expect(less[0]).toEqual(tools[0]);
+    expect(lengthOf(less[19], "description")).toBeLessThan(lengthOf(tools[19], "description"));
+    const least = shown(full - 700).tools;
+    expect(least).toHaveLength(20);
+    expect(lengthOf(least[19], "input")).toBeLessThan(lengthOf(tools[19], "input"));
+    expect(least[0]?.["input"]).toBe(tools[0]?.["input"]);
+    expect(shown(800).left_out).toBeGreaterThan(0);
+  });
+
+  test("one result stays, however small the budget", () => {
+    expect(answerOf({ maxTokens: 10, needs: [{ query: "x", hits: many(5) }] }).tools).toHaveLength(1);
+  });
+});
+
+describe("FAULT 40: hidden characters", () => {
+  test("are taken out of descriptions and flagged", () => {
+    const shown = first({
+      needs: [{ query: "x", hits: [hit({ description: "Create\u200b an issue.\u{e0049}\u{e0067}" })] }],
+    });
+    expect(shown).toMatchObject({
+      description: "Create an issue.",
+      flagged: "hidden characters removed",
+    });
+  });
+
+  test("are written as escapes where they must arrive: schemas, paths, _meta", () => {
+    const inputSchema = {
+      type: "object",
+      properties: { "na\u200bme": { type: "string", description: "x\u202ey" } },
+    };
+    const text = renderDiscover(
+      outcome({
+        detail: "schema",
+        needs: [{ query: "x", hits: [hit({ inputSchema, _meta: { "k\u2060": 1 } })] }],
+      }),
+    );
+    expect(text).not.toMatch(/[\u200b\u202e\u2060]/);
+    expect((JSON.parse(text) as Answer).tools[0]).toMatchObject({
+      inputSchema,
+      _meta: { "k\u2060": 1 },
+    });
+  });
+});
+
+test("FAULT 61: tools with hostile schemas have a result in every detail", () => {
+  let deep: JsonObject = { type: "string" };
+  for (let level = 0; level < 10_000; level += 1) deep = { type: "object", properties: { in: deep } };
+  const schemas: JsonObject[] = [deep, { anyOf: Array.from({ length: 20_000 }, () => ({ type: "string" })) }];
+  for (const inputSchema of schemas) {
+    for (const detail of ["names", "signature", "schema"] as const) {
+      expect(answerOf({ detail, needs: [{ query: "x", hits: [hit({ inputSchema })] }] }).tools).toHaveLength(1);
+    }
+  }
+});
+
+const data = process.env["BENCH_DATA"] ?? "../shared/retrieval";
+
+test.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))("results over 1,478 real tools cost what they may", () => {
+  const { tools } = JSON.parse(readFileSync(`${data}/corpus/real_mcp.json`, "utf8")) as {
+    tools: CorpusTool[];
+  };
+  const figures = measureTokens(tools);
+  expect(figures.first.median).toBeLessThanOrEqual(70);
+  expect(figures.first.p90).toBeLessThanOrEqual(130);
+  expect(figures.later.median).toBeLessThanOrEqual(70);
+  expect(figures.later.p90).toBeLessThanOrEqual(130);
+  expect(figures.answerOfTen.median).toBeLessThanOrEqual(900);
+  expect(figures.estimate.least).toBeGreaterThan(0.93);
+  expect(figures.estimate.most).toBeLessThan(1.13);
+});

@@ -1,0 +1,214 @@
+import type { Match } from "../search/confidence-weights.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { cutAtWord } from "./discover-description.ts";
+import {
+  createResultPrinter,
+  type Detail,
+  type DiscoverHit,
+  type ResultPrinter,
+  type ResultSize,
+  type ResultText,
+} from "./discover-result.ts";
+import type { Unavailable } from "./discover-unavailable.ts";
+import { estimateTokens } from "./token-estimate.ts";
+import { escapeHidden } from "./visible-text.ts";
+
+/** What discover_mcp_tools has found, to be written as its answer. */
+export interface DiscoverOutcome {
+  /** One for `query`, several for `queries`; the hits of each best first, and no longer than the limit that was asked for. */
+  readonly needs: readonly DiscoverNeed[];
+  /** True when `queries` was given: the answer then says which tools belong to which need. */
+  readonly grouped: boolean;
+  readonly detail: Detail;
+  /** Tools that match, shown or not. */
+  readonly totalFound: number;
+  readonly searchTimeMs: number;
+  /** Default: 4,000 (o200k, estimated). */
+  readonly maxTokens?: number;
+  /** The query was cut before it was searched. */
+  readonly queryCut?: boolean;
+  /** What the search had to do without, e.g. `embeddings`. */
+  readonly degraded?: string;
+  /** Servers that cannot be used now and may be what was asked for. */
+  readonly unavailable?: readonly Unavailable[];
+  /** How many others cannot be used now. */
+  readonly unavailableOthers?: number;
+}
+
+export interface DiscoverNeed {
+  readonly query: string;
+  /** How sure it is that one of the hits does it; undefined when the search failed. */
+  readonly match?: Match | undefined;
+  readonly hits: readonly DiscoverHit[];
+}
+
+const defaultMaxTokens = 4000;
+/** Estimates of some servers' texts are up to 4 % low. */
+const safety = 0.96;
+const notedResults = 3;
+const unavailableLimit = 8;
+
+/**
+ * The answer of discover_mcp_tools as compact JSON text:
+ * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?,
+ * cut?, flagged? }], total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?,
+ * unavailable_others?, left_out?, more?, hint? }`.
+ *
+ * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only
+ * the nearest. With several needs `tools` is the merged list, each tool once, the best of every need before the second
+ * best of any; `needs` says `[{ query, match, tool_paths }]`, and the outer `match` is that of the need that is met
+ * best. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
+ * the last results are left out and counted in `left_out`.
+ */
+export function renderDiscover(outcome: DiscoverOutcome): string {
+  const maxTokens = Math.floor((outcome.maxTokens ?? defaultMaxTokens) * safety);
+  const hits = mergeNeeds(outcome.needs);
+  const printers = hits.map((hit, rank) =>
+    createResultPrinter(hit, { detail: outcome.detail, noted: rank < notedResults }),
+  );
+  const frame = estimateTokens(frameText(outcome, new Set(), "", maxTokens));
+  const closing = closingTokens + (bestMatch(outcome.needs) === "none" ? noFitTokens : 0);
+  const results = fit(printers, mentionTokens(outcome), maxTokens - frame - closing);
+  const cut = results.some((result) => result.text.cut);
+  const ending: JsonObject = {
+    ...(results.length < hits.length ? { left_out: hits.length - results.length } : {}),
+    ...moreHint(outcome.detail, cut, results.length, hits.length),
+    ...fitHint(outcome, hits.length),
+  };
+  const shown = new Set(results.map((result) => result.path));
+  const texts = results.map((result) => result.text.json).join(",");
+  return joinObjects(frameText(outcome, shown, texts, maxTokens), ending);
+}
+
+/** What `left_out`, `more` and `hint` cost at most. */
+const closingTokens = 60;
+/** More for the hint of an answer where nothing seems to fit. */
+const noFitTokens = 30;
+
+function moreHint(detail: Detail, cut: boolean, shown: number, found: number): JsonObject {
+  const hints: string[] = [];
+  if (cut && detail === "signature") hints.push('detail: "schema" shows what was cut.');
+  if (cut && detail === "schema")
+    hints.push(
+      found > 1
+        ? 'What "cut" left out: ask for that tool alone, with server and limit 1.'
+        : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, and why.',
+    );
+  if (shown < found) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
+  return hints.length === 0 ? {} : { more: hints.join(" ") };
+}
+
+/** What to do when nothing fits: the one hint that an answer has about its results. */
+function fitHint(outcome: DiscoverOutcome, found: number): JsonObject {
+  const match = bestMatch(outcome.needs);
+  if (found > 0 && match !== "none") return {};
+  if ((outcome.unavailable ?? []).length > 0) return { hint: "Nothing usable matches now: see unavailable." };
+  const resting = (outcome.unavailableOthers ?? 0) > 0 ? ", also those that cannot be used now" : "";
+  const lists = `an empty query lists the servers${resting}.`;
+  if (found === 0) return { hint: `No tool matches. Say in other words what is needed, one need per query; ${lists}` };
+  return { hint: `No tool seems to do this; these are the nearest. Try other words; ${lists}` };
+}
+
+const byFit: readonly Match[] = ["good", "weak", "none"];
+
+/** Of the need that is met best: undefined when none was searched. */
+function bestMatch(needs: readonly DiscoverNeed[]): Match | undefined {
+  return byFit.find((match) => needs.some((need) => need.match === match));
+}
+
+/** Everything but the results, which are put in as text, and the closing. */
+function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results: string, maxTokens: number): string {
+  const { unavailable = [] } = outcome;
+  const queryTokens = Math.floor(maxTokens / (outcome.grouped ? 8 : 4) / Math.max(1, outcome.needs.length));
+  const queries = outcome.needs.map((need) => cutAtWord(need.query, queryTokens));
+  const match = bestMatch(outcome.needs);
+  const others = (outcome.unavailableOthers ?? 0) + Math.max(0, unavailable.length - unavailableLimit);
+  const rest: JsonObject = {
+    total_found: outcome.totalFound,
+    search_time_ms: Math.round(outcome.searchTimeMs * 10) / 10,
+    query: queries.join(" | "),
+    ...(outcome.grouped
+      ? {
+          needs: outcome.needs.map((need, at) => ({
+            query: queries[at],
+            ...(need.match === undefined ? {} : { match: need.match }),
+            tool_paths: pathsOf(need, shown),
+          })),
+        }
+      : {}),
+    ...(outcome.queryCut === true ? { query_cut: "only the first 1,000 characters were searched" } : {}),
+    ...(outcome.degraded === undefined ? {} : { degraded: outcome.degraded }),
+    ...(unavailable.length === 0 ? {} : { unavailable: unavailable.slice(0, unavailableLimit) }),
+    ...(others === 0 ? {} : { unavailable_others: others }),
+  };
+  const said = match === undefined ? "" : `"match":"${match}",`;
+  return `{${said}"tools":[${results}],${escapeHidden(JSON.stringify(rest)).slice(1)}`;
+}
+
+function pathsOf(need: DiscoverNeed, shown: ReadonlySet<string>): string[] {
+  return need.hits.map((hit) => hit.tool.path).filter((path) => shown.has(path));
+}
+
+/** What each tool costs once more where `needs` names it. */
+function mentionTokens(outcome: DiscoverOutcome): ReadonlyMap<string, number> {
+  const tokens = new Map<string, number>();
+  for (const { tool } of outcome.grouped ? outcome.needs.flatMap((need) => need.hits) : []) {
+    tokens.set(tool.path, (tokens.get(tool.path) ?? 0) + estimateTokens(tool.path) + 1);
+  }
+  return tokens;
+}
+
+function joinObjects(text: string, more: JsonObject): string {
+  return Object.keys(more).length === 0 ? text : `${text.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+}
+
+/** Round by round over the needs, each tool once, with the smallest of its distances. */
+function mergeNeeds(needs: readonly DiscoverNeed[]): DiscoverHit[] {
+  const byPath = new Map<string, DiscoverHit>();
+  const rounds = Math.max(0, ...needs.map((need) => need.hits.length));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const need of needs) {
+      const hit = need.hits[round];
+      if (hit === undefined) continue;
+      const known = byPath.get(hit.tool.path);
+      if (known === undefined || hit.distance < known.distance) byPath.set(hit.tool.path, hit);
+    }
+  }
+  return [...byPath.values()];
+}
+
+interface Fitted {
+  readonly path: string;
+  readonly text: ResultText;
+}
+
+const reductions: readonly ResultSize[] = [
+  { description: 1, input: 0 },
+  { description: 2, input: 0 },
+  { description: 2, input: 1 },
+  { description: 2, input: 2 },
+];
+
+/** As many results as fit: each reduction is made from the last result to the first before the next one is tried. One always stays. */
+function fit(printers: readonly ResultPrinter[], mentions: ReadonlyMap<string, number>, maxTokens: number): Fitted[] {
+  const fitted = printers.map(({ path, print }): Fitted => ({
+    path,
+    text: print({ description: 0, input: 0 }),
+  }));
+  const costOf = ({ path, text }: Fitted): number => text.tokens + (mentions.get(path) ?? 0);
+  let total = fitted.reduce((sum, one) => sum + costOf(one), 0);
+  for (const size of reductions) {
+    for (let rank = fitted.length - 1; rank >= 0 && total > maxTokens; rank -= 1) {
+      const now = fitted[rank];
+      const smaller = printers[rank]?.print(size);
+      if (now === undefined || smaller === undefined || smaller.tokens >= now.text.tokens) continue;
+      total += smaller.tokens - now.text.tokens;
+      fitted[rank] = { path: now.path, text: smaller };
+    }
+  }
+  for (let last = fitted.at(-1); total > maxTokens && last !== undefined && fitted.length > 1; last = fitted.at(-1)) {
+    total -= costOf(last);
+    fitted.pop();
+  }
+  return fitted;
+}

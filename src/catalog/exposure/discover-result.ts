@@ -1,0 +1,204 @@
+import { stringifyExact } from "../../wire/json/exact-json.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { InstanceStatus } from "../../kernel/status.ts";
+import { cutAtWord, plainDescription, shortDescription } from "./discover-description.ts";
+import { isWithin, leanSchema } from "./discover-schema.ts";
+import { requiredNotes } from "./signature-notes.ts";
+import type { Shape } from "./signature-schema.ts";
+import { printWithin, readArguments } from "./signature.ts";
+import { estimateTokens } from "./token-estimate.ts";
+import { escapeHidden } from "./visible-text.ts";
+
+export type Detail = "names" | "signature" | "schema";
+
+/** One tool that a search found. */
+export interface DiscoverHit {
+  readonly tool: ToolEntry;
+  readonly serverTitle: string;
+  readonly transport: "stdio" | "http" | "sse";
+  /** 0 is a perfect match, 1 none. */
+  readonly distance: number;
+  /** Shown when it is neither online nor dormant: a call would wait, or fail. */
+  readonly status?: InstanceStatus | "dormant";
+}
+
+/** One result as text, at the size that was asked for. */
+export interface ResultText {
+  readonly json: string;
+  readonly tokens: number;
+  /** Something was left out of it that `detail: "schema"` has. */
+  readonly cut: boolean;
+}
+
+/** Makes the text of one result, at any of a few sizes; what is expensive is done once. */
+export interface ResultPrinter {
+  readonly path: string;
+  print(size: ResultSize): ResultText;
+}
+
+/** How far a result is shortened: 0 is what it should be. */
+export interface ResultSize {
+  readonly description: 0 | 1 | 2;
+  readonly input: 0 | 1 | 2;
+}
+
+/**
+ * Tokens of description and signature together, and of each at the least. Chosen on 1,478 real tools so that a result costs at most
+ * 70 tokens on the median and 130 at the 90th percentile; path, server and keys take about 35.
+ */
+const budgets = {
+  together: 100,
+  description: [34, 14, 7],
+  signature: [80, 40, 22],
+  note: 40,
+  meta: 120,
+} as const;
+const schemaBudgets = { description: [400, 40, 14], signature: 60, meta: 600 } as const;
+const serverNameTokens = 12;
+
+export interface PrinterOptions {
+  readonly detail: Detail;
+  /** Whether required parameters are explained: for the first results. */
+  readonly noted: boolean;
+}
+
+export function createResultPrinter(hit: DiscoverHit, { detail, noted }: PrinterOptions): ResultPrinter {
+  const path = hit.tool.path;
+  if (detail === "names") {
+    const names = finish({ tool_path: path }, false);
+    return { path, print: () => names };
+  }
+  const shape = readArguments(hit.tool.definition.inputSchema);
+  const print = detail === "schema" ? printSchemaResult : printSignatureResult;
+  return { path, print: (size) => print(hit, shape, size, noted) };
+}
+
+function printSignatureResult(hit: DiscoverHit, shape: Shape, size: ResultSize, noted: boolean): ResultText {
+  const { definition } = hit.tool;
+  const input = printWithin(shape, budgets.signature[size.input]);
+  const room = Math.max(budgets.description[1], budgets.together - estimateTokens(input.text));
+  const description = shortDescription(descriptionOf(hit), Math.min(budgets.description[size.description], room));
+  const note = noted && size.description === 0 ? requiredNotes(definition.inputSchema, budgets.note) : undefined;
+  const meta = metaOf(hit, budgets.meta);
+  const cut = input.cut || meta.cut;
+  return finish(
+    {
+      ...headOf(hit, description.text),
+      input: input.text,
+      ...(note === undefined ? {} : { note }),
+      ...(meta.value === undefined ? {} : { _meta: meta.value }),
+      ...(cut ? { cut } : {}),
+      ...flaggedWhen(description.flagged),
+    },
+    cut || description.text.endsWith("…"),
+  );
+}
+
+function printSchemaResult(hit: DiscoverHit, shape: Shape, size: ResultSize): ResultText {
+  const { definition } = hit.tool;
+  const text = descriptionOf(hit);
+  const limit = schemaBudgets.description[size.description];
+  const plain = plainDescription(text);
+  const description = estimateTokens(plain.text) <= limit ? plain : shortDescription(text, limit);
+  const meta = metaOf(hit, schemaBudgets.meta);
+  const schemas = schemasOf(definition, size.input);
+  const cut = size.input > 0 || meta.cut || schemas["inputSchema"] !== definition.inputSchema;
+  const input = printWithin(shape, size.input === 2 ? schemaBudgets.signature * 4 : schemaBudgets.signature);
+  return finish(
+    {
+      ...headOf(hit, description.text),
+      input: input.text,
+      ...schemas,
+      ...annotationsOf(definition),
+      ...(meta.value === undefined ? {} : { _meta: meta.value }),
+      ...(cut ? { cut } : {}),
+      ...flaggedWhen(description.flagged),
+    },
+    cut || description.text.endsWith("…"),
+  );
+}
+
+/** Levels of a schema that are written as they are; twice what a request may nest. */
+const writableDepth = 128;
+
+function schemasOf(definition: ToolEntry["definition"], size: 0 | 1 | 2): JsonObject {
+  if (size === 2) return {};
+  if (size === 1) return { inputSchema: leanSchema(definition.inputSchema) };
+  const { inputSchema, outputSchema } = definition;
+  if (!isWithin(inputSchema, writableDepth) || !isWithin(outputSchema, writableDepth))
+    return { inputSchema: leanSchema(inputSchema) };
+  return { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+}
+
+/** The hints that MCP names; anything else in there as long as it is short. */
+function annotationsOf({ annotations }: ToolEntry["definition"]): JsonObject {
+  if (!isJsonObject(annotations)) return {};
+  if (estimateTokens(JSON.stringify(annotations)) <= 150) return { annotations };
+  const hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].filter(
+    (hint) => typeof annotations[hint] === "boolean",
+  );
+  return { annotations: Object.fromEntries(hints.map((hint) => [hint, annotations[hint]])) };
+}
+
+function headOf(hit: DiscoverHit, description: string): JsonObject {
+  const starting = hit.status !== undefined && hit.status !== "online" && hit.status !== "dormant";
+  return {
+    tool_path: hit.tool.path,
+    description,
+    server_name: cutAtWord(plainDescription(hit.serverTitle).text, serverNameTokens),
+    transport: hit.transport,
+    relevance_score: roundScore(hit.distance),
+    ...(starting ? { status: hit.status } : {}),
+  };
+}
+
+function descriptionOf({ tool }: DiscoverHit): string {
+  const { description, title, annotations } = tool.definition;
+  for (const text of [description, title, annotations?.title])
+    if (typeof text === "string" && text.trim() !== "") return text;
+  return tool.upstreamName;
+}
+
+function roundScore(distance: number): number {
+  return Number.isFinite(distance) ? Math.round(Math.min(1, Math.max(0, distance)) * 1000) / 1000 : 1;
+}
+
+function flaggedWhen(flagged: boolean): JsonObject {
+  return flagged ? { flagged: "hidden characters removed" } : {};
+}
+
+function finish(result: JsonObject, cut: boolean): ResultText {
+  const json = escapeHidden(stringifyExact(result));
+  return { json, tokens: estimateTokens(json) + 1, cut };
+}
+
+/** The tool's `_meta`, with the app's resource named as it can be read here; only the part for apps when all is too much. */
+function metaOf(
+  { tool }: DiscoverHit,
+  maxTokens: number,
+): { readonly value: JsonObject | undefined; readonly cut: boolean } {
+  const { _meta } = tool.definition;
+  if (!isJsonObject(_meta) || Object.keys(_meta).length === 0) return { value: undefined, cut: false };
+  const value = withReadableUi(_meta, tool.server);
+  if (estimateTokens(JSON.stringify(value)) <= maxTokens) return { value, cut: false };
+  const ui = uiUriOf(value);
+  return { value: ui === undefined ? undefined : { ui: { resourceUri: ui } }, cut: true };
+}
+
+const flatUiKey = "ui/resourceUri";
+
+function withReadableUi(meta: JsonObject, server: string): JsonObject {
+  const copy: Record<string, unknown> = { ...meta };
+  const ui = meta["ui"];
+  if (isJsonObject(ui) && typeof ui["resourceUri"] === "string")
+    copy["ui"] = { ...ui, resourceUri: `${server}|${ui["resourceUri"]}` };
+  if (typeof meta[flatUiKey] === "string") copy[flatUiKey] = `${server}|${meta[flatUiKey]}`;
+  return copy;
+}
+
+function uiUriOf(meta: JsonObject): string | undefined {
+  const ui = meta["ui"];
+  const uri = isJsonObject(ui) ? ui["resourceUri"] : meta[flatUiKey];
+  return typeof uri === "string" && uri.length <= 500 ? uri : undefined;
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { InstanceStatus } from "../../kernel/status.ts";
+import { cutAtWord, plainDescription, shortDescription } from "./discover-description.ts";
+import type { Unavailable } from "./discover-unavailable.ts";
+import { estimateTokens } from "./token-estimate.ts";
+import { escapeHidden } from "./visible-text.ts";
+
+const defaultMaxTokens = 4000;
+/** Estimates of some servers' texts are up to 4 % low. */
+const safety = 0.96;
+/** What everything but the lines costs at most. */
+const frameTokens = 120;
+
+/** One line of the answer to an empty query. */
+export interface ServerLine {
+  readonly server: string;
+  readonly title: string;
+  readonly tools: number;
+  readonly status: InstanceStatus | "dormant";
+  /** What it is for: the configuration's or the server's own words. */
+  readonly about?: string;
+  /** Given when it cannot be used: why, and what to do. */
+  readonly unavailable?: Unavailable;
+}
+
+export interface ServersOutcome {
+  readonly servers: readonly ServerLine[];
+  readonly searchTimeMs: number;
+  readonly maxTokens?: number;
+}
+
+/** What a server says of itself in the list: first with room, then with less, then not at all. */
+const aboutTokens = [30, 14, 0] as const;
+
+/**
+ * The answer to an empty query: `{ servers: [{ server, title?, tools, status, about?, reason?, action? }], total_servers, total_tools, tools: [],
+ * total_found: 0, search_time_ms, query: "", hint, left_out? }`, within `maxTokens`.
+ */
+export function renderServers(outcome: ServersOutcome): string {
+  const maxTokens = (outcome.maxTokens ?? defaultMaxTokens) * safety - frameTokens;
+  let lines: string[] = [];
+  for (const limit of aboutTokens) {
+    lines = outcome.servers.map((line) => serverText(line, limit));
+    if (totalTokens(lines) <= maxTokens) break;
+  }
+  let total = totalTokens(lines);
+  while (lines.length > 0 && total > maxTokens) total -= estimateTokens(lines.pop() ?? "");
+  const rest: JsonObject = {
+    total_servers: outcome.servers.length,
+    total_tools: outcome.servers.reduce((sum, line) => sum + line.tools, 0),
+    tools: [],
+    total_found: 0,
+    search_time_ms: Math.round(outcome.searchTimeMs * 10) / 10,
+    query: "",
+    ...(lines.length < outcome.servers.length ? { left_out: outcome.servers.length - lines.length } : {}),
+    hint: "Say what is needed in query; server narrows the search to one of these.",
+  };
+  return `{"servers":[${lines.join(",")}],${JSON.stringify(rest).slice(1)}`;
+}
+
+function totalTokens(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + estimateTokens(line), 0);
+}
+
+function serverText(line: ServerLine, limit: number): string {
+  const about = limit === 0 ? "" : shortDescription(line.about ?? "", limit).text;
+  const title = cutAtWord(plainDescription(line.title).text, 12);
+  const why = line.unavailable;
+  return escapeHidden(
+    JSON.stringify({
+      server: line.server,
+      ...(title === "" || title === line.server ? {} : { title }),
+      tools: line.tools,
+      status: line.status,
+      ...(about === "" ? {} : { about }),
+      ...(why === undefined ? {} : { reason: why.reason, action: why.action }),
+    }),
+  );
+}

@@ -1,0 +1,42 @@
+import type { View } from "../model/view.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { FailureCode } from "../../kernel/failures.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { toSignature } from "./signature.ts";
+
+/**
+ * What no model can mend: these leave as JSON-RPC errors, everything else as a result with `isError`
+ * (docs/design.md, "Errors").
+ */
+const protocolFailures: ReadonlySet<FailureCode> = new Set([
+  "PARSE_ERROR",
+  "REQUEST_INVALID",
+  "METHOD_UNKNOWN",
+  "PARAMS_INVALID",
+  "INTERNAL",
+  "HEADER_MISMATCH",
+  "VERSION_UNSUPPORTED",
+  "UPSTREAM_PROTOCOL",
+  "CALL_CANCELLED",
+  "HANDLE_INVALID",
+]);
+
+export function isForModel(error: GatewayError): boolean {
+  return !protocolFailures.has(error.code);
+}
+
+/** The failure as the text of a tool result: `{ code, message, hint, … }`, with the signature where arguments did not fit it. */
+export function renderFailure(error: GatewayError, view: View | undefined): JsonObject {
+  const path = error.data?.["tool_path"];
+  const tool = error.code === "ARGUMENTS_INVALID" && typeof path === "string" ? view?.names.find(path) : undefined;
+  const signature =
+    tool?.kind === "one"
+      ? { signature: toSignature(tool.tool.definition.inputSchema, { maxTokens: signatureTokens }).text }
+      : {};
+  const own = { code: error.code, message: error.message, hint: error.hint };
+  // Facts stand beside what is ours, never in its place: some have a `code` of the system's.
+  const text = { ...own, ...error.data, ...signature, ...own };
+  return { content: [{ type: "text", text: JSON.stringify(text) }], isError: true };
+}
+
+const signatureTokens = 400;

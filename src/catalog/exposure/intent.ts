@@ -1,0 +1,69 @@
+import type { PromptEntry, ToolEntry } from "../model/snapshot.ts";
+import type { View, ViewServer } from "../model/view.ts";
+import type { CallArguments } from "../../kernel/call-arguments.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+
+/** What a client's request means, once its names have been looked up. Executed by `routing/` and `discovery/`. */
+export type Intent =
+  | {
+      readonly kind: "call";
+      readonly tool: ToolEntry;
+      readonly arguments: CallArguments;
+      /** Said beside the result: a bare name was used, for instance. */
+      readonly warning: string | undefined;
+      /** The bare name that it was called by, if it was. */
+      readonly bareName?: string;
+      /** Whether the answer is to say the full path in place of it. */
+      readonly migrated?: boolean;
+    }
+  | { readonly kind: "discover"; readonly request: DiscoverRequest }
+  | {
+      readonly kind: "list-resources";
+      readonly server: string | undefined;
+      readonly query: string | undefined;
+      readonly cursor: string | undefined;
+    }
+  | {
+      readonly kind: "read";
+      readonly server: ViewServer;
+      readonly uri: string;
+      /** Whether the answer is that of a tool or of resources/read. */ readonly as: "tool" | "native";
+    }
+  | { readonly kind: "prompt"; readonly prompt: PromptEntry; readonly arguments: JsonBytes | undefined }
+  | {
+      readonly kind: "complete";
+      readonly server: ViewServer;
+      /** The reference with the server's own names. */ readonly ref: JsonObject;
+    }
+  /** Loads a namespace and lists its tools under the names that the exposure gives them. */
+  | {
+      readonly kind: "list-namespace";
+      readonly server: ViewServer;
+      /** In the view after loading: names are given out with it. */ readonly nameOf: (
+        view: View,
+        tool: ToolEntry,
+      ) => string;
+      readonly query: string | undefined;
+      readonly cursor: string | undefined;
+    }
+  /** Passed to the one server as it is: transparent exposures. */
+  | { readonly kind: "forward"; readonly server: ViewServer }
+  /** Answered without asking anybody. */
+  | { readonly kind: "answer"; readonly result: JsonObject };
+
+export interface DiscoverRequest {
+  readonly queries: readonly string[];
+  /** `queries` was given, not `query`. */
+  readonly grouped: boolean;
+  readonly limit: number;
+  readonly server: string | undefined;
+  readonly readOnly: boolean;
+  readonly detail: "names" | "signature" | "schema";
+}
+
+/** A request whose names an exposure has to look up. */
+export type ExposureRequest =
+  | { readonly method: "tools/call"; readonly name: string; readonly arguments: CallArguments }
+  | { readonly method: "resources/read"; readonly uri: string }
+  | { readonly method: "prompts/get"; readonly name: string; readonly arguments: JsonBytes | undefined }
+  | { readonly method: "completion/complete"; readonly ref: JsonObject };

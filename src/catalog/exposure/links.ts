@@ -1,0 +1,90 @@
+import { toNativeUri } from "../model/resource-uri.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { findMember, scanElements, scanMembers, type Span } from "../../wire/json/json-scan.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+
+const depthLimit = 1_000;
+const blockLimit = 1_000_000;
+
+/**
+ * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read here
+ * (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
+ */
+export function rewriteLinks(result: JsonBytes, server: ServerSlug, parsed?: JsonObject): JsonBytes {
+  if (parsed !== undefined && !holdsLinks(parsed)) return result;
+  const spans: Span[] = [];
+  const members = scanMembers(result, 0, result.length, depthLimit);
+  collectBlocks(result, findMember(members, "content"), spans);
+  const messages = findMember(members, "messages");
+  for (const message of messages === undefined ? [] : elementsOf(result, messages)) {
+    if (result[message.start] !== openBrace) continue;
+    collectBlocks(result, findMember(scanMembers(result, message.start, message.end, depthLimit), "content"), spans);
+  }
+  return replaceUris(result, spans, server);
+}
+
+/** Small results were parsed on their way: nearly all of them are plain text. */
+function holdsLinks(parsed: JsonObject): boolean {
+  const { content, messages } = parsed;
+  if (messages !== undefined) return true;
+  return (
+    Array.isArray(content) &&
+    content.some(
+      (block: unknown) => isJsonObject(block) && (block["type"] === "resource" || block["type"] === "resource_link"),
+    )
+  );
+}
+
+/** The same for the `contents` of resources/read. */
+export function rewriteContents(result: JsonBytes, server: ServerSlug): JsonBytes {
+  const spans: Span[] = [];
+  const contents = findMember(scanMembers(result, 0, result.length, depthLimit), "contents");
+  for (const item of contents === undefined ? [] : elementsOf(result, contents)) {
+    if (result[item.start] !== openBrace) continue;
+    const uri = findMember(scanMembers(result, item.start, item.end, depthLimit), "uri");
+    if (uri !== undefined) spans.push(uri);
+  }
+  return replaceUris(result, spans, server);
+}
+
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+
+function collectBlocks(bytes: Buffer, content: Span | undefined, spans: Span[]): void {
+  if (content === undefined) return;
+  const blocks = bytes[content.start] === openBracket ? elementsOf(bytes, content) : [content];
+  for (const block of blocks) {
+    if (bytes[block.start] !== openBrace) continue;
+    const members = scanMembers(bytes, block.start, block.end, depthLimit);
+    const type = findMember(members, "type");
+    const kind = type === undefined ? "" : bytes.toString("utf8", type.start + 1, type.end - 1);
+    if (kind === "resource_link") {
+      const uri = findMember(members, "uri");
+      if (uri !== undefined) spans.push(uri);
+    } else if (kind === "resource") {
+      const resource = findMember(members, "resource");
+      if (resource === undefined || bytes[resource.start] !== openBrace) continue;
+      const uri = findMember(scanMembers(bytes, resource.start, resource.end, depthLimit), "uri");
+      if (uri !== undefined) spans.push(uri);
+    }
+  }
+}
+
+function elementsOf(bytes: Buffer, span: Span): readonly Span[] {
+  return bytes[span.start] === openBracket ? scanElements(bytes, span.start, span.end, depthLimit, blockLimit) : [];
+}
+
+function replaceUris(bytes: Buffer, spans: readonly Span[], server: ServerSlug): Buffer {
+  if (spans.length === 0) return bytes;
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const span of [...spans].sort((left, right) => left.start - right.start)) {
+    const uri: unknown = JSON.parse(bytes.toString("utf8", span.start, span.end));
+    if (typeof uri !== "string") continue;
+    pieces.push(bytes.subarray(from, span.start), Buffer.from(asciiJson(toNativeUri(server, uri)), "latin1"));
+    from = span.end;
+  }
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
+}

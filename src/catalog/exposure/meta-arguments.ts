@@ -1,0 +1,70 @@
+import { clampLimit, queryByteLimit } from "../discovery/engine.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { DiscoverRequest, Intent } from "./intent.ts";
+
+/** Needs of one search: more is a mistake, and costs as many searches. */
+const mostQueries = 10;
+
+/**
+ * Reads the arguments of discover_mcp_tools. What is merely clumsy is put right (fault 63: a limit is clamped); what
+ * cannot be understood throws ARGUMENTS_INVALID, a query above 10 KB QUERY_INVALID.
+ */
+export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
+  const { query, queries } = given;
+  const grouped = queries !== undefined && queries !== null;
+  if (grouped && (!Array.isArray(queries) || queries.some((item) => typeof item !== "string")))
+    throw invalid("queries", "must be an array of strings");
+  if (query !== undefined && query !== null && typeof query !== "string") throw invalid("query", "must be a string");
+  const wanted = [
+    ...(typeof query === "string" && (!grouped || query !== "") ? [query] : []),
+    ...(grouped ? (queries as readonly string[]) : []),
+  ];
+  if (wanted.length > mostQueries) throw invalid("queries", `must hold at most ${mostQueries} queries`);
+  for (const text of wanted) {
+    if (Buffer.byteLength(text) > queryByteLimit)
+      throw new GatewayError("QUERY_INVALID", `a query has more than ${queryByteLimit} bytes`);
+  }
+  // A blank one asks for nothing; blanks alone list the servers.
+  const needs = wanted.filter((text) => text.trim() !== "");
+  return {
+    queries: needs.length === 0 ? [""] : needs,
+    grouped: grouped && needs.length > 0,
+    limit: clampLimit(given["limit"]),
+    server: optionalText(given, "server"),
+    readOnly: given["readOnly"] === true || given["readOnly"] === "true",
+    detail: readDetail(given["detail"]),
+  };
+}
+
+export function readListArguments(given: JsonObject): Extract<Intent, { kind: "list-resources" }> {
+  return {
+    kind: "list-resources",
+    server: optionalText(given, "server"),
+    query: optionalText(given, "query"),
+    cursor: optionalText(given, "cursor"),
+  };
+}
+
+export function readUriArgument(given: JsonObject): string {
+  const { uri } = given;
+  if (typeof uri !== "string" || uri === "") throw invalid("uri", "is required and must be a string");
+  return uri;
+}
+
+function readDetail(detail: unknown): DiscoverRequest["detail"] {
+  if (detail === undefined || detail === null || detail === "") return "signature";
+  if (detail === "names" || detail === "signature" || detail === "schema") return detail;
+  throw invalid("detail", 'must be "names", "signature" or "schema"');
+}
+
+function optionalText(given: JsonObject, key: string): string | undefined {
+  const value = given[key];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string") throw invalid(key, "must be a string");
+  return value;
+}
+
+export function invalid(field: string, message: string): GatewayError {
+  return new GatewayError("ARGUMENTS_INVALID", `\`${field}\` ${message}`, { data: { field } });
+}

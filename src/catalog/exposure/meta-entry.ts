@@ -1,0 +1,32 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+
+/** As deep as what servers send may nest. */
+const depthLimit = 1_000;
+const openBrace = 0x7b;
+
+/** The same result with more members at the beginning of its `_meta`; every other byte stays. */
+export function withMetaEntries(result: JsonBytes, entries: JsonObject): JsonBytes {
+  const members = scanMembers(result, 0, result.length, depthLimit);
+  const text = asciiJson(entries).slice(1, -1);
+  const meta = findMember(members, "_meta");
+  if (meta === undefined)
+    return Buffer.concat([
+      Buffer.from(`{"_meta":{${text}}${members.length > 0 ? "," : ""}`, "latin1"),
+      result.subarray(result.indexOf(openBrace) + 1),
+    ]);
+  // No object, so nothing of it is worth keeping.
+  if (result[meta.start] !== openBrace)
+    return Buffer.concat([
+      result.subarray(0, meta.start),
+      Buffer.from(`{${text}}`, "latin1"),
+      result.subarray(meta.end),
+    ]);
+  const isEmpty = skipSpace(result, meta.start + 1, meta.end - 1) === meta.end - 1;
+  return Buffer.concat([
+    result.subarray(0, meta.start + 1),
+    Buffer.from(`${text}${isEmpty ? "" : ","}`, "latin1"),
+    result.subarray(meta.start + 1),
+  ]);
+}

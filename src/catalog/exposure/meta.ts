@@ -1,0 +1,165 @@
+import type { View } from "../model/view.ts";
+import { toNativeUri } from "../model/resource-uri.ts";
+import type { ClientProfile } from "../../config/client-profiles.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { findMember, scanElements, scanFor, scanMembers } from "../../wire/json/json-scan.ts";
+import { noArguments, toCallArguments, type CallArguments } from "../../kernel/call-arguments.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
+import { describeServers } from "./instructions.ts";
+import type { Exposure, Listing } from "./exposure.ts";
+import type { ExposureRequest, Intent } from "./intent.ts";
+import { rewriteContents, rewriteLinks } from "./links.ts";
+import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
+import { withMetaEntries } from "./meta-entry.ts";
+import { isMetaTool, metaTools, toolsFor, type MetaToolName } from "./meta-tools.ts";
+import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
+import { resolveOffered, type Offer } from "./offered-tool.ts";
+
+const toolItems: readonly string[] = Object.freeze(metaTools.map((tool) => asciiJson(tool)));
+/** The four tools never change. */
+const toolsTtlMs = 3_600_000;
+const argumentDepth = 100;
+
+const byPath: Offer = {
+  nameOf: (tool) => tool.path,
+  hint: "Call discover_mcp_tools to see what exists.",
+};
+
+/** The default: four tools instead of hundreds of definitions (docs/design.md, "The four tools"). */
+export const metaExposure: Exposure = Object.freeze({
+  name: "meta",
+  toolsChange: false,
+  toolsByClient: true,
+  list: (view, kind, client) => (kind === "tools" ? listTools(client) : listNative(view, kind)),
+  resolve: resolveMeta,
+  render: renderShared,
+  toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
+  instructions: (view) =>
+    describeServers(
+      view,
+      "Toolyard reaches every MCP server below. Find a tool with discover_mcp_tools (one need per query), then call it with execute_mcp_tool and its tool_path.",
+    ),
+  isTransparent: false,
+  transparent: () => undefined,
+} satisfies Exposure);
+
+/** What differs by client is for no cache that others read. */
+function listTools(client: ClientProfile | undefined): Listing {
+  if (client === undefined) return { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" };
+  const items = toolsFor(client).map((tool) => asciiJson(tool));
+  return { items, ttlMs: toolsTtlMs, cacheScope: "private" };
+}
+
+function resolveMeta(view: View, request: ExposureRequest): Intent {
+  switch (request.method) {
+    case "tools/call":
+      // First, so that no server's tool can shadow one of the four (fault 57).
+      return isMetaTool(request.name)
+        ? resolveMetaTool(view, request.name, request.arguments)
+        : resolveOffered(view, request.name, request.arguments, byPath);
+    case "resources/read":
+      return resolveRead(view, request.uri, "native");
+    case "prompts/get":
+      return resolvePrompt(view, request.name, request.arguments);
+    case "completion/complete":
+      return resolveCompletion(view, request.ref);
+  }
+}
+
+function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): Intent {
+  if (!isJsonObject(given.value)) throw invalid("arguments", "must be an object");
+  switch (name) {
+    case "execute_mcp_tool":
+      return resolveExecute(view, given.bytes, given.value);
+    case "discover_mcp_tools":
+      return { kind: "discover", request: readDiscoverArguments(given.value) };
+    case "list_mcp_resources":
+      return readListArguments(given.value);
+    case "read_mcp_resource":
+      return resolveRead(view, readUriArgument(given.value), "tool");
+  }
+}
+
+/** The inner arguments are cut out as bytes: they go to the server as the client wrote them. */
+function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObject): Intent {
+  const toolPath = value["tool_path"];
+  if (typeof toolPath !== "string" || toolPath === "")
+    throw invalid("tool_path", "is required and must be a string such as server:tool");
+  const inner = bytes === undefined ? undefined : scanFor(bytes, 0, bytes.length, argumentDepth, "arguments");
+  if (bytes === undefined || inner === undefined) return resolveOffered(view, toolPath, noArguments, byPath);
+  const given = innerArguments(bytes.subarray(inner.start, inner.end), value["arguments"]);
+  return resolveOffered(view, toolPath, given, byPath);
+}
+
+/** Some models write the arguments as a string of JSON, or null for none: what they mean is plain. */
+function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
+  if (value === null) return noArguments;
+  if (typeof value !== "string" || !value.trimStart().startsWith("{")) return { bytes, value };
+  try {
+    return toCallArguments(Buffer.from(value.trim(), "utf8"));
+  } catch {
+    return { bytes, value };
+  }
+}
+
+/** What every exposure of several servers does to a server's result. */
+export function renderShared(
+  _view: View,
+  intent: Intent,
+  result: JsonBytes,
+  parsed: JsonObject | undefined,
+): JsonBytes {
+  switch (intent.kind) {
+    case "call":
+      return withNotes(rewriteLinks(result, intent.tool.server, parsed), intent);
+    case "prompt":
+      return rewriteLinks(result, intent.prompt.server, parsed);
+    case "read":
+      return intent.as === "native"
+        ? rewriteContents(result, intent.server.slug)
+        : toEmbedded(rewriteContents(result, intent.server.slug));
+    case "discover":
+    case "list-resources":
+    case "list-namespace":
+    case "complete":
+    case "forward":
+    case "answer":
+      return result;
+  }
+}
+
+/** Said in `_meta`, where it harms no reader: content and structured content stay the server's. */
+function withNotes(result: JsonBytes, intent: Extract<Intent, { kind: "call" }>): JsonBytes {
+  if (intent.warning === undefined && intent.migrated !== true) return result;
+  return withMetaEntries(result, {
+    ...(intent.warning === undefined ? {} : { "toolyard/warning": intent.warning }),
+    ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}),
+  });
+}
+
+/** A read as a tool's result: each content as an embedded resource, its bytes untouched. */
+function toEmbedded(result: JsonBytes): JsonBytes {
+  const members = scanMembers(result, 0, result.length, argumentDepth * 10);
+  const contents = findMember(members, "contents");
+  const meta = findMember(members, "_meta");
+  const items = contents === undefined ? [] : splitElements(result, contents.start, contents.end);
+  const pieces: Buffer[] = [Buffer.from('{"content":[', "latin1")];
+  for (const [index, item] of items.entries()) {
+    pieces.push(
+      Buffer.from(`${index > 0 ? "," : ""}{"type":"resource","resource":`, "latin1"),
+      item,
+      Buffer.from("}", "latin1"),
+    );
+  }
+  pieces.push(Buffer.from("]", "latin1"));
+  if (meta !== undefined) pieces.push(Buffer.from(',"_meta":', "latin1"), result.subarray(meta.start, meta.end));
+  pieces.push(Buffer.from("}", "latin1"));
+  return Buffer.concat(pieces);
+}
+
+function splitElements(bytes: Buffer, start: number, end: number): Buffer[] {
+  return scanElements(bytes, start, end, argumentDepth * 10, 100_000).map((span) =>
+    bytes.subarray(span.start, span.end),
+  );
+}

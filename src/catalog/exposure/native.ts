@@ -1,0 +1,143 @@
+import type { View, ViewServer } from "../model/view.ts";
+import { parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { nearestNames } from "./nearest.ts";
+import type { ListKind, Listing } from "./exposure.ts";
+import type { Intent } from "./intent.ts";
+
+/**
+ * Resources, templates, prompts and completions of all servers, offered natively by every exposure that shows more than one server:
+ * they cost the model nothing.
+ */
+
+/** Servers without a hint of their own: fresh for this long; list_changed tells sooner. */
+const defaultTtlMs = 60_000;
+
+export function toListing(servers: readonly ViewServer[], items: readonly string[]): Listing {
+  const ttls = servers.flatMap((server) => server.part?.ttlMs ?? []);
+  const isPrivate = servers.some(
+    (server) => server.part?.cacheScope === "private" || server.instance !== (server.slug as string),
+  );
+  return {
+    items,
+    ttlMs: ttls.length === 0 ? defaultTtlMs : Math.min(...ttls),
+    cacheScope: isPrivate ? "private" : "public",
+  };
+}
+
+export function listNative(view: View, kind: Exclude<ListKind, "tools">): Listing {
+  const shown = view.servers.filter((server) => server.shown);
+  return toListing(
+    shown,
+    shown.flatMap((server) => nativeItems(view, server, kind)),
+  );
+}
+
+function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "tools">): string[] {
+  const { part } = server;
+  if (part === undefined) return [];
+  switch (kind) {
+    case "resources":
+      return part.resources.map(({ definition }) =>
+        asciiJson({ ...definition, uri: toNativeUri(server.slug, definition.uri) }),
+      );
+    case "resourceTemplates":
+      return part.templates.map(({ definition }) =>
+        asciiJson({ ...definition, uriTemplate: toNativeTemplate(server.slug, definition.uriTemplate) }),
+      );
+    case "prompts":
+      return part.prompts.map((prompt) => asciiJson({ ...prompt.definition, name: view.names.promptName(prompt) }));
+  }
+}
+
+/** Accepts every form of URI that is given out anywhere; also a server's own, when exactly one server lists it. */
+export function resolveRead(view: View, uri: string, as: "tool" | "native"): Intent {
+  const address = parseResourceUri(uri);
+  const named = address === undefined ? undefined : view.server(address.server);
+  if (address !== undefined && named !== undefined) {
+    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server takes over what is addressed to it.
+    const isOwn = !lists(named, address.uri) && lists(named, uri);
+    return { kind: "read", server: named, uri: isOwn ? uri : address.uri, as };
+  }
+  const owners = view.servers.filter((server) => lists(server, uri));
+  const [owner] = owners;
+  if (owner !== undefined && owners.length === 1) return { kind: "read", server: owner, uri, as };
+  if (owners.length > 1) {
+    throw new GatewayError("RESOURCE_UNKNOWN", `${uri.slice(0, 200)} is listed by several servers`, {
+      data: { uris: owners.map((server) => `${server.slug}|${uri}`) },
+      hint: "Read one of the listed URIs.",
+    });
+  }
+  throw new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}`, {
+    data: { uri: uri.slice(0, 200) },
+    ...(as === "tool" ? { hint: "Call list_mcp_resources to see what exists." } : {}),
+  });
+}
+
+function lists(server: ViewServer, uri: string): boolean {
+  return server.part?.resources.some((resource) => resource.definition.uri === uri) === true;
+}
+
+export function resolvePrompt(view: View, name: string, given: JsonBytes | undefined): Intent {
+  const prompt = view.names.findPrompt(name);
+  if (prompt !== undefined) return { kind: "prompt", prompt, arguments: given };
+  const known = view.servers
+    .flatMap((server) => server.part?.prompts ?? [])
+    .map((entry) => view.names.promptName(entry));
+  throw new GatewayError("PROMPT_UNKNOWN", `there is no prompt ${JSON.stringify(name.slice(0, 100))}`, {
+    data: { closest: nearestNames(name, known, 3) },
+  });
+}
+
+export function resolveCompletion(view: View, ref: JsonObject): Intent {
+  if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
+    const intent = resolvePrompt(view, ref["name"], undefined);
+    if (intent.kind !== "prompt") throw new GatewayError("INTERNAL", "a prompt was resolved to something else");
+    const server = view.server(intent.prompt.server);
+    if (server !== undefined) return { kind: "complete", server, ref: { ...ref, name: intent.prompt.definition.name } };
+  }
+  if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
+    const address = parseTemplateUri(view, ref["uri"]);
+    if (address !== undefined) return { kind: "complete", server: address.server, ref: { ...ref, uri: address.uri } };
+  }
+  throw new GatewayError(
+    "PARAMS_INVALID",
+    "the ref of completion/complete names no prompt and no resource template that is offered here",
+  );
+}
+
+/** A template is found by its listed spelling: its expressions must not be decoded. */
+function parseTemplateUri(view: View, uri: string): { server: ViewServer; uri: string } | undefined {
+  for (const server of view.servers) {
+    for (const { definition } of server.part?.templates ?? []) {
+      if (
+        toNativeTemplate(server.slug, definition.uriTemplate) === uri ||
+        `${server.slug}|${definition.uriTemplate}` === uri
+      )
+        return { server, uri: definition.uriTemplate };
+    }
+  }
+  const address = parseResourceUri(uri);
+  const server = address === undefined ? undefined : view.server(address.server);
+  return address === undefined || server === undefined ? undefined : { server, uri: address.uri };
+}
+
+/** A tool's definition under another name, with the URI of its UI in the form that can be read here (MCP Apps). */
+export function toListedTool(definition: JsonObject, name: string, server: ViewServer): string {
+  const meta = definition["_meta"];
+  return asciiJson({ ...definition, name, ...(isJsonObject(meta) ? { _meta: withNativeUi(meta, server) } : {}) });
+}
+
+function withNativeUi(meta: JsonObject, server: ViewServer): JsonObject {
+  const ui = meta["ui"];
+  const flat = meta["ui/resourceUri"];
+  return {
+    ...meta,
+    ...(isJsonObject(ui) && typeof ui["resourceUri"] === "string"
+      ? { ui: { ...ui, resourceUri: toNativeUri(server.slug, ui["resourceUri"]) } }
+      : {}),
+    ...(typeof flat === "string" ? { "ui/resourceUri": toNativeUri(server.slug, flat) } : {}),
+  };
+}

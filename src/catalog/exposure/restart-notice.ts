@@ -1,0 +1,71 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { Intent } from "./intent.ts";
+import { withMetaEntries } from "./meta-entry.ts";
+
+/** Where programs find the notice. */
+const restartedKey = "toolyard/restarted";
+const depthLimit = 1_000;
+const openBracket = 0x5b;
+
+/** A result that somebody gets from a server which has lost what it held for them. */
+export interface Loss {
+  /** Why it is gone, as the end of a sentence; undefined when nothing is. */
+  readonly reason: string | undefined;
+  readonly intent: Intent;
+  /** Whether a model may read the result, and not only a program. */
+  readonly forModel: boolean;
+}
+
+/**
+ * The same result with the word that what the server held is gone: in `_meta` for programs, and for a model as one more text block at the
+ * end of a tool's `content`. Every other byte stays.
+ */
+export function withLossTold(result: JsonBytes, { reason, intent, forModel }: Loss): JsonBytes {
+  const server = reason === undefined ? undefined : serverOf(intent);
+  if (server === undefined || reason === undefined) return result;
+  const notice = `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
+  const told =
+    forModel && isOfTool(intent)
+      ? withLastBlock(result, `Note from Toolyard: ${notice} Set up again what you need.`)
+      : result;
+  return withMetaEntries(told, { [restartedKey]: notice });
+}
+
+function isOfTool(intent: Intent): boolean {
+  return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
+}
+
+/** Undefined for what the gateway answers itself. */
+function serverOf(intent: Intent): ServerSlug | undefined {
+  switch (intent.kind) {
+    case "call":
+      return intent.tool.server;
+    case "prompt":
+      return intent.prompt.server;
+    case "read":
+    case "complete":
+    case "forward":
+      return intent.server.slug;
+    case "discover":
+    case "list-resources":
+    case "list-namespace":
+    case "answer":
+      return undefined;
+  }
+}
+
+function withLastBlock(result: JsonBytes, text: string): JsonBytes {
+  const content = findMember(scanMembers(result, 0, result.length, depthLimit), "content");
+  // A task, for instance, has none yet.
+  if (content === undefined || result[content.start] !== openBracket) return result;
+  const end = content.end - 1;
+  const isEmpty = skipSpace(result, content.start + 1, end) === end;
+  return Buffer.concat([
+    result.subarray(0, end),
+    Buffer.from(`${isEmpty ? "" : ","}${asciiJson({ type: "text", text })}`, "latin1"),
+    result.subarray(end),
+  ]);
+}

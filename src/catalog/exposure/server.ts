@@ -1,0 +1,88 @@
+import type { View, ViewServer } from "../model/view.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Exposure, ListKind } from "./exposure.ts";
+import type { ExposureRequest, Intent } from "./intent.ts";
+import { toListing } from "./native.ts";
+
+/** One server as it is: names, URIs, results, everything unchanged (docs/exposures/server.md). */
+export function createServerExposure(slug: string): Exposure {
+  return createTransparentExposure(`server/${slug}`, (view) => {
+    const server = view.server(slug);
+    if (server === undefined)
+      throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`);
+    return server;
+  });
+}
+
+/** The same for one instance: whoever comes here has a token for it (docs/exposures/instance.md). */
+export function createInstanceExposure(instance: string): Exposure {
+  return createTransparentExposure(`instance/${instance}`, (view) => {
+    const server = view.servers.find((candidate) => candidate.instance === instance);
+    if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", "there is no such instance");
+    return server;
+  });
+}
+
+function createTransparentExposure(name: string, serverOf: (view: View) => ViewServer): Exposure {
+  return Object.freeze({
+    name,
+    toolsChange: true,
+    list(view: View, kind: ListKind) {
+      const server = serverOf(view);
+      return toListing(
+        [server],
+        definitionsOf(server, kind).map((definition) => asciiJson(definition)),
+      );
+    },
+    resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
+    render: (_view: View, _intent: Intent, result: Buffer) => result,
+    toUri: (_server: string, uri: string) => uri,
+    instructions: (view: View) => serverOf(view).part?.instructions ?? "",
+    isTransparent: true,
+    transparent: serverOf,
+  } satisfies Exposure);
+}
+
+function definitionsOf(server: ViewServer, kind: ListKind): readonly unknown[] {
+  const { part } = server;
+  switch (kind) {
+    case "tools":
+      return server.tools.map((tool) => tool.definition);
+    case "resources":
+      return part?.resources.map((entry) => entry.definition) ?? [];
+    case "resourceTemplates":
+      return part?.templates.map((entry) => entry.definition) ?? [];
+    case "prompts":
+      return part?.prompts.map((entry) => entry.definition) ?? [];
+  }
+}
+
+function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
+  switch (request.method) {
+    case "tools/call": {
+      const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
+      if (tool !== undefined) return { kind: "call", tool, arguments: request.arguments, warning: undefined };
+      const hidden =
+        server.part?.tools.some(
+          (candidate) => candidate.definition.name === request.name || candidate.upstreamName === request.name,
+        ) === true;
+      if (hidden)
+        throw new GatewayError(
+          "TOOL_UNKNOWN",
+          `${server.slug} has no tool ${JSON.stringify(request.name.slice(0, 200))}`,
+        );
+      return { kind: "forward", server };
+    }
+    case "prompts/get": {
+      const prompt = server.part?.prompts.find((candidate) => candidate.definition.name === request.name);
+      return prompt === undefined
+        ? { kind: "forward", server }
+        : { kind: "prompt", prompt, arguments: request.arguments };
+    }
+    case "resources/read":
+      return { kind: "read", server, uri: request.uri, as: "native" };
+    case "completion/complete":
+      return { kind: "complete", server, ref: request.ref };
+  }
+}

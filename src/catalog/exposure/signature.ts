@@ -1,0 +1,68 @@
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { readSchema, type Shape } from "./signature-schema.ts";
+import { printShape, styles } from "./signature-text.ts";
+import { estimateTokens } from "./token-estimate.ts";
+
+export interface SignatureOptions {
+  /** What the signature may cost, in estimated o200k tokens. Default: 64. Required fields go over it before they go. */
+  readonly maxTokens?: number;
+}
+
+export interface Signature {
+  readonly text: string;
+  /** True when the schema says more about the arguments' shape than the text does: values, fields, nested objects left out. */
+  readonly cut: boolean;
+}
+
+/**
+ * A tool's inputSchema as a compact TypeScript-like type, e.g.
+ * `{ owner: string; repo: string; labels?: string[]; state?: "open" | "closed" }`.
+ *
+ * Required fields stand before optional ones. Nested objects are opened one level deep, further down where every field on the
+ * way is required. What does not fit is left out in this order: long lists of values and deep optional objects, types of
+ * optional fields (`page?`), optional fields (`...`), required nested objects. Besides TypeScript's words: `integer`,
+ * `string<date-time>` and other telling formats, and a comment `needs a or b` where a schema requires one of several fields.
+ *
+ * Never throws, and takes bounded time on any schema (a budget of 2,000 nodes).
+ */
+export function toSignature(inputSchema: JsonObject, options: SignatureOptions = {}): Signature {
+  return printWithin(readArguments(inputSchema), options.maxTokens ?? defaultTokens);
+}
+
+/** Arguments are an object whatever the schema leaves out: one without any keyword allows every key. */
+export function readArguments(inputSchema: JsonObject): Shape {
+  let shape: Shape;
+  try {
+    shape = readSchema(inputSchema);
+  } catch {
+    // What JSON.parse makes cannot end here; a getter or proxy of a caller can. One tool less explained, no answer lost.
+    return { kind: "unread", text: "object" };
+  }
+  return shape.kind === "word" && shape.text === "unknown" ? anyArguments : shape;
+}
+
+const anyArguments: Shape = {
+  kind: "object",
+  fields: [],
+  rest: { kind: "word", text: "unknown" },
+  needs: [],
+  partial: false,
+};
+
+const defaultTokens = 64;
+
+/** Characters that one token is never worth: ends the last style's text where even required fields are too much. */
+const charactersPerToken = 12;
+
+/** A shape that was read before, in at most `maxTokens`. */
+export function printWithin(shape: Shape, maxTokens: number): Signature {
+  let smallest: Signature | undefined;
+  for (const style of styles) {
+    const signature = printShape(shape, style);
+    if (estimateTokens(signature.text) <= maxTokens) return signature;
+    if (smallest === undefined || signature.text.length < smallest.text.length) smallest = signature;
+  }
+  const limit = Math.max(maxTokens, defaultTokens) * charactersPerToken;
+  if (smallest !== undefined && smallest.text.length <= limit) return smallest;
+  return { text: "{ ... }", cut: true };
+}

@@ -1,0 +1,104 @@
+import type { Listing } from "../model/names.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
+import type { BareNameRules, View, ViewServer } from "../model/view.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { CallArguments } from "../../kernel/call-arguments.ts";
+import { nearestNames } from "./nearest.ts";
+import type { Intent } from "./intent.ts";
+import { UnseenServer } from "./unseen-server.ts";
+
+const nearestShown = 5;
+const toolsShown = 30;
+
+/**
+ * A call by any spelling (docs/design.md, "Names"). Throws TOOL_UNKNOWN with the closest paths, TOOL_AMBIGUOUS with all
+ * of them.
+ */
+export function resolveTool(
+  view: View,
+  spelling: string,
+  given: CallArguments,
+  listing?: Listing,
+): Extract<Intent, { kind: "call" }> {
+  const found = view.names.find(spelling, listing);
+  switch (found.kind) {
+    case "one":
+      return { kind: "call", tool: found.tool, arguments: given, warning: undefined };
+    case "bare":
+      return resolveBare(view.bareNames, spelling, found.tool, given);
+    case "several":
+      throw new GatewayError(
+        "TOOL_AMBIGUOUS",
+        `${JSON.stringify(spelling.slice(0, 200))} is the name of ${found.tools.length} tools`,
+        { data: { tool_paths: found.tools.map((tool) => tool.path) } },
+      );
+    case "none":
+      throw unknownTool(view, spelling);
+  }
+}
+
+/** A bare name, for clients of old; `namespaceSupport` decides what becomes of it. Throws TOOL_UNKNOWN where it is not accepted. */
+export function resolveBare(
+  rules: BareNameRules,
+  spelling: string,
+  tool: ToolEntry,
+  given: CallArguments,
+): Extract<Intent, { kind: "call" }> {
+  const name = JSON.stringify(spelling.slice(0, 200));
+  if (!rules.legacySupport)
+    throw new GatewayError("TOOL_UNKNOWN", `bare names such as ${name} are not accepted here: call ${tool.path}`, {
+      data: { closest: [tool.path] },
+    });
+  const warning = rules.deprecationWarnings ? `The bare name ${name} is deprecated: call ${tool.path}.` : undefined;
+  return { kind: "call", tool, arguments: given, warning, bareName: spelling, migrated: rules.autoMigration };
+}
+
+function unknownTool(view: View, spelling: string): GatewayError {
+  const paths = view.names.tools.map((tool) => tool.path);
+  const server = ownerOf(view, spelling);
+  const closest = nearestNames(spelling, paths, nearestShown);
+  const name = JSON.stringify(spelling.slice(0, 200));
+  if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
+  if (server.part === undefined) return notKnownYet(server);
+  const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
+  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, {
+    data: {
+      closest,
+      tools_of_server: tools,
+      ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}),
+    },
+  });
+}
+
+/** The server that a name in one of the spellings belongs to. What was never seen has no names to look up, so the longest slug decides. */
+function ownerOf(view: View, spelling: string): ViewServer | undefined {
+  return view.servers
+    .filter(({ slug }) => spelling.startsWith(slug) && separator.test(spelling.slice(slug.length)))
+    .toSorted((one, other) => other.slug.length - one.slug.length)[0];
+}
+
+/** What may stand between server and tool. */
+const separator = /^(?:[:.|/-]|__|_1mcp_)./;
+
+/** The server exists, but what it offers was never seen: which of the reasons it is decides what to do. */
+function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayError {
+  switch (status) {
+    case "disabled":
+      return new GatewayError("SERVER_DISABLED", `${slug} is disabled: ${reason}`);
+    case "awaiting_user_config":
+      return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values from you: ${reason}`);
+    case "requires_reauth":
+      return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, {
+        hint: `Run \`toolyard login ${slug}\`.`,
+      });
+    case "offline":
+      return new UnseenServer(instance, "SERVER_OFFLINE", `${slug} does not answer: ${reason}`);
+    case "error":
+    case "permanently_failed":
+      return new UnseenServer(instance, "SERVER_FAILED", `${slug} could not be started: ${reason}`);
+    case "restarting":
+      return new UnseenServer(instance, "SERVER_STARTING", `${slug} is being started again: ${reason}`);
+    default:
+      return new UnseenServer(instance, "SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
+  }
+}

@@ -1,0 +1,22 @@
+import type { InstanceId } from "../../kernel/ids.ts";
+import { emptyCatalog, withInstance, withoutInstance, type Catalog, type InstanceCatalog } from "./snapshot.ts";
+
+/** Holds the one reference to the snapshot in force. Made by `app`; everybody else reads it. */
+export interface CurrentCatalog {
+  get(): Catalog;
+  put(part: InstanceCatalog): void;
+  remove(instance: InstanceId): void;
+}
+
+export function createCurrentCatalog(): CurrentCatalog {
+  let catalog = emptyCatalog;
+  return {
+    get: () => catalog,
+    put(part) {
+      catalog = withInstance(catalog, part);
+    },
+    remove(instance) {
+      catalog = withoutInstance(catalog, instance);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import type { ServerConfig } from "../../config/config.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import { buildPart, type RawLists } from "./instance-catalog.ts";
+
+const rules = { allow: undefined, deny: [], rename: {}, describe: {} };
+
+function build(
+  lists: Partial<RawLists>,
+  tools: Partial<ServerConfig["tools"]> = {},
+  transport: object = { kind: "stdio", env: {} },
+) {
+  const server = { slug: "s", displayName: "S", transport, tools: { ...rules, ...tools } } as unknown as ServerConfig;
+  const raw: RawLists = {
+    tools: [],
+    resources: [],
+    templates: [],
+    prompts: [],
+    serverInfo: {},
+    instructions: undefined,
+    capabilities: {},
+    eras: ["legacy"],
+    ttlMs: undefined,
+    cacheScope: "public",
+    transport: "stdio",
+    ...lists,
+  };
+  return buildPart(server, "s" as InstanceId, raw);
+}
+
+const tool = (name: unknown, more: object = {}): object => ({ name, inputSchema: { type: "object" }, ...more });
+
+describe("what a server lists", () => {
+  test("good items are kept as they are, unknown fields and order included", () => {
+    const written = { zeta: [1], name: "a", inputSchema: { type: "object", "x-y": null }, _meta: { v: 1 } };
+    const { part, skipped } = build({ tools: [written] });
+    expect(JSON.stringify(part.tools[0]?.definition)).toBe(JSON.stringify(written));
+    expect(part.tools[0]).toMatchObject({ path: "s:a", upstreamName: "a" });
+    expect(skipped).toEqual([]);
+  });
+
+  test("malformed ones are left out one by one, each named with a reason", () => {
+    const { part, skipped } = build({
+      tools: [
+        tool("ok"),
+        null,
+        "x",
+        [],
+        tool(7),
+        tool(""),
+        tool("x".repeat(1_025)),
+        { name: "no-schema" },
+        tool("bad-output", { outputSchema: 1 }),
+        tool("bad-text", { description: {} }),
+        tool("null-text", { description: null }),
+      ],
+      resources: [{ uri: "a://b", name: "r" }, { uri: "" }, {}, { uri: "c://d", title: 1 }],
+      templates: [{ uriTemplate: "t://{x}", name: "t" }, { uriTemplate: 1 }],
+      prompts: [{ name: "p" }, { name: "q", arguments: {} }, null],
+    });
+    expect(part.tools.map((entry) => entry.upstreamName)).toEqual(["ok", "null-text"]);
+    expect([part.resources.length, part.templates.length, part.prompts.length]).toEqual([1, 1, 1]);
+    expect(skipped).toHaveLength(9 + 3 + 1 + 2);
+    expect(skipped.every((item) => item.name !== "" && item.reason !== "")).toBe(true);
+    expect(skipped.map((item) => item.name)).toEqual(expect.arrayContaining(["no-schema", "bad-output", "#1"]));
+  });
+
+  test("FAULT 56: of two of one name the first is kept", () => {
+    const { part, skipped } = build({
+      tools: [tool("a", { title: "1" }), tool("a", { title: "2" })],
+      resources: [
+        { uri: "x:y", name: "1" },
+        { uri: "x:y", name: "2" },
+      ],
+    });
+    expect(part.tools.map((entry) => entry.definition.title)).toEqual(["1"]);
+    expect(part.resources).toHaveLength(1);
+    expect(skipped.map((item) => item.reason)).toEqual([
+      expect.stringContaining("twice"),
+      expect.stringContaining("twice"),
+    ]);
+  });
+
+  test("rename and describe change what clients see, not what goes upstream; two cannot be renamed into one", () => {
+    const { part, skipped } = build(
+      { tools: [tool("a"), tool("b"), tool("constructor")] },
+      { rename: { a: "b" }, describe: { a: "told" } },
+    );
+    expect(part.tools.map((entry) => [entry.path, entry.upstreamName, entry.definition.description])).toEqual([
+      ["s:b", "a", "told"],
+      ["s:constructor", "constructor", undefined],
+    ]);
+    expect(skipped).toMatchObject([{ name: "b" }]);
+  });
+
+  test("FAULT 45: a faulty x-mcp-header excludes a tool over HTTP, and is nobody's business on stdio", () => {
+    const faulty = {
+      name: "h",
+      inputSchema: { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } },
+    };
+    expect(build({ tools: [faulty] }).part.tools).toHaveLength(1);
+    expect(build({ tools: [faulty], transport: "http" }, {}, { kind: "http", headers: {} })).toMatchObject({
+      part: { tools: [] },
+      skipped: [{ name: "h" }],
+    });
+  });
+
+  test("FAULT 52: what was fetched with credentials is private", () => {
+    expect(build({}).part.cacheScope).toBe("public");
+    expect(build({ cacheScope: "private" }).part.cacheScope).toBe("private");
+    expect(build({}, {}, { kind: "stdio", env: { TOKEN: "t" } }).part.cacheScope).toBe("private");
+    expect(build({}, {}, { kind: "http", headers: { Authorization: "Bearer t" } }).part.cacheScope).toBe("private");
+  });
+
+  test("the hash changes with the definition, and with nothing else", () => {
+    const [first, same, other] = [tool("a"), tool("a"), tool("a", { title: "x" })].map(
+      (definition) => build({ tools: [definition] }).part.tools[0]?.hash,
+    );
+    expect(first).toBe(same);
+    expect(first).not.toBe(other);
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+  });
+});

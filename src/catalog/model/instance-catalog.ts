@@ -1,0 +1,210 @@
+import { stringifyExact } from "../../wire/json/exact-json.ts";
+import { createHash } from "node:crypto";
+import type { ServerConfig } from "../../config/config.ts";
+import type {
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+} from "../../kernel/definitions.ts";
+import type { InstanceId, ToolPath } from "../../kernel/ids.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import { faultyHeaderParameter } from "./header-parameters.ts";
+import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
+
+/** What a server answered to its lists, unchecked. This is also what is kept on disk. */
+export interface RawLists {
+  readonly tools: readonly unknown[];
+  readonly resources: readonly unknown[];
+  readonly templates: readonly unknown[];
+  readonly prompts: readonly unknown[];
+  readonly serverInfo: JsonObject;
+  readonly instructions: string | undefined;
+  readonly capabilities: JsonObject;
+  readonly eras: readonly Era[];
+  readonly ttlMs: number | undefined;
+  readonly cacheScope: "public" | "private";
+  readonly transport: "stdio" | "http" | "sse";
+}
+
+/** Something that a server listed and that cannot be offered; the rest of its list is not touched by it. */
+export interface SkippedItem {
+  readonly kind: "tool" | "resource" | "template" | "prompt";
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Longer names are nobody's mistake but an attack on whoever lists them. */
+const longestName = 1_024;
+
+/** Checks what a server listed, applies the configuration's `rename` and `describe`, and freezes it. Pure. */
+export function buildPart(
+  server: ServerConfig,
+  instance: InstanceId,
+  lists: RawLists,
+): { part: InstanceCatalog; skipped: readonly SkippedItem[] } {
+  const skipped: SkippedItem[] = [];
+  const owner = { instance, server: server.slug };
+  const tools = acceptAll<ToolDefinition>(lists.tools, "tool", toolProblem, (tool) => tool.name, skipped)
+    .filter((tool) => {
+      const reason = lists.transport === "stdio" ? undefined : faultyHeaderParameter(tool.inputSchema);
+      if (reason !== undefined) skipped.push({ kind: "tool", name: tool.name, reason });
+      return reason === undefined;
+    })
+    .map((tool) => toToolEntry(server, instance, tool));
+  const seenPaths = new Set<string>();
+  const part: InstanceCatalog = Object.freeze({
+    ...owner,
+    serverTitle: server.displayName,
+    transport: lists.transport,
+    serverInfo: lists.serverInfo,
+    instructions: lists.instructions,
+    capabilities: lists.capabilities,
+    eras: lists.eras,
+    tools: Object.freeze(tools.filter((tool) => firstOf(seenPaths, tool, skipped))),
+    resources: Object.freeze(
+      acceptAll<ResourceDefinition>(lists.resources, "resource", resourceProblem, (item) => item.uri, skipped).map(
+        (definition) => ({ ...owner, definition }),
+      ),
+    ),
+    templates: Object.freeze(
+      acceptAll<ResourceTemplateDefinition>(
+        lists.templates,
+        "template",
+        templateProblem,
+        (item) => item.uriTemplate,
+        skipped,
+      ).map((definition) => ({ ...owner, definition })),
+    ),
+    prompts: Object.freeze(
+      acceptAll<PromptDefinition>(lists.prompts, "prompt", promptProblem, (item) => item.name, skipped).map(
+        (definition) => ({ ...owner, definition }),
+      ),
+    ),
+    ttlMs: lists.ttlMs,
+    // What was fetched with somebody's credentials is not for everybody, whatever the server says (fault 52).
+    cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
+  });
+  return { part, skipped };
+}
+
+function hasCredentials({ transport }: ServerConfig): boolean {
+  return Object.keys(transport.kind === "stdio" ? transport.env : transport.headers).length > 0;
+}
+
+function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefinition): ToolEntry {
+  const name = ownValue(server.tools.rename, tool.name) ?? tool.name;
+  const description = ownValue(server.tools.describe, tool.name);
+  const definition: ToolDefinition =
+    name === tool.name && description === undefined
+      ? tool
+      : { ...tool, name, ...(description === undefined ? {} : { description }) };
+  return Object.freeze({
+    instance,
+    server: server.slug,
+    upstreamName: tool.name,
+    path: `${server.slug}:${name}` as ToolPath,
+    definition,
+    hash: createHash("sha256").update(stringifyExact(definition)).digest("hex"),
+  });
+}
+
+/** Own members only: a tool called `constructor` is not renamed to a function. */
+function ownValue(record: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** A rename may meet another tool's name: the first keeps it. */
+function firstOf(seen: Set<string>, tool: ToolEntry, skipped: SkippedItem[]): boolean {
+  if (!seen.has(tool.path)) {
+    seen.add(tool.path);
+    return true;
+  }
+  skipped.push({
+    kind: "tool",
+    name: tool.upstreamName,
+    reason: "another tool of this server has been renamed to the same name",
+  });
+  return false;
+}
+
+/** Keeps the items that have no problem and whose key was not seen before (fault 56: the first is kept). */
+function acceptAll<T>(
+  items: readonly unknown[],
+  kind: SkippedItem["kind"],
+  problemOf: (item: JsonObject) => string | undefined,
+  keyOf: (item: T) => string,
+  skipped: SkippedItem[],
+): T[] {
+  const seen = new Set<string>();
+  const accepted: T[] = [];
+  for (const [index, item] of items.entries()) {
+    const problem = isJsonObject(item) ? problemOf(item) : "is no object";
+    if (problem !== undefined) {
+      skipped.push({ kind, name: nameOf(item, index), reason: problem });
+      continue;
+    }
+    const key = keyOf(item as T);
+    if (seen.has(key)) {
+      skipped.push({ kind, name: key, reason: "listed twice; the first is kept" });
+      continue;
+    }
+    seen.add(key);
+    accepted.push(item as T);
+  }
+  return accepted;
+}
+
+function nameOf(item: unknown, index: number): string {
+  const name = isJsonObject(item) ? (item["name"] ?? item["uri"] ?? item["uriTemplate"]) : undefined;
+  return typeof name === "string" && name !== "" ? name.slice(0, 100) : `#${index}`;
+}
+
+function toolProblem(tool: JsonObject): string | undefined {
+  const schema = tool["inputSchema"];
+  return (
+    nameProblem(tool["name"]) ??
+    (isJsonObject(schema) ? undefined : "inputSchema is no object") ??
+    (tool["outputSchema"] === undefined || isJsonObject(tool["outputSchema"])
+      ? undefined
+      : "outputSchema is no object") ??
+    textProblem(tool)
+  );
+}
+
+function resourceProblem(resource: JsonObject): string | undefined {
+  return (
+    (typeof resource["uri"] === "string" && resource["uri"] !== "" ? undefined : "has no uri") ?? textProblem(resource)
+  );
+}
+
+function templateProblem(template: JsonObject): string | undefined {
+  return (
+    (typeof template["uriTemplate"] === "string" && template["uriTemplate"] !== ""
+      ? undefined
+      : "has no uriTemplate") ?? textProblem(template)
+  );
+}
+
+function promptProblem(prompt: JsonObject): string | undefined {
+  return (
+    nameProblem(prompt["name"]) ??
+    (prompt["arguments"] === undefined || Array.isArray(prompt["arguments"]) ? undefined : "arguments is no array") ??
+    textProblem(prompt)
+  );
+}
+
+function nameProblem(name: unknown): string | undefined {
+  if (typeof name !== "string") return "has no name";
+  if (name === "") return "its name is empty";
+  return name.length > longestName ? `its name is longer than ${longestName} characters` : undefined;
+}
+
+function textProblem(item: JsonObject): string | undefined {
+  for (const field of ["title", "description"]) {
+    if (item[field] !== undefined && item[field] !== null && typeof item[field] !== "string")
+      return `its ${field} is no text`;
+  }
+  return undefined;
+}

@@ -1,0 +1,165 @@
+import { toClientName, withHash } from "./client-name.ts";
+import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
+
+/**
+ * Every spelling of every tool, looked up and never split: server `a-b` with tool `c` and server `a`
+ * with tool `b-c` stay two tools in every spelling.
+ */
+export interface NameTable {
+  /** The names that lists show. Every tool has one of each, and no two tools share one. */
+  flatName(tool: ToolEntry): string;
+  namespacedName(tool: ToolEntry): string;
+  promptName(prompt: PromptEntry): string;
+  /**
+   * Finds a tool by any spelling (docs/design.md, "Names"). A name that the `listing` in use shows means just what it
+   * shows.
+   */
+  find(spelling: string, listing?: Listing): Found;
+  findPrompt(name: string): PromptEntry | undefined;
+  /** All tools, in the order of the parts. */
+  readonly tools: readonly ToolEntry[];
+}
+
+export type Listing = "flat" | "namespaced";
+
+export type Found =
+  | { readonly kind: "one"; readonly tool: ToolEntry; readonly form: "path" | "flat" | "namespaced" | "dot" }
+  | { readonly kind: "bare"; readonly tool: ToolEntry }
+  | { readonly kind: "several"; readonly tools: readonly ToolEntry[] }
+  | { readonly kind: "none" };
+
+export interface NamedPart {
+  readonly part: InstanceCatalog;
+  readonly namespace: string;
+  /** The namespace that it would have if no other server had it too: found in calls as long as it means one tool. */
+  readonly sharedNamespace?: string | undefined;
+}
+
+/** Builds the table for what one principal may see. Deterministic: the order of `parts` decides nothing but ties in listing. */
+export function buildNames(parts: readonly NamedPart[]): NameTable {
+  const tools = parts.flatMap(({ part, namespace, sharedNamespace }) =>
+    part.tools.map((tool) => ({ tool, namespace, sharedNamespace })),
+  );
+  const paths = new Map(tools.map(({ tool }) => [tool.path as string, tool]));
+  const flat = assignNames(
+    tools.map(({ tool }) => ({ item: tool, text: `${tool.server}-${tool.definition.name}`, identity: tool.path })),
+  );
+  const namespaced = assignNames(
+    tools.map(({ tool, namespace }) => ({
+      item: tool,
+      text: `${namespace}__${tool.definition.name}`,
+      identity: tool.path,
+    })),
+  );
+  const prompts = assignNames(
+    parts.flatMap(({ part }) =>
+      part.prompts.map((prompt) => ({
+        item: prompt,
+        text: `${prompt.server}-${prompt.definition.name}`,
+        identity: `${prompt.server}:${prompt.definition.name}`,
+      })),
+    ),
+  );
+  const exposed = mergeExposed(flat, namespaced, tools);
+  const bare = group(tools.map(({ tool }) => [tool.definition.name, tool]));
+
+  return {
+    tools: tools.map(({ tool }) => tool),
+    flatName: (tool) => flat.names.get(tool) ?? tool.path,
+    namespacedName: (tool) => namespaced.names.get(tool) ?? tool.path,
+    promptName: (prompt) => prompts.names.get(prompt) ?? prompt.definition.name,
+    findPrompt: (name) => prompts.owners.get(name)?.[0],
+    find(spelling, listing) {
+      const listed = listing === undefined ? undefined : (listing === "flat" ? flat : namespaced).listed.get(spelling);
+      if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
+      const byPath = paths.get(spelling);
+      if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
+      const byForm = exposed.get(spelling);
+      if (byForm !== undefined) {
+        const [first] = byForm;
+        return byForm.length === 1 && first !== undefined
+          ? { kind: "one", tool: first.tool, form: first.form }
+          : { kind: "several", tools: distinct(byForm.map(({ tool }) => tool)) };
+      }
+      const byName = bare.get(spelling);
+      const [only] = byName ?? [];
+      if (byName === undefined || only === undefined) return { kind: "none" };
+      return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
+    },
+  };
+}
+
+type Form = "flat" | "namespaced" | "dot";
+
+/** All forms but the path share one space: a spelling that means two tools in two forms belongs to neither. */
+function mergeExposed(
+  flat: Assigned<ToolEntry>,
+  namespaced: Assigned<ToolEntry>,
+  tools: readonly { tool: ToolEntry; namespace: string; sharedNamespace: string | undefined }[],
+): Map<string, Array<{ tool: ToolEntry; form: Form }>> {
+  const merged = new Map<string, Array<{ tool: ToolEntry; form: Form }>>();
+  const add = (spelling: string, tool: ToolEntry, form: Form): void => {
+    const there = merged.get(spelling);
+    if (there === undefined) merged.set(spelling, [{ tool, form }]);
+    else if (!there.some((other) => other.tool === tool)) there.push({ tool, form });
+  };
+  for (const { tool, namespace, sharedNamespace } of tools) {
+    add(`${namespace}.${tool.definition.name}`, tool, "dot");
+    if (sharedNamespace === undefined) continue;
+    add(`${sharedNamespace}.${tool.definition.name}`, tool, "dot");
+    add(
+      toClientName(`${sharedNamespace}__${tool.definition.name}`, `${sharedNamespace}:${tool.definition.name}`),
+      tool,
+      "namespaced",
+    );
+  }
+  for (const [spelling, owners] of namespaced.owners) for (const tool of owners) add(spelling, tool, "namespaced");
+  for (const [spelling, owners] of flat.owners) for (const tool of owners) add(spelling, tool, "flat");
+  return merged;
+}
+
+interface Assigned<T> {
+  /** The name that lists show for it. */
+  readonly names: ReadonlyMap<T, string>;
+  /** The same the other way round. */
+  readonly listed: ReadonlyMap<string, T>;
+  /** Who would have a spelling: several when it is shared. */
+  readonly owners: ReadonlyMap<string, readonly T[]>;
+}
+
+/** Gives every item a name of its own: the plain one when nobody else would have it, otherwise one with a hash. */
+function assignNames<T>(items: readonly { item: T; text: string; identity: string }[]): Assigned<T> {
+  const plain = group(items.map(({ item, text, identity }) => [toClientName(text, identity), item]));
+  const owners = new Map<string, readonly T[]>(plain);
+  const names = new Map<T, string>();
+  for (const { item, text, identity } of items) {
+    const name = toClientName(text, identity);
+    if (plain.get(name)?.length === 1) {
+      names.set(item, name);
+      continue;
+    }
+    let digits = 8;
+    let hashed = withHash(text, identity, digits);
+    while (owners.has(hashed) && digits < 32) {
+      digits *= 2;
+      hashed = withHash(text, identity, digits);
+    }
+    names.set(item, hashed);
+    owners.set(hashed, [item]);
+  }
+  return { names, owners, listed: new Map([...names].map(([item, name]) => [name, item])) };
+}
+
+function group<T>(pairs: readonly (readonly [string, T])[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const [key, item] of pairs) {
+    const there = groups.get(key);
+    if (there === undefined) groups.set(key, [item]);
+    else if (!there.includes(item)) there.push(item);
+  }
+  return groups;
+}
+
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Set(items)];
+}

@@ -1,0 +1,65 @@
+import { isServerSlug, type ServerSlug } from "../../kernel/ids.ts";
+
+/**
+ * How resources of many servers keep apart (docs/design.md, "Resource addresses"). The four tools write
+ * `server|originalUri`; native lists, `flat` and links inside results need valid URIs: `ui://{server}/{what followed
+ * ui://}`, otherwise `toolyard://{server}/{percent-encoded}`. A slug holds neither `|` nor `/`, so what follows it is
+ * exactly the original.
+ *
+ * A template stands as it is behind `toolyard://{server}/raw/`: clients percent-encode the values that they fill in, so nothing there
+ * may be decoded. The two cannot be mistaken for each other: what is percent-encoded holds no `/`.
+ */
+export interface ResourceAddress {
+  readonly server: ServerSlug;
+  /** The server's own URI. */
+  readonly uri: string;
+}
+
+const raw = "raw/";
+
+export function toPipeUri(server: ServerSlug, uri: string): string {
+  return `${server}|${uri}`;
+}
+
+export function toNativeUri(server: ServerSlug, uri: string): string {
+  return uri.startsWith("ui://")
+    ? `ui://${server}/${uri.slice("ui://".length)}`
+    : `toolyard://${server}/${encode(uri)}`;
+}
+
+/** Filled in, it is what the server's own template would have become, behind the same prefix. */
+export function toNativeTemplate(server: ServerSlug, template: string): string {
+  return template.startsWith("ui://") ? toNativeUri(server, template) : `toolyard://${server}/${raw}${template}`;
+}
+
+/** Reads every form that is given out anywhere; undefined for anything else. Whether the server exists is for the caller to look up. */
+export function parseResourceUri(text: string): ResourceAddress | undefined {
+  const pipe = text.indexOf("|");
+  if (pipe > 0) {
+    const server = text.slice(0, pipe);
+    if (isServerSlug(server)) return { server, uri: text.slice(pipe + 1) };
+  }
+  for (const scheme of ["toolyard://", "ui://"] as const) {
+    if (!text.startsWith(scheme)) continue;
+    const slash = text.indexOf("/", scheme.length);
+    const server = slash === -1 ? "" : text.slice(scheme.length, slash);
+    if (!isServerSlug(server)) return undefined;
+    const rest = text.slice(slash + 1);
+    const uri = scheme === "ui://" ? `ui://${rest}` : rest.startsWith(raw) ? rest.slice(raw.length) : decode(rest);
+    return uri === undefined ? undefined : { server, uri };
+  }
+  return undefined;
+}
+
+/** Half a surrogate pair has no UTF-8: encodeURIComponent throws at it, and one such URI must not break a whole list. */
+function encode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\uFFFD"));
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,142 @@
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { ConfigFlags } from "../config/given.ts";
+import type { HomeDirectories } from "../config/directories.ts";
+import { loadConfig } from "../config/load.ts";
+import { secretsOf } from "../config/secrets.ts";
+import type { Log } from "../kernel/log.ts";
+import { createPinoLog } from "../records/pino-log.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { placeOf } from "../store/files/gateway-places.ts";
+import type { Served } from "../store/files/served.ts";
+import { depthOf, markerVariable } from "../servers/process/marker.ts";
+import { textOption } from "./options.ts";
+
+export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** What a command is given: its flags, and where it runs. */
+export interface CommandContext {
+  readonly flags: GivenFlags;
+  readonly positionals: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly homeDirectories: HomeDirectories;
+  readonly version: string;
+}
+
+/** Flags of every command that reads the configuration. */
+export const commonOptions = {
+  config: { type: "string" },
+  "data-dir": { type: "string" },
+  exposure: { type: "string" },
+  "log-level": { type: "string" },
+} as const;
+
+/** `file` for who has found one already: another one that would be found before it by now is another configuration. */
+export async function readConfig(context: CommandContext, file?: string): Promise<Config> {
+  return await loadConfig({
+    file: file ?? textOption(context, "config"),
+    cwd: context.cwd,
+    env: context.env,
+    flags: toConfigFlags(context.flags),
+    homeDirectories: context.homeDirectories,
+  });
+}
+
+function toConfigFlags(flags: GivenFlags): ConfigFlags {
+  const given: Record<string, string | boolean> = {};
+  for (const [flag, key] of [
+    ["host", "host"],
+    ["port", "port"],
+    ["data-dir", "dataDir"],
+    ["exposure", "exposure"],
+    ["log-level", "logLevel"],
+    ["insecure", "insecure"],
+  ] as const) {
+    const value = flags[flag];
+    if (value !== undefined) given[key] = value;
+  }
+  return given as ConfigFlags;
+}
+
+export interface LogOptions {
+  readonly config: () => Config;
+  /** Instead of the configuration's. */
+  readonly level?: string | undefined;
+  /** Tokens of logins in use; undefined while there is no gateway yet. */
+  readonly tokens?: (() => ReadonlySet<string> | undefined) | undefined;
+  /** Where lines go: stderr when it is left out. */
+  readonly write?: ((line: string) => void) | undefined;
+}
+
+/** The log of a command: JSON lines without secrets. They are asked for anew, because a reload or a refresh brings others. */
+export function openLog({ config, level, tokens, write }: LogOptions): Log {
+  return createPinoLog({
+    level: level ?? config().settings.logLevel ?? "info",
+    secrets: () => new Set([...secretsOf(config()), ...(tokens?.() ?? [])]),
+    ...(write === undefined ? {} : { write }),
+  });
+}
+
+/** What logins are encrypted with, when the user does not want a key file. */
+export function vaultKeyOf(context: CommandContext): string | undefined {
+  return context.env["TOOLYARD_KEY"] || undefined;
+}
+
+/** What a gateway of this configuration serves. The key to the logins belongs to it: without it their servers cannot be reached. */
+export function servedBy(config: Config, context: CommandContext): Served {
+  const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
+  return { configFile: realFile, directory, variables: { ...variables, TOOLYARD_KEY: vaultKeyOf(context) ?? null } };
+}
+
+export function dataDirectoryOf(config: Config, context: CommandContext): string {
+  return config.settings.dataDir ?? context.homeDirectories.data;
+}
+
+/** Creates the data directory for the owner only. Throws CONFIG_INVALID when that cannot be done. */
+export function openDataDirectory(config: Config, context: CommandContext): string {
+  return openDirectory(dataDirectoryOf(config, context));
+}
+
+/** The same for what gateways of a configuration keep for themselves. */
+export function openPlace(dataDir: string, served: Served): string {
+  return openDirectory(placeOf(dataDir, served));
+}
+
+function openDirectory(directory: string): string {
+  try {
+    makeDirectory(directory);
+  } catch (error) {
+    throw new GatewayError(
+      "CONFIG_INVALID",
+      `the data directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`,
+      { hint: "Choose another one with --data-dir." },
+    );
+  }
+  return directory;
+}
+
+/** Each gateway starts the servers of its configuration; one that starts itself would do so without end. */
+export function refuseEndlessNesting(context: CommandContext): void {
+  if (depthOf(context.env[markerVariable]) >= mostNested)
+    throw new GatewayError(
+      "SERVER_IS_GATEWAY",
+      `this gateway is the server of a gateway that is the server of a gateway, ${mostNested} times over`,
+    );
+}
+
+const mostNested = 4;
+
+/** With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is there (/proc). */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) makeDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was faster.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}

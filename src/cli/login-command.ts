@@ -1,0 +1,172 @@
+import type { Config, HttpTransport, ServerConfig } from "../config/config.ts";
+import { addressRulesFor } from "../servers/logins/addresses.ts";
+import {
+  parseCredential,
+  serializeCredential,
+  type Credential,
+  type CredentialStore,
+} from "../servers/logins/credential.ts";
+import { createOutgoing } from "../servers/logins/outgoing.ts";
+import { revokeTokens } from "../servers/logins/renew.ts";
+import type { GivenText } from "../config/given.ts";
+import { wantedFor } from "../servers/instance/wanted.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
+import { localPrincipal } from "../kernel/principal.ts";
+import { createTokenVault } from "../store/files/token-vault.ts";
+import { openBrowser } from "./browser.ts";
+import { openDataDirectory, readConfig, vaultKeyOf, type CommandContext } from "./command-context.ts";
+import { givenOption, isOn, textOption } from "./options.ts";
+
+const wrongUsage = 2;
+
+/** `toolyard login <server>`: the browser's part of OAuth. The gateway that runs on the same data directory notices by itself. */
+export async function login(context: CommandContext): Promise<number> {
+  const target = await findTarget(context, "login");
+  if (target === undefined) return wrongUsage;
+  const { server, instance, vault } = target;
+  const { logIn } = await import("../servers/logins/login.ts");
+  const before = await readCredential(vault, instance);
+  const credential = await logIn(
+    {
+      serverUrl: server.transport.url,
+      headers: server.transport.headers,
+      scope: wantedScope(context, before),
+      client: givenClient(context),
+      clientMetadataUrl: textOption(context, "client-metadata-url"),
+      callbackPort: toPort(givenOption(context, "callback-port")),
+      open: (url) => show(context, server.slug, url),
+      now: () => Date.now(),
+    },
+    interrupted(),
+  );
+  await vault.exclusively(
+    instance,
+    new AbortController().signal,
+    async () => await vault.write(instance, serializeCredential(credential)),
+  );
+  process.stdout.write(
+    `logged in to ${server.slug}${credential.tokens.refresh === undefined ? "; without a refresh token, so until it expires" : ""}\n`,
+  );
+  return 0;
+}
+
+/** `toolyard logout <server>`: forgets the login, and tells the authorization server where it listens to that. */
+export async function logout(context: CommandContext): Promise<number> {
+  const target = await findTarget(context, "logout");
+  if (target === undefined) return wrongUsage;
+  const { server, instance, vault } = target;
+  // Behind a refresh that is under way: it would otherwise bring the login back.
+  const { credential, wasThere } = await vault.exclusively(instance, interrupted(), async () => ({
+    credential: await readCredential(vault, instance),
+    wasThere: await vault.remove(instance),
+  }));
+  if (credential !== undefined) await revoke(credential);
+  process.stdout.write(wasThere ? `logged out of ${server.slug}\n` : `nobody was logged in to ${server.slug}\n`);
+  return 0;
+}
+
+interface Target {
+  readonly server: ServerConfig & { readonly transport: HttpTransport };
+  readonly instance: InstanceId;
+  readonly vault: CredentialStore;
+}
+
+/** The instance that the command line means; undefined, with the reason on stderr, when it means none. */
+async function findTarget(context: CommandContext, command: string): Promise<Target | undefined> {
+  const [slug] = context.positionals;
+  if (slug === undefined) return complain(`say which server: \`toolyard ${command} <server>\``);
+  const config = await readConfig(context);
+  const template = config.servers.find((server) => server.slug === slug || server.key === slug);
+  if (template === undefined)
+    return complain(
+      `there is no server ${JSON.stringify(slug)}; there are: ${config.servers.map((server) => server.slug).join(", ") || "none"}`,
+    );
+  const person = personOf(config, template, textOption(context, "principal"));
+  if (typeof person === "string") return complain(person);
+  const wanted = wantedFor({ id: undefined, owner: person.owner, server: template }, config);
+  if (wanted === undefined)
+    return complain(`nobody is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
+  const { transport } = wanted.server;
+  if (transport.kind === "stdio") return complain(`${template.slug} is a command on this machine: it needs no login`);
+  if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) {
+    return complain(
+      `${template.slug} has an Authorization header in the configuration, which goes before any login: take it out first`,
+    );
+  }
+  const directory = openDataDirectory(config, context);
+  return {
+    server: { ...wanted.server, transport },
+    instance: wanted.id,
+    vault: createTokenVault({ directory, secret: vaultKeyOf(context) }),
+  };
+}
+
+/** Whose login it is: that of all for a shared server, otherwise one person's. */
+function personOf(
+  config: Config,
+  server: ServerConfig,
+  name: string | undefined,
+): { readonly owner: PrincipalId | null } | string {
+  if (server.scope === "shared")
+    return name === undefined ? { owner: null } : `${server.slug} is shared by everybody: log in without --principal`;
+  const people = [...config.people.principals.keys()];
+  if (name === undefined && people.length > 0 && config.settings.auth.tokenHashes.length === 0)
+    return `say who: --principal ${people.slice(0, 10).join(" | ")}`;
+  return { owner: (name ?? localPrincipal.id) as PrincipalId };
+}
+
+async function readCredential(vault: CredentialStore, instance: string): Promise<Credential | undefined> {
+  const kept = await vault.read(instance);
+  return kept.kind === "text" ? parseCredential(kept.text) : undefined;
+}
+
+/** `--scope` widens a login: what was granted before is asked for again (MCP, step-up authorization flow). */
+function wantedScope(context: CommandContext, before: Credential | undefined): string | undefined {
+  const scope = textOption(context, "scope");
+  return scope === undefined ? undefined : [before?.scope ?? "", scope].join(" ").trim();
+}
+
+function givenClient(
+  context: CommandContext,
+): { readonly id: string; readonly secret: string | undefined } | undefined {
+  const id = textOption(context, "client-id");
+  return id === undefined ? undefined : { id, secret: context.env["TOOLYARD_CLIENT_SECRET"] || undefined };
+}
+
+function show(context: CommandContext, server: string, url: string): void {
+  process.stderr.write(`To log in to ${server}, open this address in your browser:\n\n  ${url}\n\n`);
+  if (!isOn(context, "no-browser")) openBrowser(url, process.platform);
+}
+
+async function revoke(credential: Credential): Promise<void> {
+  try {
+    const outgoing = createOutgoing(await addressRulesFor(credential.serverUrl), credential.serverUrl);
+    await revokeTokens(credential, outgoing, new AbortController().signal);
+  } catch (error) {
+    process.stderr.write(
+      `toolyard: the authorization server was not told: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+  }
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => controller.abort(new GatewayError("LOGIN_FAILED", "the login was interrupted")));
+  return controller.signal;
+}
+
+function toPort(given: GivenText | undefined): number {
+  if (given === undefined) return 0;
+  const port = /^\d{1,5}$/.test(given.text) ? Number(given.text) : Number.NaN;
+  if (!(port <= 65_535))
+    throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a whole number from 0 to 65535`, {
+      hint: "Give the port that the client was registered with, or leave it out.",
+    });
+  return port;
+}
+
+function complain(sentence: string): undefined {
+  process.stderr.write(`toolyard: ${sentence}\n`);
+}

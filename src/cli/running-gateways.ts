@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { findFile, follow } from "../config/file.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayHolder } from "../store/files/gateway-lock.ts";
+import { listGateways } from "../store/files/gateway-places.ts";
+import { compareServed } from "../store/files/served.ts";
+import { readStartTime } from "../servers/process/process-table.ts";
+import { dataDirectoryOf, readConfig, servedBy, type CommandContext } from "./command-context.ts";
+import { textOption } from "./options.ts";
+
+/**
+ * The running gateways that a command may mean: that of the configuration which is named, or would be found here; without any, all.
+ * Never none: rejects with GATEWAY_UNREACHABLE, which says what does run.
+ */
+export async function findGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
+  // A broken configuration must not keep anybody from the gateway that runs with the one before.
+  const given = textOption(context, "data-dir");
+  const dataDir =
+    given === undefined ? dataDirectoryOf(await readConfig(context), context) : resolve(context.cwd, given);
+  const running = (await listGateways({ dataDir, startTimeOf: readStartTime })).map((place) => place.holder);
+  if (running.length === 0)
+    throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
+  const file = await findFile(textOption(context, "config"), context.cwd, context.homeDirectories);
+  const realFile = file === undefined ? null : await follow(file);
+  const ofFile = running.filter(({ serves }) => serves.configFile === realFile);
+  if (ofFile.length > 1) return await closest(ofFile, context);
+  if (ofFile.length === 1 || file === undefined) return ofFile.length === 1 ? ofFile : running;
+  throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with ${file}; there are:${listing(running)}`, {
+    hint: "Name the configuration of the one that you mean with --config.",
+  });
+}
+
+/** The one gateway that a command means. Rejects with GATEWAY_AMBIGUOUS when there are several. */
+export async function findGateway(context: CommandContext): Promise<GatewayHolder> {
+  const [first, ...others] = await findGateways(context);
+  if (first !== undefined && others.length === 0) return first;
+  throw new GatewayError(
+    "GATEWAY_AMBIGUOUS",
+    `several gateways run:${listing([first, ...others].flatMap((holder) => holder ?? []))}`,
+  );
+}
+
+/** `process 7 at http://127.0.0.1:3001, configured by /home/me/toolyard.json` */
+export function describeGateway({ pid, url, serves: { configFile } }: GatewayHolder): string {
+  return `process ${pid}${url === null ? ", which is starting or stopping" : ` at ${url}`}${configFile === null ? "" : `, configured by ${configFile}`}`;
+}
+
+function listing(holders: readonly GatewayHolder[]): string {
+  return holders.map((holder) => `\n  ${describeGateway(holder)}`).join("");
+}
+
+/** Several of one file: that of this environment, where there is one. */
+async function closest(holders: readonly GatewayHolder[], context: CommandContext): Promise<readonly GatewayHolder[]> {
+  const config = await readConfig(context).catch(() => undefined);
+  if (config === undefined) return holders;
+  const wanted = servedBy(config, context);
+  const same = holders.filter(({ serves, secret }) => compareServed(serves, wanted, secret) === "same");
+  return same.length === 1 ? same : holders;
+}

@@ -1,0 +1,201 @@
+import { writeSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { isDeepStrictEqual } from "node:util";
+import { createGateway, type Gateway } from "../app/gateway.ts";
+import { createHttpFront } from "../app/http-front.ts";
+import { createOwner, type Owner } from "../app/owner.ts";
+import { followConfigFile } from "../app/reload.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "../kernel/log.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { systemClock } from "../kernel/clock.ts";
+import type { GatewayLock } from "../store/files/gateway-lock.ts";
+import { claimPlace } from "../store/files/gateway-places.ts";
+import type { Served } from "../store/files/served.ts";
+import { readStartTime } from "../servers/process/process-table.ts";
+import {
+  openDataDirectory,
+  openLog,
+  readConfig,
+  refuseEndlessNesting,
+  servedBy,
+  vaultKeyOf,
+  type CommandContext,
+} from "./command-context.ts";
+import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { followCalls } from "./call-lines.ts";
+import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
+import { givenOption, isOn } from "./options.ts";
+import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
+import { describeGateway } from "./running-gateways.ts";
+import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
+import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
+
+/** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
+export async function serve(context: CommandContext): Promise<number> {
+  refuseEndlessNesting(context);
+  tuneGarbageCollector();
+  const config = await readConfig(context);
+  refuseOpenBind(config, config.settings.host);
+  const idleExitMs = readIdleExit(context);
+  const dataDir = openDataDirectory(config, context);
+  const claimed = await claim(dataDir, servedBy(config, context), context.version);
+  await using lock = claimed.lock;
+  let gateway: Gateway | undefined;
+  const format = readLogFormat(context);
+  const screen = process.stderr.isTTY ? createTerminalScreen(writeToTerminal, () => process.stderr.columns) : undefined;
+  const output = await openLogOutput({ format, screen, folder: claimed.folder });
+  const log = openLog({
+    config: () => gateway?.config() ?? config,
+    tokens: () => gateway?.secrets(),
+    write: output.write,
+  });
+  for (const warning of config.warnings) log.warn({ component: "config" }, warning);
+  gateway = createGateway(config, {
+    log,
+    clock: systemClock,
+    version: context.version,
+    environment: context.env,
+    dataDir,
+    placeDir: claimed.folder,
+    vaultKey: vaultKeyOf(context),
+  });
+  const stopping = createStopping(log);
+  const owner = createOwner({ secret: lock.secret, gateway, stop: () => stopping.ask("asked by the owner") });
+  const front = createHttpFront(gateway, log, owner.onConnect);
+  try {
+    const address = await front.listen(config.settings.host, config.settings.port);
+    const url = `http://${config.settings.host.includes(":") ? `[${config.settings.host}]` : config.settings.host}:${address.port}`;
+    await run({ context, config, gateway, owner, lock, url, log, output, screen, stopping, idleExitMs });
+    await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
+  } finally {
+    await gateway.stop(stopping.waitUntil());
+    front.close();
+  }
+  stopping.exitSoon();
+  return 0;
+}
+
+interface Running {
+  readonly context: CommandContext;
+  readonly config: Config;
+  readonly gateway: Gateway;
+  readonly owner: Owner;
+  readonly lock: GatewayLock;
+  readonly url: string;
+  readonly log: Log;
+  readonly output: LogOutput;
+  /** Undefined where stderr is no terminal. */
+  readonly screen: TerminalScreen | undefined;
+  readonly stopping: Stopping;
+  readonly idleExitMs: number | undefined;
+}
+
+/** Whoever waited for the line asks at once, and is answered before thirty servers take the machine; a few leave room for both. */
+function msBeforeServers(waiting: number): number {
+  return waiting < availableParallelism() ? 0 : 60;
+}
+
+/** From the first answer until it is to stop. */
+async function run(running: Running): Promise<void> {
+  const { context, config, gateway, owner, lock, url, log, stopping, idleExitMs } = running;
+  const { host } = config.settings;
+  let served = config.identity;
+  await gateway.apply(config);
+  await lock.announce(url);
+  process.stdout.write(`listening on ${url}\n`);
+  gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
+  setTimeout(gateway.letServersStart, msBeforeServers(gateway.waitingStarts));
+  const load = async (): Promise<Config> => {
+    const next = await readConfig(context, config.file);
+    refuseOpenBind(next, host);
+    // The link leads to another file now, or the file refers to other variables: who starts now must see that.
+    if (!isDeepStrictEqual(next.identity, served)) await lock.announceServed(servedBy(next, context));
+    served = next.identity;
+    return next;
+  };
+  await followConfigFile({ gateway, load, log, signal: stopping.asked });
+  if (idleExitMs !== undefined)
+    whenUnused(
+      {
+        isUsed: () => owner.clients > 0 || gateway.mcp.parts.running.size > 0,
+        uses: () => gateway.mcp.parts.running.total,
+        afterMs: idleExitMs,
+        clock: systemClock,
+        signal: stopping.asked,
+      },
+      () => stopping.ask("nobody uses it"),
+    );
+  tellPeople(running);
+  const reason = await stopping.reason;
+  // Whoever looks for a gateway now is to wait for the next one. On a full disk he will be told that this one cannot be reached.
+  await lock.announce(null).catch(() => undefined);
+  gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
+}
+
+/** What a person sees of a gateway that runs; programs find the same in the log. */
+function tellPeople({ context, config, gateway, url, log, output, screen, stopping }: Running): void {
+  if (config.servers.length === 0 && screen === undefined)
+    log.warn({ component: "config" }, missingServersHelp(config, context.cwd).replace(/\s+/g, " ").trim());
+  if (isOn(context, "verbose"))
+    followCalls(gateway.events, (line) => {
+      if (screen === undefined) log.info({ component: "calls" }, line.trimEnd());
+      else screen.print(line);
+    });
+  if (screen === undefined) {
+    for (const { server, hint } of configurationHints(gateway, config))
+      log.info({ component: "config", server }, `${server} ${hint}`);
+    return;
+  }
+  const { cwd } = context;
+  void reportStartup({ gateway, config, url, cwd, logFile: output.file, screen, stopping: stopping.asked });
+}
+
+/** The terminal may be gone while the gateway still drains. */
+function writeToTerminal(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // EIO or EPIPE: nobody reads.
+  }
+}
+
+async function claim(
+  dataDir: string,
+  serves: Served,
+  version: string,
+): Promise<{ readonly lock: GatewayLock; readonly folder: string }> {
+  const claimed = await claimPlace({ dataDir, serves, version, startTimeOf: readStartTime }).catch((error: unknown) => {
+    throw new GatewayError(
+      "DATA_DIR_UNWRITABLE",
+      `nothing can be written to the data directory ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  if (claimed.kind === "held") return claimed;
+  throw new GatewayError("PORT_TAKEN", `another gateway serves that already: ${describeGateway(claimed.by)}`, {
+    hint: `Use that one, end it with \`toolyard stop${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a --data-dir of its own.`,
+  });
+}
+
+/** Nobody listens beyond this machine by accident (docs/design.md, "Safe by default"). */
+function refuseOpenBind(config: Config, host: string): void {
+  const { auth } = config.settings;
+  const loopback = host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  const authenticated = auth.tokenHashes.length > 0 || config.people.principals.size > 0;
+  if (!loopback && !authenticated && !auth.insecure)
+    throw new GatewayError(
+      "BIND_REFUSED",
+      `${host} can be reached from other machines, and nobody has to authenticate`,
+    );
+}
+
+function readIdleExit(context: CommandContext): number | undefined {
+  const given = givenOption(context, "idle-exit");
+  if (given === undefined) return undefined;
+  const seconds = given.text.trim() === "" ? Number.NaN : Number(given.text);
+  if (!Number.isFinite(seconds) || seconds <= 0)
+    throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a number of seconds`, {
+      hint: `Correct ${given.name}, or leave it out.`,
+    });
+  return seconds * 1_000;
+}

@@ -1,0 +1,139 @@
+import { createGateway } from "../app/gateway.ts";
+import { followConfigFile } from "../app/reload.ts";
+import type { Config } from "../config/config.ts";
+import { serveStdio } from "../front/mcp/stdio.ts";
+import { sleep } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayHolder } from "../store/files/gateway-lock.ts";
+import { makePlace } from "../store/files/gateway-places.ts";
+import { findOrStartGateway, type BackgroundOptions } from "./background.ts";
+import {
+  openDataDirectory,
+  openLog,
+  openPlace,
+  readConfig,
+  refuseEndlessNesting,
+  servedBy,
+  vaultKeyOf,
+  type CommandContext,
+} from "./command-context.ts";
+import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { isOn, textOption } from "./options.ts";
+import { openOwnerSocket, type OwnerSocket } from "./owner-client.ts";
+
+/** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */
+export async function stdio(context: CommandContext): Promise<number> {
+  const config = await readConfig(context);
+  return isOn(context, "in-process") ? await serveInProcess(context, config) : await bridge(context, config);
+}
+
+/**
+ * A thin bridge to the gateway that serves this configuration, started in the background when there is none: what the client writes
+ * arrives there byte for byte, and the other way round. Several clients share its servers; closing one disturbs none.
+ */
+async function bridge(context: CommandContext, config: Config): Promise<number> {
+  const dataDir = openDataDirectory(config, context);
+  const { holder, socket } = await reachGateway({ context, config, dataDir });
+  return await new Promise((resolve) => {
+    let clientLeft = false;
+    const leave = (): void => {
+      clientLeft = true;
+      socket.end();
+    };
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.once(signal, () => {
+        leave();
+        socket.destroy();
+      });
+    process.stdin.on("end", leave);
+    process.stdin.on("error", leave);
+    process.stdout.on("error", leave);
+    process.stdin.pipe(socket, { end: false });
+    socket.pipe(process.stdout, { end: false });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      process.stdin.destroy();
+      if (!clientLeft) process.stderr.write(`toolyard: the gateway of process ${holder.pid} ended\n`);
+      resolve(clientLeft ? 0 : 1);
+    });
+  });
+}
+
+/** One that has just begun to stop is no longer there when it is knocked at: then there will be another. */
+async function reachGateway(options: BackgroundOptions): Promise<OwnerSocket & { readonly holder: GatewayHolder }> {
+  const { context } = options;
+  for (let tries = 1; ; tries += 1) {
+    const { holder, config } = await findOrStartGateway(options);
+    try {
+      const opened = await openOwnerSocket(holder, "bridge", endpointOf(context, config));
+      if (opened.configFile === (holder.serves.configFile ?? "")) return { holder, ...opened };
+      opened.socket.destroy();
+      throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} changed its configuration`);
+    } catch (error) {
+      if (tries === mostTries) throw error;
+      await sleep(retryMs, new AbortController().signal);
+    }
+  }
+}
+
+const mostTries = 5;
+const retryMs = 100;
+
+/** Where this client asked for an exposure of its own it gets that one; otherwise what the running gateway shows by itself. */
+function endpointOf(context: CommandContext, { settings }: Config): string {
+  const exposure = textOption(context, "exposure");
+  if (exposure === undefined) return "/mcp";
+  return settings.transparent === undefined ? `/mcp/${exposure}` : `/mcp/server/${settings.transparent}`;
+}
+
+/** Everything in this process: its own servers, no lock. It learns in the place of a gateway of its configuration, and reads there. */
+async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
+  refuseEndlessNesting(context);
+  tuneGarbageCollector();
+  const dataDir = openDataDirectory(config, context);
+  const placeDir = openPlace(dataDir, servedBy(config, context));
+  // Where that fails, whatever has to be kept later says so.
+  await makePlace(dataDir, placeDir, servedBy(config, context)).catch(() => undefined);
+  let current = config;
+  let secrets: (() => ReadonlySet<string>) | undefined;
+  const log = openLog({
+    config: () => current,
+    level: textOption(context, "log-level") ?? "warn",
+    tokens: () => secrets?.(),
+  });
+  const gateway = createGateway(config, {
+    log,
+    clock: systemClock,
+    version: context.version,
+    environment: context.env,
+    dataDir,
+    placeDir,
+    vaultKey: vaultKeyOf(context),
+  });
+  secrets = gateway.secrets;
+  const endpoint = gateway.mcp.endpointOf("/mcp");
+  if (endpoint === undefined) return 1;
+  const ended = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.stdin.destroy());
+  try {
+    await gateway.apply(config);
+    gateway.letServersStart();
+    const load = async (): Promise<Config> => (current = await readConfig(context, config.file));
+    const serving = serveStdio({
+      input: process.stdin,
+      output: process.stdout,
+      endpoint,
+      principal: gateway.owner,
+      parts: gateway.mcp.parts,
+      limits: config.settings.limits,
+    });
+    await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
+  } finally {
+    ended.abort(new Error("the client has gone"));
+    // A client that was given up (a line without an end, nobody reads) may still hold its end open, and us with it.
+    process.stdin.destroy();
+    await gateway[Symbol.asyncDispose]();
+  }
+  return 0;
+}

@@ -1,0 +1,22 @@
+import { createToken } from "../people/identity/token.ts";
+import type { CommandContext } from "./command-context.ts";
+import { textOption } from "./options.ts";
+
+/** `toolyard token new`: the token on stdout, where it goes on stderr. */
+export function token(context: CommandContext): Promise<number> {
+  if (context.positionals[0] !== "new") {
+    process.stderr.write("toolyard: the only thing to do with tokens is `toolyard token new`\n");
+    return Promise.resolve(2);
+  }
+  const made = createToken();
+  const principal = textOption(context, "principal");
+  const place =
+    principal !== undefined
+      ? `"toolyard": { "principals": { ${JSON.stringify(principal)}: { "tokenHash": "${made.hash}" } } }`
+      : `"toolyard": { "auth": { "tokenHashes": ["${made.hash}"] } }`;
+  process.stdout.write(`${made.token}\n${made.hash}\n`);
+  process.stderr.write(
+    `The first line is the token: it is shown only now. The second is its hash, for the configuration:\n  ${place}\n`,
+  );
+  return Promise.resolve(0);
+}

@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from "vitest";
+import { sampleInstance } from "../../../test/sample-catalog.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { noArguments, toCallArguments } from "../../kernel/call-arguments.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import { checkArguments } from "./arguments.ts";
+import { createValidators } from "../validation/validators.ts";
+
+const validators = createValidators({ clock: systemClock });
+afterAll(async () => await validators[Symbol.asyncDispose]());
+
+const schema = {
+  type: "object",
+  properties: { owner: { type: "string" }, count: { type: "integer", minimum: 1 } },
+  required: ["owner"],
+  additionalProperties: false,
+};
+const tool = sampleInstance("s", [{ name: "t", inputSchema: schema }]).tools[0] as ToolEntry;
+const check = async (text: string | undefined) =>
+  await checkArguments(
+    validators,
+    tool,
+    text === undefined ? noArguments : toCallArguments(Buffer.from(text)),
+    AbortSignal.timeout(30_000),
+  );
+
+test("arguments that fit go on as the bytes that they are", async () => {
+  const text = '{ "owner":"\\u0041", "count": 2 }';
+  expect((await check(text)).bytes?.toString()).toBe(text);
+});
+
+test.each([
+  ["{}", "owner"],
+  ['{"owner":7}', "owner"],
+  ['{"owner":"a","count":0}', "count"],
+  ['{"owner":"a","count":"1"}', "count"],
+  ['{"owner":"a","x":1}', "x"],
+])("%s is refused before the server sees it, and the field is named", async (text, field) => {
+  await expect(check(text)).rejects.toMatchObject({
+    code: "ARGUMENTS_INVALID",
+    message: expect.stringContaining(field),
+    data: { tool_path: "s:t" },
+  });
+});
+
+test("what is no object is refused; none at all is an empty one", async () => {
+  for (const text of ["[]", "1", '"x"', "null"])
+    await expect(check(text), text).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });
+  await expect(check(undefined)).rejects.toMatchObject({
+    code: "ARGUMENTS_INVALID",
+    message: expect.stringContaining("owner"),
+  });
+});
+
+test("FAULT 61: a schema that cannot be compiled means no check", async () => {
+  const hostile = sampleInstance("s", [
+    { name: "u", inputSchema: { type: "object", properties: { a: { $ref: "https://example.invalid/x.json" } } } },
+  ]).tools[0] as ToolEntry;
+  const args = toCallArguments(Buffer.from('{"a":1}'));
+  expect(await checkArguments(validators, hostile, args, AbortSignal.timeout(30_000))).toMatchObject({
+    value: { a: 1 },
+  });
+});

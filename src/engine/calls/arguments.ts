@@ -1,0 +1,43 @@
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import { dropDuplicateKeys } from "../../wire/json/duplicate-keys.ts";
+import type { CallArguments } from "../../kernel/call-arguments.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
+import type { Verdict } from "../validation/validator-cache.ts";
+import type { Validators } from "../validation/validators.ts";
+
+/**
+ * Checks arguments against the tool's schema before the server sees them. At once when the schema is compiled, which it is after
+ * the first call. Without validators nothing is checked but that every reader sees the same value of a key that stands twice. Throws or rejects with ARGUMENTS_INVALID; a schema that cannot be compiled safely means no check.
+ */
+export function checkArguments(
+  validators: Validators | undefined,
+  tool: ToolEntry,
+  given: CallArguments,
+  signal: AbortSignal,
+): CallArguments | Promise<CallArguments> {
+  const { bytes, value } = given;
+  if (!isJsonObject(value)) throw invalid(tool, "", "arguments must be an object");
+  const unique = bytes === undefined ? undefined : dropDuplicateKeys(bytes, value);
+  const args = unique === bytes ? given : { bytes: unique, value };
+  if (validators === undefined) return args;
+  const known = validators.lookup(tool.hash);
+  if (known !== undefined) return judge(tool, args, known);
+  return validators
+    .prepare(tool.hash, tool.definition.inputSchema, signal)
+    .then((verdict) => judge(tool, args, verdict));
+}
+
+function judge(tool: ToolEntry, args: CallArguments, verdict: Verdict): CallArguments {
+  if (verdict === "unvalidated") return args;
+  const problem = verdict.check(args.value);
+  if (problem !== undefined) throw invalid(tool, problem.path, problem.message);
+  return args;
+}
+
+/** The exposure adds the signature: how a tool reads is its business. */
+function invalid(tool: ToolEntry, path: string, message: string): GatewayError {
+  return new GatewayError("ARGUMENTS_INVALID", `${tool.path} was not called: ${message}`, {
+    data: { field: path, tool_path: tool.path },
+  });
+}

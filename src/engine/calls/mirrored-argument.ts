@@ -1,0 +1,26 @@
+import { mirroredValue } from "../../catalog/model/header-parameters.ts";
+import { scanMembers } from "../../wire/json/json-scan.ts";
+import type { CallArguments } from "../../kernel/call-arguments.ts";
+
+/** Arguments that came through the door nest less deeply. */
+const depthLimit = 10_000;
+
+/**
+ * What a mirrored argument says in its header; undefined when it is left out. A number is the argument's own text: the server compares it
+ * with the body, which has every digit.
+ */
+export function headerValue(path: readonly string[], { bytes, value }: CallArguments): string | undefined {
+  const found = mirroredValue(path, value);
+  if (found === undefined) return undefined;
+  return typeof found === "number" && bytes !== undefined ? textAt(bytes, path) : String(found);
+}
+
+function textAt(bytes: Buffer, path: readonly string[]): string | undefined {
+  let at = { start: 0, end: bytes.length };
+  for (const name of path) {
+    const member = scanMembers(bytes, at.start, at.end, depthLimit).findLast(({ key }) => key === name);
+    if (member === undefined) return undefined;
+    at = member;
+  }
+  return bytes.toString("latin1", at.start, at.end);
+}

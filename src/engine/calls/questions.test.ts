@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
+import type { CallContext, Era, Question } from "../../kernel/call-context.ts";
+import { toJsonBytes } from "../../kernel/json-bytes.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
+import { canAnswer, settleQuestions, toInputRequired, withServerNamed } from "./questions.ts";
+
+const question = { method: "elicitation/create", params: { message: "Your name?", requestedSchema: {} } };
+const asking = {
+  resultType: "input_required",
+  inputRequests: { name: question },
+  requestState: "state-1",
+  "x-kept": 1,
+};
+
+function round(era: Era, capabilities: object, ask?: CallContext["ask"]) {
+  const context = {
+    principal: localPrincipal,
+    signal: new AbortController().signal,
+    client: { era, revision: "", capabilities: capabilities as never },
+    ...(ask === undefined ? {} : { ask }),
+  };
+  return { server: "srv", context, states: createSealedStates(60_000, () => 0), binding: "tools/call srv:t" };
+}
+
+const settle = async (
+  ours: ReturnType<typeof round>,
+  resend: Parameters<typeof settleQuestions>[3] = async () => await Promise.reject(new Error("not expected")),
+) =>
+  await settleQuestions(
+    { kind: "result", result: toJsonBytes(asking) },
+    toInputRequired(asking) as never,
+    ours,
+    resend,
+  );
+
+describe("what a client can answer", () => {
+  test.each([
+    [{ elicitation: {} }, "elicitation/create", {}, true],
+    [{ elicitation: {} }, "elicitation/create", { mode: "url" }, false],
+    [{ elicitation: { url: {} } }, "elicitation/create", { mode: "url" }, true],
+    [{ elicitation: { url: {} } }, "elicitation/create", { mode: "form" }, false],
+    [{ elicitation: { form: {} } }, "elicitation/create", { mode: "form" }, true],
+    [{ sampling: {} }, "sampling/createMessage", {}, true],
+    [{ sampling: true }, "sampling/createMessage", {}, false],
+    [{}, "roots/list", {}, false],
+    [{ roots: {}, constructor: {} }, "constructor", {}, false],
+    [{ elicitation: {} }, "toString", {}, false],
+  ])("%j, asked %s %j: %s", (capabilities, method, params, answer) => {
+    expect(canAnswer(capabilities, method, params)).toBe(answer);
+  });
+});
+
+describe("input_required", () => {
+  test("is told from other results", () => {
+    expect(toInputRequired({ resultType: "complete" })).toBeUndefined();
+    expect(toInputRequired(undefined)).toBeUndefined();
+    expect(toInputRequired({ resultType: "input_required", inputRequests: [], requestState: 7 })).toEqual({
+      inputRequests: {},
+      requestState: undefined,
+    });
+  });
+
+  test("FAULT 49: a question that a modern client did not declare is not passed on", async () => {
+    await expect(settle(round("modern", { sampling: {} }))).rejects.toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
+  });
+
+  test("FAULT 48: a modern client gets the server's own keys, the server's name, and a state that opens only for it and this request", async () => {
+    const ours = round("modern", { elicitation: {} });
+    const reply = await settle(ours);
+    const result = JSON.parse((reply as { result: Buffer }).result.toString());
+    expect(result).toMatchObject({
+      resultType: "input_required",
+      "x-kept": 1,
+      inputRequests: { name: { method: "elicitation/create", params: { message: "[srv] Your name?" } } },
+    });
+    expect(result.requestState).not.toContain("state-1");
+    expect(() => ours.states.open(result.requestState, { principal: "another", request: ours.binding })).toThrow(
+      expect.objectContaining({ code: "HANDLE_INVALID" }),
+    );
+    expect(() => ours.states.open(result.requestState, { principal: "local", request: "another" })).toThrow(
+      expect.objectContaining({ code: "HANDLE_INVALID" }),
+    );
+    expect(() => ours.states.open(`${result.requestState}x`, { principal: "local", request: ours.binding })).toThrow(
+      expect.objectContaining({ code: "HANDLE_INVALID" }),
+    );
+    expect(ours.states.open(result.requestState, { principal: "local", request: ours.binding })).toBe("state-1");
+    // Once.
+    expect(() => ours.states.open(result.requestState, { principal: "local", request: ours.binding })).toThrow(
+      expect.objectContaining({ code: "HANDLE_INVALID" }),
+    );
+  });
+
+  test("a legacy client is asked for real, and its answers go back with the state as it was", async () => {
+    const asked: Question[] = [];
+    const ours = round("legacy", { elicitation: {} }, async (given) => {
+      asked.push(given);
+      return await Promise.resolve({
+        kind: "result",
+        result: Buffer.from('{"action":"accept","content":{"n":9007199254740993}}'),
+      });
+    });
+    const sent: string[] = [];
+    const reply = await settle(ours, async (extra) => {
+      sent.push(...extra.map(([key, bytes]) => `${key}=${bytes.toString()}`));
+      return await Promise.resolve({
+        reply: { kind: "result", result: Buffer.from('{"content":[]}') },
+        parsed: { content: [] },
+      });
+    });
+    expect(asked).toMatchObject([{ method: "elicitation/create", key: "name" }]);
+    expect(asked[0]?.params.toString()).toContain("[srv] Your name?");
+    expect(sent).toEqual([
+      'inputResponses={"name":{"action":"accept","content":{"n":9007199254740993}}}',
+      'requestState="state-1"',
+    ]);
+    expect(reply).toMatchObject({ kind: "result", result: Buffer.from('{"content":[]}') });
+  });
+
+  test("a server that never stops asking is stopped", async () => {
+    const ours = round(
+      "legacy",
+      { elicitation: {} },
+      async () => await Promise.resolve({ kind: "result", result: Buffer.from("{}") }),
+    );
+    await expect(
+      settle(
+        ours,
+        async () => await Promise.resolve({ reply: { kind: "result", result: toJsonBytes(asking) }, parsed: asking }),
+      ),
+    ).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
+  });
+
+  test("a legacy client that refuses, or cannot be asked, ends the call with a clear error", async () => {
+    await expect(settle(round("legacy", { elicitation: {} }))).rejects.toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
+    const refusing = round(
+      "legacy",
+      { elicitation: {} },
+      async () => await Promise.resolve({ kind: "error", error: Buffer.from('{"code":-1,"message":"no"}') }),
+    );
+    await expect(settle(refusing)).rejects.toMatchObject({
+      code: "CLIENT_CANNOT_ANSWER",
+      message: expect.stringContaining("no"),
+    });
+  });
+
+  test("only elicitations get the server's name, and only in their message", () => {
+    expect(withServerNamed({ method: "sampling/createMessage", params: { message: "x" } }, "srv")).toEqual({
+      method: "sampling/createMessage",
+      params: { message: "x" },
+    });
+    for (const odd of [
+      null,
+      7,
+      {},
+      { method: "elicitation/create" },
+      { method: "elicitation/create", params: { message: 7 } },
+    ])
+      expect(withServerNamed(odd, "srv")).toEqual(odd);
+  });
+});

@@ -1,0 +1,178 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
+import type { CallContext, Question } from "../../kernel/call-context.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { ParamMember, Reply } from "../../servers/upstream/connection.ts";
+import { parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { wrapState } from "./roots.ts";
+
+/** A server that keeps asking is stopped there. */
+const mostRounds = 20;
+
+/** The capability that a client must have declared before it is asked (2026-07-28, basic/patterns/mrtr). */
+const capabilityOf: Readonly<Record<Question["method"], string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
+
+export function canAnswer(capabilities: JsonObject, method: string, params: JsonObject): boolean {
+  if (!Object.hasOwn(capabilityOf, method)) return false;
+  const declared = capabilities[capabilityOf[method as Question["method"]]];
+  if (!isJsonObject(declared)) return false;
+  if (method !== "elicitation/create") return true;
+  // Before modes existed, `elicitation: {}` meant form (2025-11-25, client/elicitation, capabilities).
+  return params["mode"] === "url"
+    ? isJsonObject(declared["url"])
+    : isJsonObject(declared["form"]) || declared["url"] === undefined;
+}
+
+export interface InputRequired {
+  readonly inputRequests: JsonObject;
+  readonly requestState: string | undefined;
+}
+
+/** The result as a request for input; undefined when it is none. */
+export function toInputRequired(parsed: JsonObject | undefined): InputRequired | undefined {
+  if (parsed?.["resultType"] !== "input_required") return undefined;
+  return {
+    inputRequests: isJsonObject(parsed["inputRequests"]) ? parsed["inputRequests"] : {},
+    requestState: typeof parsed["requestState"] === "string" ? parsed["requestState"] : undefined,
+  };
+}
+
+export interface QuestionRound {
+  readonly server: string;
+  readonly context: CallContext;
+  readonly states: SealedStates;
+  /** What a sealed state is bound to: method and target. */
+  readonly binding: string;
+  /** What the gateway itself answers to `roots/list`; undefined when that is the client's to answer. */
+  readonly roots?: JsonBytes | undefined;
+}
+
+/**
+ * Brings a modern server's `input_required` to the client: as it is to a modern one (its state sealed), as real requests to a
+ * legacy one, whose answers go back upstream with `resend` until the call is complete.
+ */
+export async function settleQuestions(
+  reply: Reply,
+  first: InputRequired,
+  round: QuestionRound,
+  resend: (extra: readonly ParamMember[]) => Promise<{ reply: Reply; parsed: JsonObject | undefined }>,
+): Promise<Reply> {
+  const { context } = round;
+  let asked: InputRequired = first;
+  let last = reply;
+  for (let rounds = 0; rounds < mostRounds; rounds += 1) {
+    if (context.client.era === "modern" && !isOnlyRoots(asked, round)) return passOn(last, asked, round);
+    const responses = await askAll(asked, round);
+    const extra: ParamMember[] = [["inputResponses", Buffer.from(asciiJsonOf(responses), "latin1")]];
+    if (asked.requestState !== undefined)
+      extra.push(["requestState", Buffer.from(asciiJson(asked.requestState), "latin1")]);
+    const next = await resend(extra);
+    const again = next.reply.kind === "result" ? toInputRequired(next.parsed) : undefined;
+    if (again === undefined) return next.reply;
+    asked = again;
+    last = next.reply;
+  }
+  throw new GatewayError("UPSTREAM_PROTOCOL", `${round.server} asked more than ${mostRounds} times for one call`);
+}
+
+/** Whether the gateway can answer all of it, so that the client need not hear of it. */
+function isOnlyRoots({ inputRequests }: InputRequired, { roots }: QuestionRound): boolean {
+  const requests = Object.values(inputRequests);
+  return roots !== undefined && requests.length > 0 && requests.every(isForRoots);
+}
+
+function isForRoots(request: unknown): boolean {
+  return questionParts(request).method === "roots/list";
+}
+
+/** For a modern client the questions stay as the server wrote them, keys included; only what it cannot answer is refused. */
+function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply {
+  if (reply.kind === "error") return reply;
+  const isOurs = (request: unknown): boolean => round.roots !== undefined && isForRoots(request);
+  const requests = Object.entries(asked.inputRequests);
+  const ours = requests.flatMap(([key, request]) => (isOurs(request) ? [key] : []));
+  const theirs = requests.filter(([, request]) => !isOurs(request));
+  for (const [key, request] of theirs) {
+    const { method, params } = questionParts(request);
+    if (!canAnswer(round.context.client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
+  }
+  const parsed = JSON.parse(reply.result.toString("utf8")) as JsonObject;
+  const state = ours.length === 0 ? asked.requestState : wrapState(ours, asked.requestState);
+  const sealed =
+    state === undefined
+      ? undefined
+      : round.states.seal(state, { principal: round.context.principal.id, request: round.binding });
+  const inputRequests = Object.fromEntries(theirs.map(([key, request]) => [key, named(request, round)]));
+  const result = {
+    ...parsed,
+    ...(Object.keys(inputRequests).length === 0 ? {} : { inputRequests }),
+    ...(sealed === undefined ? {} : { requestState: sealed }),
+  };
+  return { kind: "result", result: Buffer.from(asciiJson(result), "latin1") };
+}
+
+async function askAll(asked: InputRequired, round: QuestionRound): Promise<ReadonlyMap<string, JsonBytes>> {
+  const { ask, signal, client } = round.context;
+  const responses = new Map<string, JsonBytes>();
+  for (const [key, request] of Object.entries(asked.inputRequests)) {
+    const { method, params } = questionParts(request);
+    if (round.roots !== undefined && isForRoots(request)) {
+      responses.set(key, round.roots);
+      continue;
+    }
+    if (ask === undefined || !canAnswer(client.capabilities, method, params))
+      throw cannotAnswer(round.server, method, key);
+    const asking = questionParts(named(request, round)).params;
+    const answer = await ask(
+      { method: method as Question["method"], params: Buffer.from(asciiJson(asking), "latin1"), key },
+      signal,
+    );
+    if (answer.kind === "error") {
+      const error = parseErrorObject(answer.error);
+      throw new GatewayError(
+        "CLIENT_CANNOT_ANSWER",
+        `the client refused ${method} of ${round.server}: ${error.message.slice(0, 200)} (${error.code})`,
+      );
+    }
+    responses.set(key, answer.result);
+  }
+  return responses;
+}
+
+function named(request: unknown, round: QuestionRound): unknown {
+  return round.context.transparent === true ? request : withServerNamed(request, round.server);
+}
+
+/** Elicitations name the server that asks: a person must know to whom an answer goes. */
+export function withServerNamed(request: unknown, server: string): unknown {
+  if (!isJsonObject(request) || request["method"] !== "elicitation/create" || !isJsonObject(request["params"]))
+    return request;
+  const message = request["params"]["message"];
+  return typeof message === "string"
+    ? { ...request, params: { ...request["params"], message: `[${server}] ${message}` } }
+    : request;
+}
+
+function questionParts(request: unknown): { method: string; params: JsonObject } {
+  if (!isJsonObject(request)) return { method: "", params: {} };
+  return {
+    method: typeof request["method"] === "string" ? request["method"] : "",
+    params: isJsonObject(request["params"]) ? request["params"] : {},
+  };
+}
+
+function cannotAnswer(server: string, method: string, key: string): GatewayError {
+  return new GatewayError(
+    "CLIENT_CANNOT_ANSWER",
+    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), which this client did not declare that it can answer, or which this server is not told that it can`,
+  );
+}
+
+function asciiJsonOf(responses: ReadonlyMap<string, JsonBytes>): string {
+  return `{${[...responses].map(([key, value]) => `${asciiJson(key)}:${value.toString("latin1")}`).join(",")}}`;
+}

@@ -1,0 +1,168 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { checkJson } from "../../wire/json/json-validity.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+
+export interface ResultLimits {
+  /** Largest result that is passed on. */
+  readonly resultBytes: number;
+  /** Most content blocks of one result. */
+  readonly contentBlocks: number;
+  readonly depth: number;
+}
+
+/** A result that was looked at. `parsed` is there when it was small, or had to be parsed for another reason. */
+export interface CheckedResult {
+  readonly result: JsonBytes;
+  readonly parsed: JsonObject | undefined;
+}
+
+/** Results up to this size are parsed: that costs microseconds and shows every fault. Larger ones are only looked over. */
+const parsedUpToBytes = 65_536;
+
+/**
+ * Sees that the result of tools/call can be given to a client (faults 41, 43). Throws RESULT_TOO_LARGE,
+ * UPSTREAM_PROTOCOL. The bytes are passed on as they are in any case.
+ */
+export function checkToolResult(
+  path: string,
+  result: JsonBytes,
+  limits: ResultLimits,
+  mustParse: boolean,
+): CheckedResult | Promise<CheckedResult> {
+  if (result.length > limits.resultBytes) {
+    throw new GatewayError(
+      "RESULT_TOO_LARGE",
+      `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
+    );
+  }
+  const whole = (): CheckedResult => {
+    const parsed = parseObject(path, result);
+    checkShape(path, parsed, limits);
+    return { result, parsed };
+  };
+  if (result.length <= parsedUpToBytes || mustParse) return whole();
+  return scanLarge(path, result, limits).then((members) => {
+    if (!isOrdinary(result, members)) return whole();
+    lookOver(path, result, members, limits);
+    return { result, parsed: undefined };
+  });
+}
+
+/** Any other result: must be an object within the limit. */
+export function checkResult(
+  what: string,
+  result: JsonBytes,
+  limits: ResultLimits,
+): CheckedResult | Promise<CheckedResult> {
+  if (result.length > limits.resultBytes) {
+    throw new GatewayError(
+      "RESULT_TOO_LARGE",
+      `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
+    );
+  }
+  if (result.length <= parsedUpToBytes) return { result, parsed: parseObject(what, result) };
+  return scanLarge(what, result, limits).then((members) => ({
+    result,
+    parsed: isOrdinary(result, members) ? undefined : parseObject(what, result),
+  }));
+}
+
+/**
+ * The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody parses it later. In
+ * turns, because fifteen megabytes would hold up everybody (fault K).
+ */
+async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<readonly Member[]> {
+  try {
+    for (const _slice of checkJson(result, limits.depth)) await nextTurn();
+    return scanMembers(result, 0, result.length, limits.depth);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw faulty(what, error.code === "BODY_TOO_DEEP" ? "nests too deeply" : "is no JSON object");
+  }
+}
+
+/** Questions and tasks concern the gateway itself, so they are parsed whatever their size (faults 48, 49). */
+function isOrdinary(result: JsonBytes, members: readonly Member[]): boolean {
+  const type = findMember(members, "resultType");
+  return (
+    findMember(members, "task") === undefined &&
+    (type === undefined || result.toString("latin1", type.start, type.end) === '"complete"')
+  );
+}
+
+function parseObject(path: string, result: JsonBytes): JsonObject {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(result.toString("utf8"));
+  } catch {
+    throw faulty(path, "is no valid JSON");
+  }
+  if (!isJsonObject(parsed)) throw faulty(path, "is no object");
+  return parsed;
+}
+
+function checkShape(path: string, result: JsonObject, limits: ResultLimits): void {
+  if (result["isError"] !== undefined && typeof result["isError"] !== "boolean")
+    throw faulty(path, "has an isError that is no boolean");
+  if (result["structuredContent"] !== undefined && result["structuredContent"] === null)
+    throw faulty(path, "has a structuredContent that is null");
+  if (!holdsContent(result)) return;
+  const content = result["content"];
+  if (!Array.isArray(content))
+    throw faulty(path, content === undefined ? "has no content" : "has a content that is no array");
+  if (content.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
+  for (const block of content as readonly unknown[]) checkBlock(path, block);
+}
+
+/** Questions and tasks are results without content. */
+function holdsContent(result: JsonObject): boolean {
+  const type = result["resultType"];
+  if (type !== undefined && type !== "complete") return false;
+  return result["task"] === undefined;
+}
+
+function checkBlock(path: string, block: unknown): void {
+  if (!isJsonObject(block) || typeof block["type"] !== "string")
+    throw faulty(path, "has a content block without a type");
+  const needed = textField[block["type"]];
+  if (needed !== undefined && typeof block[needed] !== "string")
+    throw faulty(path, `has a ${block["type"]} block whose ${needed} is no text`);
+  if (block["type"] === "resource" && !isJsonObject(block["resource"]))
+    throw faulty(path, "has a resource block without a resource");
+}
+
+/** Blocks of unknown types pass: they may be of a later revision. */
+const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
+  text: "text",
+  image: "data",
+  audio: "data",
+  resource_link: "uri",
+});
+
+function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): void {
+  const isError = findMember(members, "isError");
+  if (isError !== undefined && result[isError.start] !== 0x74 && result[isError.start] !== 0x66)
+    throw faulty(path, "has an isError that is no boolean");
+  const structured = findMember(members, "structuredContent");
+  if (structured !== undefined && result[structured.start] === 0x6e)
+    throw faulty(path, "has a structuredContent that is null");
+  const content = findMember(members, "content");
+  if (content === undefined) throw faulty(path, "has no content");
+  if (result[content.start] !== 0x5b) throw faulty(path, "has a content that is no array");
+  const blocks = scanElements(result, content.start, content.end, limits.depth, limits.contentBlocks);
+  if (blocks.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
+  if (blocks.some((block) => result[block.start] !== 0x7b)) throw faulty(path, "has a content block that is no object");
+}
+
+function tooManyBlocks(path: string, limits: ResultLimits): GatewayError {
+  return new GatewayError(
+    "RESULT_TOO_LARGE",
+    `the result of ${path} has more than ${limits.contentBlocks} content blocks (limits.contentBlocks)`,
+  );
+}
+
+function faulty(path: string, what: string): GatewayError {
+  return new GatewayError("UPSTREAM_PROTOCOL", `the result of ${path} ${what}`);
+}

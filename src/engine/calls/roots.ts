@@ -1,0 +1,71 @@
+import type { ServerConfig } from "../../config/config.ts";
+import { rootsResult } from "../../servers/instance/roots-source.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { scanMembers } from "../../wire/json/json-scan.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import type { ParamMember } from "../../servers/upstream/connection.ts";
+
+/**
+ * The call as its server may know it. A server of 2026-07-28 is told with each request what the client declares; roots are told only to
+ * one that has an instance per client, because an answer that it keeps would stand for everybody else. Configured ones take their place.
+ */
+export function withRootsOf(server: ServerConfig, context: CallContext): CallContext {
+  const { client } = context;
+  const declares = client.capabilities["roots"] !== undefined;
+  if (server.scope === "client" && (declares || server.roots === undefined)) return context;
+  if (!declares && server.roots === undefined) return context;
+  const { roots: _theirs, ...others } = client.capabilities;
+  if (server.roots === undefined) return { ...context, client: { ...client, capabilities: others } };
+  const capabilities = { ...others, roots: {} };
+  return { ...context, client: { ...client, capabilities }, ownRoots: rootsResult(server.roots) };
+}
+
+/**
+ * What a client answers, without roots that its server is not to have: a client may send answers that nobody asked it for. What has roots
+ * in it is an answer about roots; those of other questions have an action or a model's message.
+ */
+export function answersOf({ inputResponses: bytes, client, ownRoots }: CallContext): JsonBytes | undefined {
+  if (bytes === undefined || bytes[0] !== 0x7b) return bytes;
+  if (client.capabilities["roots"] !== undefined && ownRoots === undefined) return bytes;
+  const members = scanMembers(bytes, 0, bytes.length, responsesDepth);
+  const kept = members.filter(({ start, end }) => {
+    const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
+    return !(isJsonObject(value) && "roots" in value);
+  });
+  if (kept.length === members.length) return bytes;
+  const texts = kept.map(({ keyStart, end }) => bytes.toString("latin1", keyStart, end));
+  return Buffer.from(`{${texts.join(",")}}`, "latin1");
+}
+
+/** More than any client may nest. */
+const responsesDepth = 1_000;
+
+/**
+ * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The server's own state
+ * is inside the seal as well, so that one which looks like this could only come from the server itself, whose roots they are.
+ */
+const wrapped = "toolyard-roots:";
+
+export function wrapState(keys: readonly string[], state: string | undefined): string {
+  return wrapped + JSON.stringify({ keys, ...(state === undefined ? {} : { state }) });
+}
+
+/** The members that go upstream for a state that the client brought back, with the answers that it brought. */
+export function unwrapState(
+  state: string,
+  responses: JsonBytes | undefined,
+  roots: JsonBytes | undefined,
+): readonly ParamMember[] {
+  const inside: unknown =
+    roots !== undefined && state.startsWith(wrapped) ? JSON.parse(state.slice(wrapped.length)) : undefined;
+  if (!isJsonObject(inside) || !Array.isArray(inside["keys"]) || roots === undefined) {
+    const own: ParamMember = ["requestState", asciiJson(state)];
+    return responses === undefined ? [own] : [["inputResponses", responses], own];
+  }
+  const given = responses?.toString("latin1").trim().replace(/^\{/, "").replace(/\}$/, "").trim() ?? "";
+  const members = inside["keys"].map((key) => `${asciiJson(key)}:${roots.toString("latin1")}`);
+  const all = given === "" ? members : [given, ...members];
+  const answers: ParamMember = ["inputResponses", Buffer.from(`{${all.join(",")}}`, "latin1")];
+  return typeof inside["state"] === "string" ? [answers, ["requestState", asciiJson(inside["state"])]] : [answers];
+}

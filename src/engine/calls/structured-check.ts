@@ -1,0 +1,55 @@
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { EventBus } from "../../kernel/event-bus.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { Validators } from "../validation/validators.ts";
+
+export interface StructuredCheckDeps {
+  readonly validators: Validators;
+  readonly events: EventBus;
+  readonly clock: Clock;
+}
+
+/** Whether a result's `structuredContent` fits the tool's `outputSchema`. Throws UPSTREAM_PROTOCOL where `strictResults` is set; else it is an event. */
+export type StructuredCheck = (
+  tool: ToolEntry,
+  instance: Instance,
+  parsed: JsonObject | undefined,
+  signal: AbortSignal,
+) => Promise<void>;
+
+export function createStructuredCheck(deps: StructuredCheckDeps): StructuredCheck {
+  /** A mismatch is only recorded: the first result must not wait for its schema to be compiled. */
+  function prepareLater(key: string, schema: JsonObject): undefined {
+    deps.validators.prepare(key, schema, AbortSignal.timeout(10_000)).catch(() => undefined);
+  }
+
+  return async (tool, instance, parsed, signal) => {
+    const schema = tool.definition.outputSchema;
+    const structured = parsed?.["structuredContent"];
+    if (schema === undefined || structured === undefined || parsed?.["isError"] === true) return;
+    const key = `${tool.hash}.output`;
+    const { strictResults } = instance.server;
+    const verdict =
+      deps.validators.lookup(key) ??
+      (strictResults ? await deps.validators.prepare(key, schema, signal) : prepareLater(key, schema));
+    if (verdict === "unvalidated" || verdict === undefined) return;
+    const problem = verdict.check(structured);
+    if (problem === undefined) return;
+    deps.events.emit({
+      type: "result.schema_mismatch",
+      atMs: deps.clock.now(),
+      instance: tool.instance,
+      server: tool.server,
+      tool: tool.path,
+      reason: problem.message,
+    });
+    if (strictResults)
+      throw new GatewayError(
+        "UPSTREAM_PROTOCOL",
+        `the result of ${tool.path} does not fit its outputSchema: ${problem.message}`,
+      );
+  };
+}

@@ -1,0 +1,67 @@
+import { abortReason } from "../../kernel/abort.ts";
+import type { Answer, CallContext, Question } from "../../kernel/call-context.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+
+/** Questions that servers pushed and somebody has to answer. A call that waits holds its server's attention: both number and time are bounded. */
+export interface WaitingQuestions {
+  /** Throws CLIENT_CANNOT_ANSWER when too many wait already, QUESTION_TIMEOUT when nobody answers. */
+  ask(instance: InstanceId, context: CallContext, question: Question, signal: AbortSignal): Promise<Answer>;
+}
+
+export interface WaitingLimits {
+  readonly limitMs: number;
+  /** Questions to modern clients: the call is parked until they come back, if they do (docs/design.md, "Questions"). */
+  readonly mostParked: number;
+  readonly clock: Clock;
+}
+
+/** Questions to legacy clients, per instance: each has a call that was admitted, and a connection on which it was asked. */
+const mostLive = 256;
+
+export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions {
+  const parked = new Map<InstanceId, number>();
+  const live = new Map<InstanceId, number>();
+
+  /** Runs `ask` with a signal that also ends it in time. */
+  async function askInTime(
+    ask: NonNullable<CallContext["ask"]>,
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const controller = new AbortController();
+    const end = () => controller.abort(abortReason(signal));
+    const tooLate = () =>
+      controller.abort(new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.limitMs / 1_000} s`));
+    const cancelTimer = options.clock.after(options.limitMs, tooLate);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      return await ask(question, controller.signal);
+    } finally {
+      cancelTimer();
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  return {
+    async ask(instance, { ask, client }, question, signal) {
+      const isParked = client.era === "modern";
+      const waiting = isParked ? parked : live;
+      const count = waiting.get(instance) ?? 0;
+      if (signal.aborted) throw abortReason(signal);
+      if (ask === undefined)
+        throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client cannot answer ${question.method}`);
+      if (count >= (isParked ? options.mostParked : mostLive))
+        throw new GatewayError("CLIENT_CANNOT_ANSWER", `${count} questions of this server wait for an answer already`);
+      waiting.set(instance, count + 1);
+      try {
+        return await askInTime(ask, question, signal);
+      } finally {
+        const left = (waiting.get(instance) ?? 1) - 1;
+        if (left > 0) waiting.set(instance, left);
+        else waiting.delete(instance);
+      }
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
+import type { NamespaceSettings } from "../../config/config.ts";
+import { abortAfter, untilAborted } from "../../kernel/abort.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { createSemaphore, type Semaphore } from "../../kernel/semaphore.ts";
+
+/** A server whose tools are fresh, or known at least, and whose validators are built. */
+export interface LoadedServer {
+  readonly server: ViewServer;
+  readonly durationMs: number;
+  /** Why its tools may be out of date; undefined when they are fresh. */
+  readonly stale: string | undefined;
+}
+
+export interface NamespaceLoaderDeps {
+  readonly settings: () => NamespaceSettings;
+  readonly viewOf: (principal: Principal) => View;
+  /** Fetches an instance's lists again when they are older than that, or unknown. Rejects when that fails. */
+  readonly refresh: (instance: InstanceId, maxAgeMs: number, signal: AbortSignal) => Promise<void>;
+  /** Builds the tools' validators. Never rejects. */
+  readonly prepare: (tools: readonly ToolEntry[], signal: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** Does the work of loading; aborted only when the gateway stops, because its callers share it. */
+export type LoadServer = (principal: Principal, server: ViewServer, maxAgeMs: number) => Promise<LoadedServer>;
+
+/** Namespaces that are loaded at a time, of all principals together: each may start a process and compile schemas. */
+const parallelLoads = 8;
+/** A server that lists this slowly is given up; its callers may have gone before. */
+const loadTimeoutMs = 60_000;
+/** Schemas that take longer are compiled while the tools are listed already. */
+const prepareWaitMs = 5_000;
+
+export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: AbortSignal): LoadServer {
+  const turns: Readonly<Record<"one" | "several", Semaphore>> = {
+    one: createSemaphore(1),
+    several: createSemaphore(parallelLoads),
+  };
+
+  /** Tools that are known are listed even when they could not be fetched again, unless the server stands so that nobody sees them. */
+  async function refresh(
+    principal: Principal,
+    server: ViewServer,
+    maxAgeMs: number,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    try {
+      await deps.refresh(server.instance, maxAgeMs, signal);
+      return undefined;
+    } catch (error) {
+      const isTooSlow = signal.aborted && !lifetime.aborted;
+      const failure = isTooSlow
+        ? new GatewayError("START_TIMEOUT", `${server.slug} was not listed within ${loadTimeoutMs / 1_000} s`)
+        : toGatewayError(error);
+      const known = serverNow(principal, server);
+      if (known?.part === undefined || !known.shown) throw failure;
+      return failure.message;
+    }
+  }
+
+  function serverNow(principal: Principal, server: ViewServer): ViewServer | undefined {
+    return deps.viewOf(principal).servers.find((candidate) => candidate.instance === server.instance);
+  }
+
+  return async (principal, server, maxAgeMs) => {
+    const signal = abortAfter(loadTimeoutMs, lifetime);
+    const release = await turns[deps.settings().parallelLoading ? "several" : "one"].acquire(signal);
+    const startedMs = deps.clock.monotonic();
+    try {
+      const stale = await refresh(principal, server, maxAgeMs, signal);
+      const current = serverNow(principal, server) ?? server;
+      const patience = AbortSignal.timeout(prepareWaitMs);
+      await untilAborted(deps.prepare(current.tools, signal), patience).catch(() => undefined);
+      lifetime.throwIfAborted();
+      return { server: current, durationMs: deps.clock.monotonic() - startedMs, stale };
+    } finally {
+      release();
+    }
+  };
+}

@@ -1,0 +1,168 @@
+import { noneLoaded, type LoadedNamespaces } from "../../catalog/model/namespace-names.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { ViewServer } from "../../catalog/model/view.ts";
+import type { NamespaceSettings } from "../../config/config.ts";
+import type { EventBus } from "../../kernel/event-bus.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { chooseVictim } from "./namespace-choice.ts";
+import type { NamespaceUse } from "./namespace-usage.ts";
+
+/** The namespaces that are loaded for one principal. */
+export interface NamespaceSet {
+  /** As last seen: a changed file may bring another object for the same person. */
+  principal: Principal;
+  readonly loaded: Map<InstanceId, LoadedNamespace>;
+  /** What views show; a new object after every change. */
+  snapshot: LoadedNamespaces;
+  readonly counts: {
+    loads: number;
+    hits: number;
+    evictions: number;
+    errors: number;
+    loadTimeMs: number;
+    migrations: number;
+  };
+}
+
+export interface LoadedNamespace {
+  readonly server: ViewServer;
+  /** Wall clock. */
+  readonly loadedAtMs: number;
+  readonly tools: readonly ToolEntry[];
+  /** Monotonic. */
+  lastUseMs: number;
+}
+
+export type EvictionReason = "idle" | "room" | "gone";
+
+/** All sets: what enters them, and what leaves them for it. */
+export interface NamespaceSets {
+  /** The principal's set; made when there is none, in which case `onNew` runs. */
+  of(principal: Principal): NamespaceSet;
+  find(principal: PrincipalId): NamespaceSet | undefined;
+  all(): Iterable<NamespaceSet>;
+  touch(set: NamespaceSet, entry: LoadedNamespace): void;
+  /** Since when it is loaded; undefined when there is no room because everything is to be kept. */
+  enter(set: NamespaceSet, server: ViewServer, why: "asked" | "preload", durationMs: number): number | undefined;
+  evict(set: NamespaceSet, instance: InstanceId, why: EvictionReason): void;
+}
+
+export interface NamespaceSetsDeps {
+  readonly settings: () => NamespaceSettings;
+  readonly useOf: (principal: PrincipalId, instance: InstanceId) => NamespaceUse | undefined;
+  /** Frees the tools' validators. */
+  readonly release: (tools: readonly ToolEntry[]) => void;
+  readonly onNew: (principal: Principal) => void;
+  readonly events: EventBus;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Principals whose sets are kept; one that has nothing loaded goes first. */
+const mostPrincipals = 1_000;
+
+export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
+  const { clock, events } = deps;
+  const sets = new Map<PrincipalId, NamespaceSet>();
+
+  function open(principal: Principal): NamespaceSet {
+    const counts = { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 };
+    const made: NamespaceSet = { principal, loaded: new Map(), snapshot: noneLoaded, counts };
+    sets.set(principal.id, made);
+    if (sets.size > mostPrincipals) forgetOne();
+    deps.onNew(principal);
+    return made;
+  }
+
+  function forgetOne(): void {
+    // Never the one that was just made.
+    const earlier = [...sets.values()].slice(0, -1);
+    const gone = earlier.find((set) => set.loaded.size === 0) ?? earlier[0];
+    if (gone === undefined) return;
+    for (const instance of [...gone.loaded.keys()]) evict(gone, instance, "gone");
+    sets.delete(gone.principal.id);
+  }
+
+  function enter(
+    set: NamespaceSet,
+    server: ViewServer,
+    why: "asked" | "preload",
+    durationMs: number,
+  ): number | undefined {
+    const known = set.loaded.get(server.instance);
+    if (known !== undefined && known.tools === server.tools) return known.loadedAtMs;
+    if (known !== undefined) freeTools(set, known, server.tools);
+    else if (!makeRoom(set, server)) return undefined;
+    const loadedAtMs = clock.now();
+    set.loaded.set(server.instance, { server, loadedAtMs, tools: server.tools, lastUseMs: clock.monotonic() });
+    set.counts.loads += 1;
+    set.counts.loadTimeMs += durationMs;
+    publish(set);
+    events.emit({ type: "namespace.loaded", ...about(set, server), tools: server.tools.length, durationMs, why });
+    return loadedAtMs;
+  }
+
+  /** False when everything that is loaded is to be kept, and there is no room beside it. */
+  function makeRoom(set: NamespaceSet, coming: ViewServer): boolean {
+    const settings = deps.settings();
+    while (set.loaded.size >= settings.maxLoaded) {
+      const victim = chooseVictim(set.loaded, settings, (instance) => deps.useOf(set.principal.id, instance));
+      if (victim === undefined) {
+        const reason = `${set.loaded.size} namespaces are loaded (namespaces.maxLoaded), all of them to be kept`;
+        deps.log.warn(
+          { component: "namespaces", server: coming.slug },
+          `${coming.namespace} is not kept loaded: ${reason}`,
+        );
+        return false;
+      }
+      evict(set, victim, "room");
+    }
+    return true;
+  }
+
+  function evict(set: NamespaceSet, instance: InstanceId, why: EvictionReason): void {
+    const entry = set.loaded.get(instance);
+    if (entry === undefined) return;
+    set.loaded.delete(instance);
+    set.counts.evictions += 1;
+    freeTools(set, entry, []);
+    publish(set);
+    events.emit({ type: "namespace.evicted", ...about(set, entry.server), why });
+  }
+
+  /** Validators are shared by content: those that another principal's set has, or that the new list still has, stay. */
+  function freeTools(set: NamespaceSet, entry: LoadedNamespace, staying: readonly ToolEntry[]): void {
+    for (const other of sets.values()) if (other !== set && other.loaded.has(entry.server.instance)) return;
+    const kept = new Set(staying.map((tool) => tool.hash));
+    deps.release(entry.tools.filter((tool) => !kept.has(tool.hash)));
+  }
+
+  function publish(set: NamespaceSet): void {
+    set.snapshot = new Map([...set.loaded].map(([instance, { loadedAtMs }]) => [instance, { loadedAtMs }]));
+  }
+
+  function about({ principal }: NamespaceSet, { instance, slug, namespace }: ViewServer) {
+    return { atMs: clock.now(), principal: principal.id, instance, server: slug, namespace };
+  }
+
+  return {
+    of(principal) {
+      const known = sets.get(principal.id);
+      if (known === undefined) return open(principal);
+      known.principal = principal;
+      return known;
+    },
+    find: (principal) => sets.get(principal),
+    all: () => sets.values(),
+    touch(set, entry) {
+      entry.lastUseMs = clock.monotonic();
+      set.counts.hits += 1;
+      events.emit({ type: "namespace.used", ...about(set, entry.server) });
+    },
+    enter,
+    evict,
+  };
+}

@@ -1,0 +1,139 @@
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+
+/** How often one principal used one namespace; decides who is evicted first, and what is loaded again next time. */
+export interface NamespaceUse {
+  readonly loads: number;
+  readonly calls: number;
+  /** Wall clock. */
+  readonly lastUsedAtMs: number;
+  readonly tools: ReadonlyMap<string, number>;
+}
+
+/** What is kept on disk: principal, instance, counts. Satisfied by `store/`. */
+export interface NamespaceUsageStore extends AsyncDisposable {
+  /** Undefined when nothing was kept, or it cannot be read. */
+  load(): Promise<readonly KeptUse[] | undefined>;
+  /** Returns at once; the newest value wins. */
+  save(uses: readonly KeptUse[]): void;
+}
+
+export interface KeptUse {
+  readonly principal: PrincipalId;
+  readonly instance: InstanceId;
+  readonly loads: number;
+  readonly calls: number;
+  readonly lastUsedAtMs: number;
+  readonly tools: Readonly<Record<string, number>>;
+}
+
+export interface NamespaceUsage {
+  countLoad(principal: PrincipalId, instance: InstanceId, atMs: number): void;
+  countCall(principal: PrincipalId, instance: InstanceId, tool: string, atMs: number): void;
+  get(principal: PrincipalId, instance: InstanceId): NamespaceUse | undefined;
+  of(principal: PrincipalId): ReadonlyMap<InstanceId, NamespaceUse>;
+  /** Takes in what was kept; what was counted meanwhile is added to it. */
+  adopt(uses: readonly KeptUse[]): void;
+  snapshot(): readonly KeptUse[];
+}
+
+/** Principals, namespaces of each, tools of each: beyond it the one unused for longest is forgotten. */
+const mostPrincipals = 1_000;
+const mostNamespaces = 1_000;
+const mostTools = 1_000;
+/** Counts are halved together when one gets there: what was used last year must not beat what is used this week for ever. */
+const halveAt = 10_000;
+
+interface Counts {
+  loads: number;
+  calls: number;
+  lastUsedAtMs: number;
+  readonly tools: Map<string, number>;
+}
+
+export function createNamespaceUsage(): NamespaceUsage {
+  const principals = new Map<PrincipalId, Map<InstanceId, Counts>>();
+
+  function countsOf(principal: PrincipalId, instance: InstanceId): Counts {
+    const namespaces = entryOf(principals, principal, mostPrincipals, lastUseOf, () => new Map<InstanceId, Counts>());
+    return entryOf(
+      namespaces,
+      instance,
+      mostNamespaces,
+      (counts) => counts.lastUsedAtMs,
+      () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }),
+    );
+  }
+
+  function grow(principal: PrincipalId, counts: Counts, atMs: number): void {
+    counts.lastUsedAtMs = Math.max(counts.lastUsedAtMs, atMs);
+    if (counts.loads + counts.calls < halveAt) return;
+    for (const other of principals.get(principal)?.values() ?? []) {
+      other.loads = Math.floor(other.loads / 2);
+      other.calls = Math.floor(other.calls / 2);
+    }
+  }
+
+  return {
+    countLoad(principal, instance, atMs) {
+      const counts = countsOf(principal, instance);
+      counts.loads += 1;
+      grow(principal, counts, atMs);
+    },
+    countCall(principal, instance, tool, atMs) {
+      const counts = countsOf(principal, instance);
+      counts.calls += 1;
+      const before = counts.tools.get(tool);
+      if (before === undefined && counts.tools.size >= mostTools)
+        counts.tools.delete(leastOf(counts.tools, (count) => count));
+      counts.tools.set(tool, (before ?? 0) + 1);
+      grow(principal, counts, atMs);
+    },
+    get: (principal, instance) => principals.get(principal)?.get(instance),
+    of: (principal) => principals.get(principal) ?? new Map(),
+    adopt(uses) {
+      for (const use of uses) {
+        const counts = countsOf(use.principal, use.instance);
+        counts.loads += use.loads;
+        counts.calls += use.calls;
+        counts.lastUsedAtMs = Math.max(counts.lastUsedAtMs, use.lastUsedAtMs);
+        for (const [tool, count] of Object.entries(use.tools).slice(0, mostTools))
+          counts.tools.set(tool, (counts.tools.get(tool) ?? 0) + count);
+      }
+    },
+    snapshot: () =>
+      [...principals].flatMap(([principal, namespaces]) =>
+        [...namespaces].map(([instance, { loads, calls, lastUsedAtMs, tools }]) => ({
+          principal,
+          instance,
+          loads,
+          calls,
+          lastUsedAtMs,
+          tools: Object.fromEntries(tools),
+        })),
+      ),
+  };
+}
+
+/** The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay as they are. */
+function entryOf<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
+  most: number,
+  rank: (value: Value) => number,
+  make: () => Value,
+): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  if (map.size >= most) map.delete(leastOf(map, rank));
+  const value = make();
+  map.set(key, value);
+  return value;
+}
+
+function leastOf<Key, Value>(map: ReadonlyMap<Key, Value>, rank: (value: Value) => number): Key {
+  return [...map].reduce((least, other) => (rank(other[1]) < rank(least[1]) ? other : least))[0];
+}
+
+function lastUseOf(namespaces: ReadonlyMap<unknown, Counts>): number {
+  return Math.max(0, ...[...namespaces.values()].map((counts) => counts.lastUsedAtMs));
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { localPrincipal } from "../../kernel/principal.ts";
+import { mayUse } from "./policy.ts";
+
+const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean =>
+  mayUse(localPrincipal, { rules: { allow, deny, rename: {}, describe: {} }, tool });
+
+test("without rules every tool may be used; with an allow list only those on it; deny wins", () => {
+  expect(may("a", undefined)).toBe(true);
+  expect(may("a", [])).toBe(false);
+  expect(may("a", ["a"])).toBe(true);
+  expect(may("b", ["a"])).toBe(false);
+  expect(may("a", ["a"], ["a"])).toBe(false);
+});
+
+test("a star stands for any run of characters, anywhere and more than once", () => {
+  for (const [pattern, name, matches] of [
+    ["*", "", true],
+    ["*", "anything", true],
+    ["get_*", "get_x", true],
+    ["get_*", "forget_x", false],
+    ["*_issue", "create_issue", true],
+    ["*_issue", "create_issues", false],
+    ["a*b*c", "a-b-c", true],
+    ["a*b*c", "abc", true],
+    ["a*b*c", "acb", false],
+    ["ab*ba", "aba", false],
+    ["a**b", "ab", true],
+    ["A", "a", false],
+    [".*", "x", false],
+  ] as const)
+    expect(may(name, [pattern]), `${pattern} ${name}`).toBe(matches);
+});
+
+test("a pattern full of stars takes linear time", () => {
+  expect(may("a".repeat(100_000), [`${"a*".repeat(1_000)}b`])).toBe(false);
+});

@@ -1,0 +1,39 @@
+import type { ToolRules } from "../../config/config.ts";
+import type { Principal } from "../../kernel/principal.ts";
+
+/** What the decision is about. */
+export interface PolicySubject {
+  readonly rules: ToolRules;
+  /** The server's own name of the tool: a rename must not lift a rule. */
+  readonly tool: string;
+}
+
+/**
+ * Who may see and call what: one pure function, used by views and by routing, so that what is hidden cannot be called either.
+ * Deny wins over allow; without an allow list every tool is allowed.
+ */
+export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
+  const { rules, tool } = subject;
+  if (rules.deny.some((pattern) => matchesPattern(pattern, tool))) return false;
+  if (rules.within?.every((list) => isListed(list, tool)) === false) return false;
+  return rules.allow === undefined || isListed(rules.allow, tool);
+}
+
+function isListed(patterns: readonly string[], tool: string): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern, tool));
+}
+
+/** `*` stands for any run of characters. Linear: no expression is built from configuration. */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  const last = rest.pop() ?? "";
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}

@@ -1,0 +1,107 @@
+import { _, type Ajv, type Options } from "ajv";
+import standalone from "ajv/dist/standalone/index.js";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { dialectsOf, isDraft04, type Dialect } from "./dialects.ts";
+import { checkedFormats } from "./formats.ts";
+import { guardKeywords } from "./guards.ts";
+import { runtimeNames } from "./runtime.ts";
+
+export type Compiled =
+  | { readonly kind: "code"; readonly code: string }
+  | { readonly kind: "unvalidated"; readonly reason: string };
+
+/** Larger schemas behind a `$ref` become functions; smaller ones are written out where they are used. */
+const inlinedKeywords = 8;
+
+/**
+ * Compiles one JSON Schema to the text of a CommonJS module that exports its validator, with Ajv. Runs in the worker: this
+ * may take seconds and megabytes. Never fetches a `$ref`; never throws.
+ *
+ * @param text the schema as JSON
+ * @param codeLimit characters of code beyond which the schema stays unvalidated
+ */
+export function compileSchema(text: string, codeLimit: number): Compiled {
+  const schema: unknown = JSON.parse(text);
+  if (!isJsonObject(schema)) return { kind: "unvalidated", reason: "the schema is no object" };
+  const danger = findDanger(schema);
+  if (danger !== undefined) return { kind: "unvalidated", reason: danger };
+  const dialects = dialectsOf(schema);
+  let reason = "its $schema names an unknown dialect";
+  for (const dialect of dialects) {
+    try {
+      const code = compileAs(dialect, schema);
+      if (code.length <= codeLimit) return { kind: "code", code };
+      return { kind: "unvalidated", reason: `its validator has more than ${codeLimit} characters` };
+    } catch (error) {
+      // The first dialect's complaint is the one to show.
+      if (dialect === dialects[0]) reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
+    }
+  }
+  return { kind: "unvalidated", reason };
+}
+
+function compileAs(dialect: Dialect, schema: JsonObject): string {
+  const draft04 = isDraft04(schema);
+  // The root's own `id` of draft-04 moves no local reference; any other makes Ajv refuse.
+  const dropped = draft04 ? ["$schema", "id"] : ["$schema"];
+  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !dropped.includes(key)));
+  const ajv = dialect.create(ajvOptions());
+  for (const [name, type] of Object.entries(checkedFormats)) addFormat(ajv, name, type);
+  guardKeywords(ajv, draft04);
+  return standalone.default(ajv, ajv.compile(rest));
+}
+
+function ajvOptions(): Options {
+  return {
+    strict: false,
+    // Inherited names are no members: `{}` has no `constructor`, whatever a schema requires.
+    ownProperties: true,
+    allErrors: false,
+    messages: false,
+    // The meta-schema would refuse a whole schema for one repeated name; each keyword's own form is still checked.
+    meta: false,
+    validateSchema: false,
+    logger: false,
+    inlineRefs: inlinedKeywords,
+    // Ajv's optimizer takes quadratic time and saves a tenth of the code.
+    code: {
+      source: true,
+      optimize: false,
+      formats: _`require(${runtimeNames.formats})`,
+      regExp: patternStandIn(),
+    },
+  };
+}
+
+function addFormat(ajv: Ajv, name: string, type: "string" | "number"): void {
+  if (type === "number") ajv.addFormat(name, { type, validate: () => true });
+  else ajv.addFormat(name, { type, validate: () => true });
+}
+
+/** Nothing is matched in the worker; the code that it writes asks the main thread's runtime for a matcher. */
+function patternStandIn(): NonNullable<NonNullable<Options["code"]>["regExp"]> {
+  const create = (pattern: string) => ({ test: () => true, toString: () => pattern });
+  return Object.assign(create, { code: `require(${JSON.stringify(runtimeNames.matcher)})` });
+}
+
+/**
+ * Ajv writes `$id` into a comment of its code without hiding the comment's end, so that a hostile one would run as code here
+ * and in the gateway; and `$async` makes a validator whose answer is a promise. Neither is looked at by place: any schema
+ * may be reached through a `$ref`.
+ */
+function findDanger(root: JsonObject): string | undefined {
+  const stack: unknown[] = [root];
+  while (stack.length > 0) {
+    const value = stack.pop();
+    if (typeof value !== "object" || value === null) continue;
+    if (Object.hasOwn(value, "$async")) return "it uses $async";
+    if (Object.hasOwn(value, "$id") && endsComment((value as JsonObject)["$id"])) return "its $id is no URI";
+    // One by one: a call takes no hundred thousand arguments.
+    for (const member of Object.values(value)) stack.push(member);
+  }
+  return undefined;
+}
+
+function endsComment(id: unknown): boolean {
+  return JSON.stringify(id).includes("*/");
+}

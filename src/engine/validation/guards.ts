@@ -1,0 +1,132 @@
+import { _, type Ajv, type CodeKeywordDefinition, type KeywordCxt } from "ajv";
+import { stringify } from "ajv/dist/compile/codegen/index.js";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { unitsPerLook } from "./budget.ts";
+import { checkedFormats } from "./formats.ts";
+import { patternCost } from "./pattern.ts";
+import { runtimeNames } from "./runtime.ts";
+
+type EmitCode = CodeKeywordDefinition["code"];
+
+/** Keywords that cost more than a step: how many units of the budget, for this schema. */
+const charges: Readonly<Record<string, number | "entries" | "items">> = {
+  $ref: 8,
+  $dynamicRef: 8,
+  $recursiveRef: 8,
+  allOf: "entries",
+  anyOf: "entries",
+  oneOf: "entries",
+  enum: "entries",
+  required: "entries",
+  properties: "entries",
+  dependencies: "entries",
+  dependentRequired: "entries",
+  dependentSchemas: "entries",
+  prefixItems: "entries",
+  items: "items",
+  additionalItems: "items",
+  unevaluatedItems: "items",
+  contains: "items",
+  uniqueItems: "items",
+  // The number of an object's members is not known without counting them: as if there were many.
+  patternProperties: unitsPerLook / 8,
+  propertyNames: unitsPerLook / 8,
+  additionalProperties: unitsPerLook / 32,
+  unevaluatedProperties: unitsPerLook / 4,
+  minProperties: unitsPerLook,
+  maxProperties: unitsPerLook,
+};
+
+/** Programs of all patterns of one schema together, in RE2 instructions. */
+const totalProgramLimit = 20_000;
+/** Names that an error about an unknown field lists. */
+const namedFieldLimit = 20;
+
+/**
+ * Changes what this Ajv writes, so that its code is safe to run on the main thread: it pays from the budget, leaves out
+ * patterns that RE2 cannot run and formats that are not checked, and says which fields are allowed where one is unknown.
+ */
+export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
+  const usable = createPatternJudge();
+  for (const [keyword, charge] of Object.entries(charges)) {
+    change(ajv, keyword, (emit) => (cxt, ruleType) => {
+      emitCharge(cxt, charge);
+      return emit(cxt, ruleType);
+    });
+  }
+  change(ajv, "pattern", (emit) => (cxt, ruleType) => (usable(String(cxt.schema)) ? emit(cxt, ruleType) : undefined));
+  change(
+    ajv,
+    "format",
+    (emit) => (cxt, ruleType) => (Object.hasOwn(checkedFormats, String(cxt.schema)) ? emit(cxt, ruleType) : undefined),
+  );
+  for (const keyword of ["patternProperties", "additionalProperties"]) {
+    change(ajv, keyword, (emit) => (cxt, ruleType) => {
+      if (hasUsablePatterns(cxt, usable)) return emit(cxt, ruleType);
+      // Nobody can tell which members the lost pattern speaks of: all of them count as known.
+      cxt.it.props = true;
+      return undefined;
+    });
+  }
+  nameAllowedFields(ajv);
+  // `id` means something in draft-04 only, where Ajv does not support it and says so.
+  if (!isDraft04) change(ajv, "id", () => () => undefined);
+}
+
+function emitCharge(cxt: KeywordCxt, charge: number | "entries" | "items"): void {
+  const { gen, data, schema } = cxt;
+  const budget = gen.scopeValue("func", {
+    ref: runtimeNames,
+    code: _`require(${runtimeNames.budget})`,
+  });
+  if (charge === "items") gen.code(_`if((${budget}.left-=${data}.length+2)<0)${budget}.look();`);
+  else {
+    const units = charge === "entries" ? 1 + Object.keys(Object(schema)).length : charge;
+    gen.code(_`if((${budget}.left-=${units})<0)${budget}.look();`);
+  }
+}
+
+function hasUsablePatterns(cxt: KeywordCxt, usable: (pattern: string) => boolean): boolean {
+  const patterns: unknown = cxt.parentSchema["patternProperties"];
+  return !isJsonObject(patterns) || Object.keys(patterns).every(usable);
+}
+
+/** One per schema: its patterns together have a limit, too. */
+function createPatternJudge(): (pattern: string) => boolean {
+  const verdicts = new Map<string, boolean>();
+  let left = totalProgramLimit;
+  return (pattern) => {
+    const known = verdicts.get(pattern);
+    if (known !== undefined) return known;
+    const cost = left > 0 ? patternCost(pattern) : undefined;
+    left -= cost ?? 0;
+    verdicts.set(pattern, cost !== undefined);
+    return cost !== undefined;
+  };
+}
+
+function nameAllowedFields(ajv: Ajv): void {
+  const definition = definitionOf(ajv, "additionalProperties");
+  if (definition === undefined) return;
+  definition.error = {
+    message: "unknown field",
+    params: ({ params, parentSchema }) => {
+      const properties: unknown = parentSchema?.["properties"];
+      const allowed = isJsonObject(properties) ? Object.keys(properties).slice(0, namedFieldLimit) : [];
+      const others = isJsonObject(parentSchema?.["patternProperties"]) ? ["..."] : [];
+      return _`{additionalProperty: ${params["additionalProperty"]}, allowed: ${stringify([...allowed, ...others])}}`;
+    },
+  };
+}
+
+function change(ajv: Ajv, keyword: string, wrap: (emit: EmitCode) => EmitCode): void {
+  const definition = definitionOf(ajv, keyword);
+  if (definition !== undefined) definition.code = wrap(definition.code);
+}
+
+/** The instance's own copy of a keyword's definition; undefined when its dialect lacks the keyword. */
+function definitionOf(ajv: Ajv, keyword: string): CodeKeywordDefinition | undefined {
+  const rule = ajv.RULES.all[keyword];
+  if (typeof rule !== "object" || !("code" in rule.definition)) return undefined;
+  return rule.definition as CodeKeywordDefinition;
+}

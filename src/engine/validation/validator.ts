@@ -1,0 +1,53 @@
+import type { ErrorObject } from "ajv";
+import { GivenUp } from "./budget.ts";
+import { explain } from "./argument-problem.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Problem } from "./wording.ts";
+
+/** One compiled schema. */
+export interface Validator {
+  /**
+   * What is wrong with the value first, or undefined: it fits, or the check had to be given up (out of time, on endless
+   * recursion). Synchronous; never throws, never changes the value.
+   */
+  check(value: unknown): Problem | undefined;
+}
+
+/** Checks that ran out of time before a schema is no longer tried: each costs every caller as long. */
+const strikeLimit = 3;
+
+/** Makes a validator of the worker's code. Throws when the code cannot be run. */
+export function instantiate(code: string, runtime: Runtime): Validator {
+  const validate = evaluate(code, runtime);
+  let strikes = 0;
+  return {
+    check(value) {
+      if (strikes >= strikeLimit) return undefined;
+      runtime.budget.begin();
+      try {
+        if (validate(value)) return undefined;
+        const errors = validate.errors ?? [];
+        validate.errors = null;
+        return explain(errors, value);
+      } catch (error) {
+        // A check that cannot be finished is no reason to refuse a call. Recursion without end shows as a RangeError.
+        strikes += error instanceof GivenUp ? 1 : strikeLimit;
+        return undefined;
+      }
+    },
+  };
+}
+
+interface Validate {
+  (value: unknown): boolean;
+  errors?: readonly ErrorObject[] | null;
+}
+
+/** The code comes from our own worker: Ajv quotes whatever a schema holds, and `compileSchema` refuses what it does not. */
+function evaluate(code: string, runtime: Runtime): Validate {
+  const module: { exports: unknown } = { exports: undefined };
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the main thread must not load Ajv, nor compile with it
+  new Function("module", "require", code)(module, runtime.require);
+  if (typeof module.exports !== "function") throw new Error("compiled code exports no function");
+  return module.exports as Validate;
+}

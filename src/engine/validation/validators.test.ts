@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { hostileSchemas } from "../../../bench/hostile-schemas.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { Verdict } from "./validator-cache.ts";
+import { createValidators } from "./validators.ts";
+
+const never = new AbortController().signal;
+const reasons = new Map<string, string>();
+const validators = createValidators({
+  clock: systemClock,
+  onUnvalidated: (hash, reason) => reasons.set(hash, reason),
+});
+afterAll(() => validators[Symbol.asyncDispose]());
+
+const prepare = (schema: JsonObject): Promise<Verdict> => validators.prepare(JSON.stringify(schema), schema, never);
+
+/** What a check says of a value; fails the test when the schema is unvalidated. */
+async function check(schema: JsonObject, value: unknown): Promise<{ path: string; message: string } | undefined> {
+  const verdict = await prepare(schema);
+  if (verdict === "unvalidated") throw new Error(`unvalidated: ${reasons.get(JSON.stringify(schema))}`);
+  return verdict.check(value);
+}
+
+test("a check changes nothing: no defaults, no coercion, no removal", async () => {
+  const schema = {
+    properties: { a: { default: 1 }, b: { type: "number" } },
+    additionalProperties: false,
+  };
+  const value = Object.freeze({ b: "5", c: 1 });
+  await check(schema, value);
+  expect(value).toEqual({ b: "5", c: 1 });
+});
+
+describe("FAULT 15: names of Object.prototype are plain data", () => {
+  test("inherited members are neither required members nor checked", async () => {
+    expect(await check({ required: ["toString"] }, {})).toMatchObject({ path: "toString" });
+    expect(
+      await check({ properties: { constructor: { type: "string" }, toString: { type: "string" } } }, {}),
+    ).toBeUndefined();
+    expect(await check({ properties: { constructor: { type: "string" } } }, { constructor: 1 })).toMatchObject({
+      path: "constructor",
+    });
+  });
+
+  test("__proto__ in arguments, schemas and format names changes no prototype", async () => {
+    const argument: unknown = JSON.parse('{"__proto__":{"admin":true},"a":1}');
+    expect(await check({ type: "object" }, argument)).toBeUndefined();
+    expect(await check({ additionalProperties: false, properties: { a: {} } }, argument)).toMatchObject({
+      path: "__proto__",
+    });
+    const schema = JSON.parse(
+      '{"properties":{"__proto__":{"default":{"admin":true}},"a":{"format":"__proto__"}}}',
+    ) as JsonObject;
+    expect(await check(schema, { a: "x" })).toBeUndefined();
+    expect(await check({ format: "hasOwnProperty" }, "x")).toBeUndefined();
+    expect(({} as { admin?: unknown }).admin).toBeUndefined();
+  });
+});
+
+describe("FAULT 18: numbers that JavaScript cannot hold are not refused for it", () => {
+  const parsed = (text: string): unknown => JSON.parse(text);
+
+  test.each([
+    [{ type: "number" }, "1e400"],
+    [{ type: "integer" }, "1e400"],
+    [{ type: "integer", multipleOf: 2 }, "1e400"],
+    [{ type: "integer" }, "9007199254740993"],
+    [{ exclusiveMinimum: 9007199254740992 }, "9007199254740993"],
+    [{ uniqueItems: true }, "[9007199254740992,9007199254740993]"],
+    [{ type: "integer" }, "-0"],
+  ])("%j takes %s", async (schema, text) => {
+    expect(await check(schema, parsed(text))).toBeUndefined();
+  });
+
+  test("a limit still holds for them", async () => {
+    expect(await check({ maximum: 10 }, parsed("1e400"))).toMatchObject({
+      message: "the value must be <= 10",
+    });
+  });
+});
+
+describe("FAULT 61: hostile schemas", () => {
+  test.each(hostileSchemas().map((hostile) => [hostile.name, hostile] as const))(
+    "%s: compiled or unvalidated, and never endless",
+    async (_name, hostile) => {
+      const verdict = await validators.prepare(`hostile ${hostile.name}`, hostile.schema, never);
+      if (verdict !== "unvalidated") verdict.check(hostile.value);
+      expect(await check({ type: "string" }, 1)).toBeDefined();
+      expect(globalThis).not.toHaveProperty("hijacked");
+    },
+  );
+
+  test("$ref with http or file is unvalidated", async () => {
+    expect(await prepare({ $ref: "https://example.com/schema.json" })).toBe("unvalidated");
+    expect(await prepare({ properties: { a: { $ref: "file:///etc/passwd" } } })).toBe("unvalidated");
+  });
+
+  test("$id is nobody else's: two schemas may share one", async () => {
+    expect(await check({ $id: "https://example.com/tool", type: "string" }, 1)).toBeDefined();
+    expect(await check({ $id: "https://example.com/tool", type: "number" }, 1)).toBeUndefined();
+  });
+
+  test.each(["$id", "$defs"])("a comment's end in %s does not become code", async (place) => {
+    const id = "*/;globalThis.hijacked=true;/*";
+    const schema = place === "$id" ? { $id: id } : { $ref: "#/const", const: { $id: id, type: "string" } };
+    expect(await prepare(schema)).toBe("unvalidated");
+  });
+
+  test("a pattern that only backtracking can match is left out, and the rest is checked", async () => {
+    const schema = {
+      properties: {
+        a: { type: "string", pattern: "^(?!b).*$" },
+        b: { type: "string", pattern: "^(a+)+$" },
+      },
+    };
+    expect(await check(schema, { a: "b" })).toBeUndefined();
+    expect(await check(schema, { a: 1 })).toMatchObject({ path: "a" });
+    expect(await check(schema, { b: `${"a".repeat(1_000)}!` })).toMatchObject({ path: "b" });
+  });
+
+  test("a patternProperties key that cannot be matched leaves no field unknown", async () => {
+    const schema = {
+      properties: { a: { type: "string" } },
+      patternProperties: { "^(?!x)": { type: "number" } },
+      additionalProperties: false,
+    };
+    expect(await check(schema, { other: "x" })).toBeUndefined();
+    expect(await check(schema, { a: 1 })).toMatchObject({ path: "a" });
+    expect(await check({ ...schema, patternProperties: { "^x-": { type: "number" } } }, { "x-a": "1" })).toMatchObject({
+      path: "x-a",
+    });
+  });
+
+  test("recursion in schema and value is followed", async () => {
+    const tree = {
+      type: "object",
+      properties: { next: { $ref: "#" } },
+      additionalProperties: false,
+    };
+    let value: JsonObject = { wrong: 1 };
+    for (let level = 0; level < 60; level++) value = { next: value };
+    expect((await check(tree, value))?.message).toMatch(/^unknown field/);
+  });
+});
+
+test("unknown formats are only annotations", async () => {
+  expect(await check({ format: "color" }, "x")).toBeUndefined();
+  expect(await check({ format: "email" }, "x")).toMatchObject({
+    message: "the value must be a valid email",
+  });
+});
+
+test("what was prepared is looked up at once, until it is forgotten", async () => {
+  expect(validators.lookup("known")).toBeUndefined();
+  const verdict = await validators.prepare("known", { type: "string" }, never);
+  expect(validators.lookup("known")).toBe(verdict);
+  validators.forget("known");
+  expect(validators.lookup("known")).toBeUndefined();
+});
+
+test("the main thread does not load Ajv", async () => {
+  await check({ format: "email", pattern: "a", minLength: 1 }, "x");
+  const loaded = Object.keys(createRequire(import.meta.url).cache);
+  expect(loaded.filter((file) => file.includes("/ajv/"))).toEqual([]);
+});
+
+const corpus = join(process.env["BENCH_DATA"] ?? "../shared/retrieval", "corpus/real_mcp.json");
+
+test.skipIf(!existsSync(corpus))(
+  "every schema of 1,478 real tools compiles",
+  async () => {
+    const { tools } = JSON.parse(readFileSync(corpus, "utf8")) as {
+      tools: { id: string; inputSchema: JsonObject }[];
+    };
+    await using own = createValidators({ clock: systemClock });
+    const unvalidated: string[] = [];
+    for (const tool of tools)
+      if ((await own.prepare(tool.id, tool.inputSchema, never)) === "unvalidated") unvalidated.push(tool.id);
+    expect(unvalidated).toEqual([]);
+  },
+  60_000,
+);

@@ -1,0 +1,103 @@
+import { abortReason, untilAborted } from "../../kernel/abort.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { workerUrl } from "../../kernel/worker-file.ts";
+import { createCompiler, type CompileOutcome } from "./compiler.ts";
+import { defaultValidationLimits, type ValidationLimits } from "./schema-limits.ts";
+import { createRuntime } from "./runtime.ts";
+import { schemaText } from "./schema-text.ts";
+import { createValidatorCache, type Verdict } from "./validator-cache.ts";
+import { instantiate } from "./validator.ts";
+
+/**
+ * Checks of arguments and results against the JSON Schemas of tools. The main thread neither loads Ajv
+ * nor compiles: a worker makes code of a schema, once per hash; after that a check is a synchronous call.
+ * Whatever a schema does, the worst is that its values go unchecked.
+ */
+export interface Validators extends AsyncDisposable {
+  /** Something will have to be compiled soon. */
+  warm(): void;
+  /** What is known now; undefined when the schema has not been prepared, or was evicted. */
+  lookup(hash: string): Verdict | undefined;
+  /**
+   * Compiles the schema unless that was done; any number of callers share one compilation, which goes on when they give up.
+   *
+   * @param hash changes with the schema's text; a tool's two schemas need two
+   * @throws the signal's reason; GatewayError DRAINING after disposal
+   */
+  prepare(hash: string, schema: JsonObject, signal: AbortSignal): Promise<Verdict>;
+  forget(hash: string): void;
+  /** Verdicts kept. */
+  readonly size: number;
+}
+
+export interface ValidatorsOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<ValidationLimits>;
+  /** Told why a schema is not checked. */
+  readonly onUnvalidated?: (hash: string, reason: string) => void;
+  /** Entry file of the compile worker; a test may give another. */
+  readonly workerFile?: URL;
+}
+
+export function createValidators(options: ValidatorsOptions): Validators {
+  const limits: ValidationLimits = { ...defaultValidationLimits, ...options.limits };
+  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "compile-worker");
+  const compiler = createCompiler({ clock: options.clock, limits, workerFile });
+  const runtime = createRuntime(() => options.clock.monotonic(), limits.checkMs);
+  const cache = createValidatorCache(limits);
+  let isOut = false;
+  const pending = new Map<string, Promise<Verdict>>();
+
+  async function compile(hash: string, schema: JsonObject): Promise<Verdict> {
+    const text = schemaText(schema, limits);
+    const outcome: CompileOutcome =
+      text === undefined
+        ? { kind: "unvalidated", reason: "the schema is too large or too deep" }
+        : await compiler.compile(text);
+    const wasOut = isOut;
+    isOut = outcome.kind === "unavailable";
+    if (outcome.kind === "code") return keep(hash, outcome.code);
+    // While there is no worker it is tried at every call: once is enough to say so.
+    if (!(isOut && wasOut)) options.onUnvalidated?.(hash, outcome.reason);
+    if (outcome.kind === "unvalidated") cache.set(hash, "unvalidated", 0);
+    return "unvalidated";
+  }
+
+  function keep(hash: string, code: string): Verdict {
+    let verdict: Verdict;
+    try {
+      verdict = instantiate(code, runtime);
+    } catch (error) {
+      options.onUnvalidated?.(hash, error instanceof Error ? error.message : String(error));
+      verdict = "unvalidated";
+    }
+    cache.set(hash, verdict, code.length);
+    return verdict;
+  }
+
+  function share(hash: string, schema: JsonObject): Promise<Verdict> {
+    const promise = compile(hash, schema).finally(() => pending.delete(hash));
+    pending.set(hash, promise);
+    return promise;
+  }
+
+  return {
+    get size() {
+      return cache.size;
+    },
+    warm: compiler.warm,
+    lookup: (hash) => cache.get(hash),
+    async prepare(hash, schema, signal) {
+      const known = cache.get(hash);
+      if (known !== undefined) return known;
+      if (signal.aborted) throw abortReason(signal);
+      return await untilAborted(pending.get(hash) ?? share(hash, schema), signal);
+    },
+    forget: (hash) => cache.delete(hash),
+    async [Symbol.asyncDispose]() {
+      await compiler[Symbol.asyncDispose]();
+      cache.clear();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { Limits } from "../../config/config.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+
+/** What one principal may use at once, so that a client gone wild disturbs nobody else (fault K). */
+export interface Admission {
+  /**
+   * Counts a request. Returns what ends it, to be called once, with the size of its answer: a large one counts as several calls, because it
+   * takes the time of several. Throws RATE_LIMITED with `retry_after_s`.
+   */
+  admit(principal: Principal): (answerBytes?: number) => void;
+  /** Counts a stream that stays open. Returns what ends it, to be called once. Throws RATE_LIMITED with `retry_after_s`. */
+  openStream(principal: Principal): () => void;
+}
+
+export type AdmissionLimits = Pick<Limits, "concurrentCalls" | "callsPerSecond" | "openStreams">;
+
+/** One per principal that has ever called; its functions are made once, so that a call allocates nothing. */
+interface Account {
+  running: number;
+  streams: number;
+  /** Requests that may come now: refilled with time, one second's worth at most. */
+  tokens: number;
+  refilledMs: number;
+  readonly leave: (answerBytes?: number) => void;
+  readonly closeStream: () => void;
+}
+
+/** A call to a local server takes the gateway about as long as this much of an answer. */
+const bytesPerCall = 65_536;
+/** When nobody can say when a call will end. */
+const busyRetryS = 1;
+const streamRetryS = 30;
+
+/** `limits` are asked each time: a changed file changes them. */
+export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Admission {
+  const accounts = new Map<PrincipalId, Account>();
+
+  function openAccount(id: PrincipalId): Account {
+    const account: Account = {
+      running: 0,
+      streams: 0,
+      tokens: limits().callsPerSecond,
+      refilledMs: clock.monotonic(),
+      leave(answerBytes = 0) {
+        account.running -= 1;
+        account.tokens -= Math.floor(answerBytes / bytesPerCall);
+      },
+      closeStream: () => void (account.streams -= 1),
+    };
+    accounts.set(id, account);
+    return account;
+  }
+
+  function refill(account: Account, perSecond: number): void {
+    const nowMs = clock.monotonic();
+    account.tokens = Math.min(perSecond, account.tokens + ((nowMs - account.refilledMs) / 1_000) * perSecond);
+    account.refilledMs = nowMs;
+  }
+
+  return {
+    admit({ id }) {
+      const { callsPerSecond, concurrentCalls } = limits();
+      const account = accounts.get(id) ?? openAccount(id);
+      if (account.tokens < 1 || account.tokens < callsPerSecond / 2) refill(account, callsPerSecond);
+      if (account.tokens < 1)
+        throw refusal(
+          `more than ${callsPerSecond} requests a second (limits.callsPerSecond)`,
+          Math.ceil((1 - account.tokens) / callsPerSecond),
+        );
+      if (account.running >= concurrentCalls)
+        throw refusal(
+          `${account.running} requests of this principal are being worked on already (limits.concurrentCalls)`,
+          busyRetryS,
+        );
+      account.tokens -= 1;
+      account.running += 1;
+      return account.leave;
+    },
+    openStream({ id }) {
+      const { openStreams } = limits();
+      const account = accounts.get(id) ?? openAccount(id);
+      if (account.streams >= openStreams)
+        throw refusal(
+          `${account.streams} streams are open for this principal already (limits.openStreams)`,
+          streamRetryS,
+        );
+      account.streams += 1;
+      return account.closeStream;
+    },
+  };
+}
+
+function refusal(message: string, retryAfterS: number): GatewayError {
+  return new GatewayError("RATE_LIMITED", message, { data: { retry_after_s: retryAfterS } });
+}

@@ -1,0 +1,26 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
+
+/** What Node's HTTP parser, or its timers, do not take, as a row of our table. */
+export function toClientFailure(error: NodeJS.ErrnoException): GatewayError {
+  switch (error.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new GatewayError("BODY_TIMEOUT", "the rest of the request did not arrive in time");
+    case "HPE_HEADER_OVERFLOW":
+      return new GatewayError("HEADERS_TOO_LARGE", "the headers of the request are larger than 16 KB");
+    default:
+      return new GatewayError("REQUEST_INVALID", `what came is not HTTP: ${error.message}`, {
+        hint: "Send requests of HTTP/1.1 (RFC 9112).",
+      });
+  }
+}
+
+/** For a connection on which there is no request to answer: a whole response, after which it is closed. */
+export function toRawRefusal(failure: GatewayError): string {
+  const { http } = failure.row;
+  const text = asciiJson(toProblem(failure));
+  const headers = { ...problemHeaders(failure), Connection: "close", "Content-Length": String(text.length) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${http} ${problemTitle(http)}\r\n${lines.join("")}\r\n${text}`;
+}

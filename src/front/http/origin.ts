@@ -1,0 +1,75 @@
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+
+/** What may reach the gateway by name, and from which sites (DNS rebinding; 2026-07-28, streamable-http, security). */
+export interface OriginRules {
+  /** Host names without port, lower case, brackets kept for IPv6. `*` allows every host. */
+  readonly hosts: ReadonlySet<string>;
+  /** Whole origins, as browsers send them. */
+  readonly origins: ReadonlySet<string>;
+  /** Host headers that were found to be allowed: nearly every request has one of a few. */
+  readonly known: Set<string>;
+}
+
+const mostKnown = 64;
+
+const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
+/** A host name or address with an optional port; nothing that could be read as a path, a user or a fragment. */
+const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
+
+const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
+
+export function createOriginRules(options: {
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}): OriginRules {
+  const own = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
+  const wildcard = own === "0.0.0.0" || own === "[::]";
+  return {
+    hosts: new Set(
+      [...loopbackHosts, ...(wildcard ? [] : [own]), ...options.allowedHosts].map((host) => host.toLowerCase()),
+    ),
+    origins: new Set(options.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, ""))),
+    known: new Set(),
+  };
+}
+
+/**
+ * Throws HOST_INVALID, HOST_FORBIDDEN or ORIGIN_FORBIDDEN (faults 29-33, 39). Called for every request on every route.
+ */
+export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
+  const host = request.headers.host;
+  if (host === undefined || countHosts(request.rawHeaders) !== 1)
+    throw new GatewayError("HOST_INVALID", "the request has no Host header, or several");
+  const { origin } = request.headers;
+  const isPlain = origin === undefined && request.url?.startsWith("/") === true;
+  if (isPlain && rules.known.has(host)) return;
+  // In absolute form the target names the host, and the header counts for nothing (RFC 9112, 3.2.2).
+  const authority = absoluteForm.exec(request.url ?? "/")?.[1] ?? host;
+  const form = hostForm.exec(authority);
+  const name = form?.[1]?.toLowerCase();
+  if (name === undefined)
+    throw new GatewayError("HOST_INVALID", "the Host header is no host name with an optional port");
+  if (!rules.hosts.has(name) && !rules.hosts.has("*"))
+    throw new GatewayError("HOST_FORBIDDEN", "the Host header names a host that is not allowed");
+  if (isPlain && rules.known.size < mostKnown) rules.known.add(host);
+  if (origin === undefined) return;
+  if (isOwnOrigin(origin, authority) || rules.origins.has(origin.toLowerCase()) || rules.origins.has("*")) return;
+  throw new GatewayError("ORIGIN_FORBIDDEN", "the Origin header names a site that is not allowed");
+}
+
+/** Same host and same port as the request itself: our own pages. */
+function isOwnOrigin(origin: string, host: string): boolean {
+  const lower = origin.toLowerCase();
+  return lower === `http://${host.toLowerCase()}` || lower === `https://${host.toLowerCase()}`;
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name !== undefined && name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,93 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { isLogLevel, isWanted } from "../../wire/mcp/log-level.ts";
+import { isHopKey, metaKeys } from "../../wire/mcp/revisions.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Caller, ReplyChannel } from "./caller.ts";
+import type { ClientRequest } from "./message.ts";
+
+/** What travels with a request: who asks, what may be passed on, and the ways back to the client. */
+export function toCallContext(
+  request: ClientRequest,
+  caller: Caller,
+  channel: ReplyChannel,
+  signal: AbortSignal,
+  ask: CallContext["ask"],
+): CallContext {
+  const meta = request.params["_meta"];
+  const onProgress = isJsonObject(meta) ? progressSender(meta, channel) : undefined;
+  const passed = isJsonObject(meta) ? passedMeta(meta) : undefined;
+  const logLevel = logLevelOf(meta, caller);
+  const onLog = caller.client.era === "modern" && logLevel === undefined ? undefined : logSender(logLevel, channel);
+  const { requestState } = request.params;
+  const inputResponses = caller.client.era === "modern" ? request.paramBytes("inputResponses") : undefined;
+  // All fields always: objects of one shape are what the optimizer wants on this path.
+  return {
+    principal: caller.principal,
+    signal,
+    client: caller.client,
+    connected: caller.session?.connected ?? caller.connected,
+    meta: passed,
+    onProgress,
+    onLog,
+    logLevel,
+    ask,
+    inputResponses,
+    requestState: typeof requestState === "string" && caller.client.era === "modern" ? requestState : undefined,
+    extraParams: extraParams(request),
+    transparent: caller.endpoint.exposure.isTransparent,
+    replies: channel,
+  };
+}
+
+/** What calls, reads and prompts take apart, and what belongs to this hop. */
+const ownParams: ReadonlySet<string> = new Set(["name", "arguments", "uri", "_meta", "inputResponses", "requestState"]);
+
+/** What else stands in `params` (2025-11-25: `task`) is for the server. */
+function extraParams(request: ClientRequest): CallContext["extraParams"] {
+  let extra: (readonly [string, JsonBytes])[] | undefined;
+  for (const key in request.params) {
+    const bytes = ownParams.has(key) ? undefined : request.paramBytes(key);
+    if (bytes !== undefined) (extra ??= []).push([key, bytes]);
+  }
+  return extra;
+}
+
+/** The client's own token comes back; values that do not grow are dropped (progress, "MUST increase"). */
+function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: JsonObject) => void) | undefined {
+  const token = meta[metaKeys.progressToken];
+  if (typeof token !== "string" && typeof token !== "number") return undefined;
+  const head = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${asciiJson(token)}`;
+  let last = Number.NEGATIVE_INFINITY;
+  return (params) => {
+    const { progress } = params;
+    // 1e400 is a number in JSON and none in JavaScript, where clients would find null.
+    if (typeof progress !== "number" || !Number.isFinite(progress) || progress <= last) return;
+    last = progress;
+    const { total, ...rest } = params;
+    const told = total === undefined || Number.isFinite(total) ? params : rest;
+    channel.send(`${head},${asciiJson(told).slice(1, -1)}}}`);
+  };
+}
+
+function logSender(least: string | undefined, channel: ReplyChannel): (params: JsonObject) => void {
+  return (params) => {
+    if (!isWanted(params["level"], least)) return;
+    channel.send(`{"jsonrpc":"2.0","method":"notifications/message","params":${asciiJson(params)}}`);
+  };
+}
+
+function logLevelOf(meta: unknown, caller: Caller): string | undefined {
+  if (caller.client.era === "legacy") return caller.session?.logLevel;
+  const level = isJsonObject(meta) ? meta[metaKeys.logLevel] : undefined;
+  return isLogLevel(level) ? level : undefined;
+}
+
+/** Vendor keys and trace context pass; the protocol's own keys are this hop's. */
+function passedMeta(meta: JsonObject): JsonObject | undefined {
+  let passed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(meta)) {
+    if (!isHopKey(key)) (passed ??= Object.create(null) as Record<string, unknown>)[key] = meta[key];
+  }
+  return passed;
+}

@@ -1,0 +1,126 @@
+import type { ToolDefinition } from "./definitions.ts";
+import type { InstanceId, PrincipalId, ServerSlug } from "./ids.ts";
+import type { JsonObject } from "./json-bytes.ts";
+import type { InstanceStatus } from "./status.ts";
+
+/**
+ * Everything that is recorded, one closed union. Names with `mcp.` are API, and do not change. No event holds a secret.
+ */
+export type GatewayEvent =
+  | (AboutInstance & {
+      readonly type: "mcp.server.status_changed";
+      readonly from: InstanceStatus;
+      readonly to: InstanceStatus;
+      readonly reason: string;
+    })
+  | (AboutInstance & {
+      readonly type: "mcp.server.started";
+      readonly pid: number | undefined;
+      readonly durationMs: number;
+    })
+  | (AboutInstance & {
+      readonly type: "mcp.server.crashed";
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly crashes: number;
+      readonly stderr: readonly string[];
+    })
+  | (AboutInstance & { readonly type: "mcp.server.restarted"; readonly reason: string })
+  | (AboutInstance & { readonly type: "mcp.server.dormant"; readonly idleMs: number })
+  | (AboutInstance & { readonly type: "mcp.server.respawned"; readonly durationMs: number })
+  | (AboutInstance & { readonly type: "mcp.server.permanently_failed"; readonly reason: string })
+  | (AboutInstance & { readonly type: "mcp.server.logs"; readonly level: string; readonly line: string })
+  | (AboutInstance & {
+      readonly type: "mcp.request.logs";
+      readonly principal: PrincipalId;
+      readonly method: string;
+      readonly name: string;
+      readonly durationMs: number;
+      /** `ok`, `tool_error` (isError), `error` (the server's JSON-RPC error), or our failure code. */
+      readonly outcome: string;
+    })
+  | (AboutInstance & {
+      readonly type: "mcp.tools.discovered";
+      /** As in the catalog; a sink that writes the event out adds counts, schemas and tokens. */
+      readonly tools: readonly DiscoveredTool[];
+      readonly resources: number;
+      readonly prompts: number;
+      readonly durationMs: number;
+    })
+  | (AboutInstance & {
+      readonly type: "catalog.item_skipped";
+      readonly kind: string;
+      readonly name: string;
+      readonly reason: string;
+    })
+  | (AboutInstance & {
+      readonly type: "catalog.changed";
+      readonly kinds: readonly ("tools" | "resources" | "prompts")[];
+    })
+  /** The server said that these changed, and they were found as they had been. */
+  | (AboutInstance & {
+      readonly type: "catalog.announced";
+      readonly kinds: readonly ("tools" | "resources" | "prompts")[];
+    })
+  /** The server forgot what it had been told in its session, and is in a new one. */
+  | (AboutInstance & { readonly type: "server.session_replaced" })
+  | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
+  /** A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never written down. */
+  | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
+  | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
+  | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
+  | (AboutNamespace & {
+      readonly type: "namespace.loaded";
+      readonly tools: number;
+      readonly durationMs: number;
+      readonly why: "asked" | "preload";
+    })
+  | (AboutNamespace & { readonly type: "namespace.used" })
+  | (AboutNamespace & { readonly type: "namespace.evicted"; readonly why: "idle" | "room" | "gone" })
+  | (AboutNamespace & { readonly type: "namespace.load_failed"; readonly code: string })
+  | {
+      readonly type: "tool.bare_name";
+      readonly atMs: number;
+      readonly principal: PrincipalId;
+      readonly path: string;
+      readonly migrated: boolean;
+    }
+  | {
+      readonly type: "search.done";
+      readonly atMs: number;
+      readonly principal: PrincipalId;
+      readonly engine: string;
+      readonly results: number;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "config.applied";
+      readonly atMs: number;
+      readonly file: string;
+      readonly added: number;
+      readonly changed: number;
+      readonly removed: number;
+    }
+  | { readonly type: "config.refused"; readonly atMs: number; readonly file: string; readonly reason: string }
+  | { readonly type: "gateway.listening"; readonly atMs: number; readonly address: string }
+  | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };
+
+interface AboutInstance {
+  /** Wall clock, ms. */
+  readonly atMs: number;
+  readonly instance: InstanceId;
+  readonly server: ServerSlug;
+}
+
+/** A namespace in the set that is loaded for one principal. */
+interface AboutNamespace extends AboutInstance {
+  readonly principal: PrincipalId;
+  readonly namespace: string;
+}
+
+export interface DiscoveredTool {
+  readonly path: string;
+  readonly definition: ToolDefinition;
+}
+
+export type EventOf<Type extends GatewayEvent["type"]> = Extract<GatewayEvent, { type: Type }>;

@@ -1,0 +1,118 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import { readBearer } from "./authenticator.ts";
+
+/** What is kept of an instance token; satisfied by `store/`. The token itself is nowhere. */
+export interface InstanceTokenRecord {
+  /** SHA-256 of the token, 64 hex digits. */
+  readonly hash: string;
+  readonly instance: InstanceId;
+  /** Who made it: whoever holds the token acts as that principal, on that instance only. */
+  readonly principal: PrincipalId;
+  readonly createdAtMs: number;
+  /** Beginnings of the hashes of the tokens that the principal had then: it falls with any of them (fault 98). */
+  readonly madeUnder: readonly string[];
+}
+
+export interface InstanceTokenStore {
+  read(): readonly InstanceTokenRecord[];
+  /** Resolves when the records are safely on disk; rejects when they cannot be. */
+  write(records: readonly InstanceTokenRecord[]): Promise<void>;
+}
+
+/** Credentials for the endpoint of one instance (`/i/{instance}/mcp`). */
+export interface InstanceTokens {
+  /** A new token, shown only here. Resolves once its hash is kept. */
+  issue(instance: InstanceId, principal: PrincipalId): Promise<string>;
+  /** Whose token the request carries. Throws UNAUTHORIZED, which says nothing of why. */
+  verify(request: IncomingMessage, instance: InstanceId): PrincipalId;
+  /** Takes back the principal's tokens of an instance; how many there were. */
+  revoke(instance: InstanceId, principal: PrincipalId): Promise<number>;
+}
+
+const prefix = "ty_inst_";
+const tokenForm = /^ty_inst_[0-9a-f]{64}$/;
+/** Of one principal for one instance: more are a program that asks for one at every start. The oldest goes. */
+const mostPerInstance = 20;
+
+export function createInstanceTokens(options: {
+  readonly store: InstanceTokenStore;
+  readonly now: () => number;
+  /** Hashes, in hexadecimal digits, of the tokens that the principal has now; none for a gateway that is open. */
+  readonly hashesOf: (principal: PrincipalId) => readonly string[];
+  /** Whether `?token=` is taken (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
+}): InstanceTokens {
+  let records: Map<string, InstanceTokenRecord> | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  /** Read when first needed: most gateways have none. */
+  function known(): Map<string, InstanceTokenRecord> {
+    records ??= new Map(options.store.read().map((record) => [record.hash, record]));
+    return records;
+  }
+
+  /** Writes follow each other, each with what is known when its turn comes. */
+  async function keep(): Promise<void> {
+    writing = writing.catch(() => undefined).then(async () => await options.store.write([...known().values()]));
+    await writing;
+  }
+
+  function own(instance: InstanceId, principal: PrincipalId): InstanceTokenRecord[] {
+    return [...known().values()].filter((record) => record.instance === instance && record.principal === principal);
+  }
+
+  function credentialsOf(principal: PrincipalId): string[] {
+    return options.hashesOf(principal).map((hash) => hash.slice(0, 16));
+  }
+
+  function isStillGood({ principal, madeUnder }: InstanceTokenRecord): boolean {
+    const now = credentialsOf(principal);
+    // Made while the gateway was open, it was nobody's in particular.
+    return madeUnder.length === 0 ? now.length === 0 : madeUnder.every((credential) => now.includes(credential));
+  }
+
+  return {
+    async issue(instance, principal) {
+      const token = `${prefix}${randomBytes(32).toString("hex")}`;
+      const hash = sha256(token).toString("hex");
+      for (const record of own(instance, principal).slice(0, 1 - mostPerInstance)) known().delete(record.hash);
+      known().set(hash, { hash, instance, principal, createdAtMs: options.now(), madeUnder: credentialsOf(principal) });
+      await keep();
+      return token;
+    },
+    verify(request, instance) {
+      const token = readBearer(request) ?? (options.inUrl() ? tokenInUrl(request) : undefined);
+      const hash = token !== undefined && tokenForm.test(token) ? sha256(token) : undefined;
+      const record = hash === undefined ? undefined : known().get(hash.toString("hex"));
+      if (
+        hash === undefined ||
+        record === undefined ||
+        !timingSafeEqual(hash, Buffer.from(record.hash, "hex")) ||
+        record.instance !== instance ||
+        !isStillGood(record)
+      ) {
+        throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance", {
+          hint: "Send Authorization: Bearer <instance token>; POST /api/instances/{id}/token makes one.",
+        });
+      }
+      return record.principal;
+    },
+    async revoke(instance, principal) {
+      const gone = own(instance, principal);
+      for (const record of gone) known().delete(record.hash);
+      if (gone.length > 0) await keep();
+      return gone.length;
+    },
+  };
+}
+
+function tokenInUrl(request: IncomingMessage): string | undefined {
+  const query = (request.url ?? "").split("?", 2)[1];
+  return query === undefined ? undefined : (new URLSearchParams(query).get("token") ?? undefined);
+}
+
+function sha256(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,250 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { abortAfter } from "../../kernel/abort.ts";
+import type { Answer, CallContext, ConnectedClient, Question } from "../../kernel/call-context.ts";
+import { failures } from "../../kernel/failures.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import type { RootsSource } from "../upstream/connection.ts";
+import { createInstance } from "./create-instance.ts";
+import type { Instance } from "./instance.ts";
+import type { CatalogKeeper, InstanceDeps } from "./instance-deps.ts";
+import { configuredRoots, openWithRoots } from "./roots-source.ts";
+import type { RemovalReason } from "./state.ts";
+
+/** Who calls, as far as it decides whose instance the call goes to. */
+export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;
+
+/**
+ * The instances of servers of scope `client`. Beside them each person has one instance of such a server, its base: that one's lists are
+ * what every client of the person is shown, so that tools are found before anything is started for a client, and it serves whoever comes
+ * without a connection and without a name (REST, a request without a session). It is told of no client's roots.
+ */
+export interface ClientInstances {
+  /**
+   * The client's own instance of the server that `base` is, made when it is first used; `leave` when the call is over.
+   * Throws CLIENT_INSTANCE_LIMIT; CALL_CANCELLED when the client has gone.
+   */
+  enter(base: Instance, caller: ClientCaller): Entered;
+  /** The id that a client's instance has, or would have; that of the base for a server of another scope. */
+  idFor(base: Instance, client: ConnectedClient | undefined): InstanceId;
+  get(id: InstanceId): Instance | undefined;
+  /** The instance whose lists a client's stands behind; undefined for every other. */
+  baseOf(id: InstanceId): InstanceId | undefined;
+  /** Which instance of a client's view another instance's news are about; undefined when they are not meant for that client. */
+  seenAs(id: InstanceId, client: ConnectedClient | undefined): InstanceId | undefined;
+  all(): Iterable<Instance>;
+  /** Ends those whose base is gone or another one; the others learn what changed. */
+  follow(baseOf: (id: InstanceId) => Instance | undefined): void;
+  tick(): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface Entered {
+  readonly instance: Instance;
+  leave(): void;
+}
+
+interface Entry {
+  readonly instance: Instance;
+  readonly base: Instance;
+  readonly owner: PrincipalId;
+  readonly client: ConnectedClient | undefined;
+  /** What its client has under way: on a call the client can be asked. */
+  readonly calls: Set<Pick<ClientCaller, "ask">>;
+  lastUseMs: number;
+}
+
+/** A program answers for its roots by itself; one that does not is taken to have none to tell. */
+const rootsMs = 10_000;
+
+export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): ClientInstances {
+  const entries = new Map<InstanceId, Entry>();
+  const leaving = new Map<InstanceId, Promise<void>>();
+  const followed = new WeakSet<ConnectedClient>();
+
+  function enter(base: Instance, caller: ClientCaller): Entered {
+    const name = caller.connected?.id ?? nameOf(caller);
+    // One that was stopped by hand refuses for all of its clients.
+    if (name === undefined || base.state.kind === "stopped") return { instance: base, leave: () => undefined };
+    const entry = entries.get(idOf(base, name)) ?? add(base, name, caller);
+    const call = { ask: caller.ask };
+    entry.calls.add(call);
+    return {
+      instance: entry.instance,
+      leave() {
+        entry.calls.delete(call);
+        entry.lastUseMs = deps.clock.monotonic();
+      },
+    };
+  }
+
+  function add(base: Instance, name: string, caller: ClientCaller): Entry {
+    const { connected, principal } = caller;
+    if (connected?.ended.aborted === true) throw new GatewayError("CALL_CANCELLED", "the client has gone");
+    makeRoom(principal.id, base);
+    const id = idOf(base, name);
+    const calls: Entry["calls"] = new Set();
+    const instance = createInstance(
+      { id, owner: base.owner, server: base.server, missing: missingOf(base), after: leaving.get(id) },
+      depsFor(base, rootsFor(base, caller, calls)),
+    );
+    const lastUseMs = deps.clock.monotonic();
+    const entry: Entry = { instance, base, owner: principal.id, client: connected, calls, lastUseMs };
+    entries.set(id, entry);
+    if (connected !== undefined) endWith(connected);
+    return entry;
+  }
+
+  /** Its lists, its logins and what its server was seen to speak are those of the base. */
+  function depsFor(base: Instance, roots: RootsSource | undefined): InstanceDeps {
+    const { loginOf } = deps;
+    const open: InstanceDeps["open"] = async (server, _own, options, signal) =>
+      await deps.open(
+        server,
+        base.id,
+        { ...options, knownEras: options.knownEras ?? deps.catalog.get(base.id)?.eras },
+        signal,
+      );
+    return {
+      ...deps,
+      open: roots === undefined ? open : openWithRoots(open, roots),
+      keeper: nothingKept,
+      lender: base,
+      ...(loginOf === undefined ? {} : { loginOf: async () => await loginOf(base.id) }),
+      onChange: () => undefined,
+    };
+  }
+
+  function endWith(client: ConnectedClient): void {
+    if (followed.has(client)) return;
+    followed.add(client);
+    client.ended.addEventListener(
+      "abort",
+      () => {
+        for (const entry of entries.values()) if (entry.client === client) dismiss(entry, "client-gone");
+      },
+      { once: true },
+    );
+  }
+
+  /** Those without a connection can be made again at any time: the one unused for longest gives way. */
+  function makeRoom(owner: PrincipalId, base: Instance): void {
+    const own = [...entries.values()].filter((entry) => entry.owner === owner);
+    const most = deps.limits().clientInstances;
+    if (own.length < most) return;
+    const [first, ...rest] = own.filter(({ client, calls }) => client === undefined && calls.size === 0);
+    if (first === undefined)
+      throw new GatewayError(
+        "CLIENT_INSTANCE_LIMIT",
+        `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
+      );
+    dismiss(
+      rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first),
+      "client-gone",
+    );
+  }
+
+  function dismiss({ instance }: Entry, why: RemovalReason): void {
+    entries.delete(instance.id);
+    const gone = instance.remove(why).finally(() => {
+      if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
+    });
+    leaving.set(instance.id, gone);
+  }
+
+  return {
+    enter,
+    idFor: (base, client) => (client === undefined || base.server.scope !== "client" ? base.id : idOf(base, client.id)),
+    get: (id) => entries.get(id)?.instance,
+    baseOf: (id) => entries.get(id)?.base.id,
+    seenAs(id, client) {
+      const entry = entries.get(id);
+      if (entry === undefined) return id;
+      return entry.client !== undefined && entry.client === client ? entry.base.id : undefined;
+    },
+    *all() {
+      for (const { instance } of entries.values()) yield instance;
+    },
+    follow(baseOf) {
+      for (const entry of entries.values()) {
+        const { base, instance } = entry;
+        if (baseOf(base.id) !== base || base.server.scope !== "client")
+          dismiss(entry, baseOf(base.id) === undefined ? "unconfigured" : "reconfigured");
+        else if (!isDeepStrictEqual(instance.server, base.server)) void instance.reconfigure(base.server);
+      }
+    },
+    tick() {
+      const idleMs = deps.limits().sessionIdleMs;
+      for (const entry of entries.values()) {
+        const isIdle = entry.calls.size === 0 && deps.clock.monotonic() - entry.lastUseMs > idleMs;
+        if (entry.client === undefined && isIdle) dismiss(entry, "client-gone");
+        else entry.instance.tick();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const entry of entries.values()) dismiss(entry, "stopping");
+      await Promise.all(leaving.values());
+    },
+  };
+}
+
+const nothingKept: CatalogKeeper = Object.freeze({
+  load: async () => await Promise.resolve(undefined),
+  save: async () => await Promise.resolve(),
+  remove: async () => await Promise.resolve(),
+});
+
+function idOf(base: Instance, name: string): InstanceId {
+  return `${base.id}@${name}` as InstanceId;
+}
+
+/** A client without a connection (2026-07-28 over HTTP) is known by its credential and by what it calls itself. */
+function nameOf({ principal, client }: ClientCaller): string | undefined {
+  if (!isJsonObject(client.info) || typeof client.info["name"] !== "string") return undefined;
+  const { name, version } = client.info;
+  return createHash("sha256")
+    .update(JSON.stringify([principal.id, name, String(version)]))
+    .digest("hex")
+    .slice(0, 12);
+}
+
+function missingOf({ state }: Instance): readonly string[] {
+  return state.kind === "unconfigured" ? state.missing : [];
+}
+
+/**
+ * What a server is told at `initialize` it keeps for all that follows. So roots are those of a client that is connected; two windows of one
+ * program cannot be told apart without a connection, and one would read the other's folders.
+ */
+function rootsFor(base: Instance, caller: ClientCaller, calls: Entry["calls"]): RootsSource | undefined {
+  const { connected } = caller;
+  if (connected === undefined || !isJsonObject(caller.client.capabilities["roots"]))
+    return base.server.roots === undefined ? undefined : configuredRoots(base.server.roots);
+  return { answer: async (params, signal) => await askForRoots(params, signal, connected, calls) };
+}
+
+async function askForRoots(
+  params: JsonBytes,
+  signal: AbortSignal,
+  connected: ConnectedClient,
+  calls: Entry["calls"],
+): Promise<Answer> {
+  const question: Question = { method: "roots/list", params };
+  const limit = abortAfter(rootsMs, signal);
+  let failure = new GatewayError("CLIENT_CANNOT_ANSWER", "the client cannot be asked for its roots now");
+  // A call that is under way reaches every client; the connection itself only one that listens on it.
+  for (const ask of [...calls].map((call) => call.ask).concat(connected.ask)) {
+    if (ask === undefined) continue;
+    try {
+      return await ask(question, limit);
+    } catch (error) {
+      failure = toGatewayError(error);
+      if (limit.aborted) break;
+    }
+  }
+  const { rpc } = failures.CLIENT_CANNOT_ANSWER;
+  return { kind: "error", error: Buffer.from(asciiJson({ code: rpc, message: failure.message }), "latin1") };
+}

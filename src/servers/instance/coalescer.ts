@@ -1,0 +1,20 @@
+import type { Clock } from "../../kernel/clock.ts";
+
+/**
+ * Runs `run` soon after it is asked for, and not more often than once per `intervalMs`, however often it is asked
+ * (fault 50).
+ */
+export function createCoalescer(clock: Clock, intervalMs: number, run: () => void): () => void {
+  let scheduled = false;
+  let lastRunMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (scheduled) return;
+    scheduled = true;
+    const waitMs = Math.max(0, lastRunMs + intervalMs - clock.monotonic());
+    clock.after(waitMs, () => {
+      scheduled = false;
+      lastRunMs = clock.monotonic();
+      run();
+    });
+  };
+}

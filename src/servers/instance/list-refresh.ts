@@ -1,0 +1,108 @@
+import { untilAborted } from "../../kernel/abort.ts";
+import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
+import { toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Connection } from "../upstream/connection.ts";
+import { createCoalescer } from "./coalescer.ts";
+import { declaresListChanged } from "./listening.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import type { ListKind, Refresher } from "./refresh.ts";
+
+/** When an instance's lists are fetched again. */
+export interface ListRefresh {
+  /** Whether they have been in force for long enough (docs/design.md, "Lists"). */
+  isDue(): boolean;
+  readonly isRunning: boolean;
+  /** Fetches them; what is fetched already is waited for. Resolves to the kinds that changed. */
+  refresh(signal: AbortSignal): Promise<readonly ListKind[]>;
+  /** The same, with nobody waiting: a failure is a line in the log. */
+  refreshQuietly(operation: string): void;
+  /** The server said that a list changed. */
+  noteAnnouncement(kind: ListKind): void;
+}
+
+export interface ListRefreshOptions {
+  readonly instance: InstanceId;
+  readonly server: ServerSlug;
+  readonly refresher: Refresher;
+  readonly acquire: (signal: AbortSignal) => Connection | Promise<Connection>;
+  readonly isUp: () => boolean;
+  /** Whether announcements of the server would reach us now. */
+  readonly isHeard: () => boolean;
+  /** Aborts when the instance is removed: nothing of it may come back after that. */
+  readonly lifetime: AbortSignal;
+}
+
+/** Announced changes are followed at most this often (fault 50). */
+const listChangedMs = 1_000;
+
+export function createListRefresh(options: ListRefreshOptions, deps: InstanceDeps): ListRefresh {
+  const { instance, server, refresher, lifetime } = options;
+  /** Kinds that the server said have changed, and that were not fetched since. */
+  const announced = new Set<ListKind>();
+  let refreshing: Promise<readonly ListKind[]> | undefined;
+  const followSoon = createCoalescer(deps.clock, listChangedMs, () => quietly("list_changed", followAnnouncement()));
+
+  /** One fetch for all who want one; a caller that gives up leaves it to the others. */
+  async function refresh(signal: AbortSignal): Promise<readonly ListKind[]> {
+    if (deps.lender !== undefined) {
+      announced.clear();
+      await deps.lender.refresh(signal);
+      return [];
+    }
+    refreshing ??= fetchLists().finally(() => {
+      refreshing = undefined;
+    });
+    return await untilAborted(refreshing, signal);
+  }
+
+  async function fetchLists(): Promise<readonly ListKind[]> {
+    announced.clear();
+    return await refresher.refresh(await options.acquire(lifetime), lifetime);
+  }
+
+  async function followAnnouncement(): Promise<void> {
+    // What is being fetched already may be from before the change.
+    await refreshing?.catch(() => undefined);
+    // Said on its way out: it is asked when it is needed again, and not woken for it.
+    if (!options.isUp()) return;
+    const kinds = [...announced];
+    const changed = await refresh(lifetime);
+    const same = kinds.filter((kind) => !changed.includes(kind));
+    if (same.length > 0) {
+      deps.events.emit({ type: "catalog.announced", atMs: deps.clock.now(), instance, server, kinds: same });
+    }
+  }
+
+  function quietly(operation: string, work: Promise<unknown>): void {
+    void work.catch((error: unknown) => {
+      deps.log.warn(
+        { component: "instance", server, operation },
+        `${instance}: its lists could not be fetched again, the old ones stay: ${toGatewayError(error).message}`,
+      );
+    });
+  }
+
+  return {
+    isDue() {
+      if (deps.lender !== undefined) return false;
+      if (refresher.refreshedAtMs === undefined || announced.size > 0) return true;
+      const { idleCheckMs, refreshIntervalMs } = deps.settings();
+      const part = deps.catalog.get(instance);
+      const ageMs = deps.clock.monotonic() - refresher.refreshedAtMs;
+      if (part?.ttlMs !== undefined && part.ttlMs > 0) return ageMs >= Math.max(part.ttlMs, idleCheckMs);
+      const isTold = declaresListChanged(part?.capabilities, "tools") && options.isHeard();
+      return !isTold && ageMs >= refreshIntervalMs;
+    },
+    get isRunning() {
+      return refreshing !== undefined;
+    },
+    refresh,
+    refreshQuietly(operation) {
+      if (deps.lender === undefined) quietly(operation, refresh(lifetime));
+    },
+    noteAnnouncement(kind) {
+      announced.add(kind);
+      followSoon();
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { parseExact } from "../../wire/json/exact-json.ts";
+import type { RawLists } from "../../catalog/model/instance-catalog.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Connection, ParamMember } from "../upstream/connection.ts";
+import { skipValue } from "../../wire/json/json-scan.ts";
+import { parseErrorObject } from "../upstream/error-object.ts";
+
+export interface ListLimits {
+  /** Pages of one list; an endless one is cut there (fault 59). */
+  readonly pages: number;
+  /** Items of one list. */
+  readonly items: number;
+  readonly timeoutMs: number;
+}
+
+/** Tells of a list that was cut, once per list. */
+export type OnCut = (list: string, reason: string) => void;
+
+const methodNotFound = -32601;
+
+/**
+ * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method not found"
+ * for, are silently none. Throws what the connection throws, and UPSTREAM_PROTOCOL when tools/list itself fails.
+ */
+export async function fetchLists(
+  connection: Connection,
+  transport: RawLists["transport"],
+  limits: ListLimits,
+  onCut: OnCut,
+  signal: AbortSignal,
+): Promise<RawLists> {
+  const { peer } = connection;
+  const hints: CacheHints = { ttlMs: undefined, cacheScope: "public" };
+  const fetch = async (declared: string, method: string, key: string): Promise<readonly unknown[]> => {
+    if (peer.capabilities[declared] === undefined) return [];
+    try {
+      return await fetchPages(connection, { method, key, limits, hints, onCut }, signal);
+    } catch (error) {
+      // One broken list must not hide the others; a lost connection must.
+      if (!(error instanceof GatewayError) || error.code !== "UPSTREAM_PROTOCOL") throw error;
+      onCut(method, error.message);
+      return [];
+    }
+  };
+  const [tools, resources, templates, prompts] = await Promise.all([
+    // Asked for in any case: without its tools a server is of no use, and some forget to declare them.
+    fetchPages(connection, { method: "tools/list", key: "tools", limits, hints, onCut }, signal),
+    fetch("resources", "resources/list", "resources"),
+    fetch("resources", "resources/templates/list", "resourceTemplates"),
+    fetch("prompts", "prompts/list", "prompts"),
+  ]);
+  return {
+    tools,
+    resources,
+    templates,
+    prompts,
+    serverInfo: peer.serverInfo,
+    instructions: peer.instructions,
+    capabilities: peer.capabilities,
+    eras: peer.eras,
+    ttlMs: hints.ttlMs,
+    cacheScope: hints.cacheScope,
+    transport,
+  };
+}
+
+interface CacheHints {
+  ttlMs: number | undefined;
+  cacheScope: "public" | "private";
+}
+
+interface ListRequest {
+  readonly method: string;
+  readonly key: string;
+  readonly limits: ListLimits;
+  readonly hints: CacheHints;
+  readonly onCut: OnCut;
+}
+
+async function fetchPages(connection: Connection, list: ListRequest, signal: AbortSignal): Promise<readonly unknown[]> {
+  const items: unknown[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < list.limits.pages; page += 1) {
+    const result = await fetchPage(connection, list, cursor, signal);
+    if (result === undefined) return items;
+    const more = result[list.key];
+    if (Array.isArray(more)) for (const item of more.slice(0, list.limits.items - items.length)) items.push(item);
+    noteHints(list.hints, result);
+    const next = result["nextCursor"];
+    if (typeof next !== "string" || next === "") return items;
+    if (items.length >= list.limits.items) {
+      list.onCut(list.method, `more than ${list.limits.items} items`);
+      return items;
+    }
+    if (seen.has(next)) {
+      list.onCut(list.method, "the server repeats a cursor");
+      return items;
+    }
+    seen.add(next);
+    cursor = next;
+  }
+  list.onCut(list.method, `more than ${list.limits.pages} pages`);
+  return items;
+}
+
+async function fetchPage(
+  connection: Connection,
+  list: ListRequest,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const params: ParamMember[] = cursor === undefined ? [] : [["cursor", toJsonBytes(cursor)]];
+  const { timeoutMs } = list.limits;
+  const reply = await connection.request({ method: list.method, params, signal, timeoutMs, maxTimeoutMs: timeoutMs });
+  if (reply.kind === "error") {
+    const error = parseErrorObject(reply.error);
+    if (error.code === methodNotFound) return undefined;
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${list.method} failed: ${error.message.slice(0, 200)} (${error.code})`,
+    );
+  }
+  let parsed: unknown;
+  try {
+    parsed = parseExact(reply.result.toString("utf8"));
+  } catch {
+    parsed = undefined;
+  }
+  if (!isJsonObject(parsed))
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is no object`);
+  return isTooDeep(reply.result) ? withoutDeepItems(parsed, list) : parsed;
+}
+
+/** Definitions are written again, to clients and to disk: beyond this JSON.stringify could fail. */
+const greatestDepth = 500;
+
+function isTooDeep(bytes: JsonBytes): boolean {
+  try {
+    skipValue(bytes, 0, bytes.length, greatestDepth);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** One hostile schema must not hide the server's other tools (fault 61). */
+function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
+  const items = result[list.key];
+  if (!Array.isArray(items)) return {};
+  const kept = (items as readonly unknown[]).filter((item) => {
+    if (!nestsDeeper(item, greatestDepth)) return true;
+    const name = isJsonObject(item) ? (item["name"] ?? item["uri"]) : undefined;
+    list.onCut(
+      list.method,
+      `${JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name")} is left out, because it nests deeper than ${greatestDepth} levels`,
+    );
+    return false;
+  });
+  const { nextCursor, ttlMs, cacheScope } = result;
+  return { [list.key]: kept, nextCursor, ttlMs, cacheScope };
+}
+
+/** Level by level, because recursion is what such values break. */
+function nestsDeeper(value: unknown, limit: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((node) => (typeof node === "object" && node !== null ? Object.values(node) : []));
+  }
+  return false;
+}
+
+/** The smallest ttl of all pages, private if any part is (2026-07-28, server/utilities/caching). */
+function noteHints(hints: CacheHints, result: JsonObject): void {
+  const ttlMs = result["ttlMs"];
+  if (typeof ttlMs === "number" && ttlMs >= 0) hints.ttlMs = Math.min(hints.ttlMs ?? Number.POSITIVE_INFINITY, ttlMs);
+  if (result["cacheScope"] === "private") hints.cacheScope = "private";
+}

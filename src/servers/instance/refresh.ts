@@ -1,0 +1,126 @@
+import { stringifyExact } from "../../wire/json/exact-json.ts";
+import { buildPart, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
+import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
+import type { ServerConfig } from "../../config/config.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Connection } from "../upstream/connection.ts";
+import { fetchLists } from "./lists.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+
+/** One instance's catalog: fetched, checked, put in force, kept on disk. */
+export interface Refresher {
+  /** Puts what was kept on disk in force. */
+  adopt(lists: RawLists): void;
+  /** Fetches all lists and puts them in force when complete, and says which changed; until then, and when that fails, the old ones stay. */
+  refresh(connection: Connection, signal: AbortSignal): Promise<readonly ListKind[]>;
+  /** Monotonic ms of the last complete refresh. */
+  readonly refreshedAtMs: number | undefined;
+}
+
+export type ListKind = "tools" | "resources" | "prompts";
+
+type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;
+
+/** `current` is the server's configuration in force: names and descriptions of tools may change while it runs. */
+export function createRefresher(current: () => ServerConfig, instance: InstanceId, deps: Deps): Refresher {
+  let refreshedAtMs: number | undefined;
+
+  function putInForce(lists: RawLists): { readonly part: InstanceCatalog; readonly kinds: readonly ListKind[] } {
+    const server = current();
+    const { part, skipped } = buildPart(server, instance, lists);
+    for (const item of skipped) reportSkipped(item);
+    const before = deps.catalog.get(instance);
+    const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, part);
+    if (before === undefined || kinds.length > 0) {
+      deps.catalog.put(part);
+      deps.events.emit({ type: "catalog.changed", atMs: deps.clock.now(), instance, server: server.slug, kinds });
+    }
+    return { part, kinds };
+  }
+
+  function reportSkipped(item: SkippedItem): void {
+    const server = current();
+    deps.log.warn(
+      { component: "catalog", server: server.slug, operation: "discover" },
+      `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
+    );
+    deps.events.emit({
+      type: "catalog.item_skipped",
+      atMs: deps.clock.now(),
+      instance,
+      server: server.slug,
+      kind: item.kind,
+      name: item.name,
+      reason: item.reason,
+    });
+  }
+
+  return {
+    get refreshedAtMs() {
+      return refreshedAtMs;
+    },
+    adopt(lists) {
+      putInForce(lists);
+    },
+    async refresh(connection, signal) {
+      const startedMs = deps.clock.monotonic();
+      const server = current();
+      const transport = server.transport.kind;
+      const limits = {
+        pages: deps.limits().listPages,
+        items: deps.limits().listItems,
+        timeoutMs: server.discoveryTimeoutMs,
+      };
+      const lists = await fetchLists(connection, transport, limits, reportCut, signal);
+      // Removed meanwhile: nothing of it may come back.
+      signal.throwIfAborted();
+      const { part, kinds } = putInForce(lists);
+      refreshedAtMs = deps.clock.monotonic();
+      const durationMs = Math.round(refreshedAtMs - startedMs);
+      deps.log.debug(
+        { component: "catalog", server: server.slug, operation: "discover", durationMs },
+        `${server.slug}: ${part.tools.length} tools`,
+      );
+      deps.events.emit({
+        type: "mcp.tools.discovered",
+        atMs: deps.clock.now(),
+        instance,
+        server: server.slug,
+        tools: part.tools,
+        resources: part.resources.length,
+        prompts: part.prompts.length,
+        durationMs,
+      });
+      await deps.keeper.save(instance, { hash: server.hash, savedAtMs: deps.clock.now(), lists });
+      return kinds;
+    },
+  };
+
+  function reportCut(list: string, reason: string): void {
+    const { slug } = current();
+    deps.log.warn({ component: "catalog", server: slug, operation: list }, `${slug}: ${list} is cut: ${reason}`);
+  }
+}
+
+/** Compared by content hash: a refresh that brings the same lists changes nothing for anybody. */
+function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
+  const kinds: ListKind[] = [];
+  if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
+  const text = (entry: { readonly definition: unknown }): string => stringifyExact(entry.definition);
+  if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text))
+    kinds.push("resources");
+  if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");
+  // What a server says of itself is part of its entry too: instructions are searched, eras decide how it is reached.
+  if (
+    kinds.length === 0 &&
+    (before.instructions !== after.instructions ||
+      before.serverTitle !== after.serverTitle ||
+      before.eras.length !== after.eras.length)
+  )
+    kinds.push("tools");
+  return kinds;
+}
+
+function sameList<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): boolean {
+  return before.length === after.length && before.every((item, index) => keyOf(item) === keyOf(after[index] as T));
+}

@@ -1,0 +1,92 @@
+import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
+import type { ConnectionEvents } from "../upstream/connection.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import type { ListKind } from "./refresh.ts";
+
+/** What a server says on its own, taken in: into events, into the log, and as the last lines of stderr. */
+export interface ServerEvents {
+  readonly events: ConnectionEvents;
+  /** The last lines of its stderr, oldest first. */
+  readonly stderr: readonly string[];
+  /** Those of them that the process wrote that was started last. */
+  readonly sinceStart: readonly string[];
+  /** A process is started: what one before it wrote is not its own. */
+  begin(): void;
+}
+
+export interface ServerEventsOptions {
+  readonly instance: InstanceId;
+  readonly server: ServerSlug;
+  readonly onListChanged: (kind: ListKind) => void;
+  readonly onSessionReplaced: () => void;
+}
+
+const keptStderrLines = 20;
+const longestLogLine = 4_096;
+/** Which list an announcement is about; templates have none of their own. */
+const listKindOf: ReadonlyMap<string, ListKind> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/resources/list_changed", "resources"],
+  ["notifications/prompts/list_changed", "prompts"],
+]);
+
+export function createServerEvents(
+  { instance, server, onListChanged, onSessionReplaced }: ServerEventsOptions,
+  { events, log, clock }: Pick<InstanceDeps, "events" | "log" | "clock">,
+): ServerEvents {
+  let stderr: readonly string[] = [];
+  let ownLines = 0;
+  const about = () => ({ atMs: clock.now(), instance, server });
+
+  return {
+    events: {
+      onNotification(method, params, isOfCall = false) {
+        const listed = listKindOf.get(method);
+        if (listed !== undefined) {
+          onListChanged(listed);
+        } else if (method === "notifications/resources/updated") {
+          if (typeof params["uri"] === "string")
+            events.emit({ type: "resource.updated", ...about(), uri: params["uri"] });
+        } else {
+          if (method === "notifications/message") {
+            events.emit({
+              type: "mcp.server.logs",
+              ...about(),
+              level: String(params["level"]),
+              line: toLogLine(params["data"]),
+            });
+          }
+          if (!isOfCall) events.emit({ type: "server.notification", ...about(), method, params });
+        }
+      },
+      onSessionReplaced() {
+        onSessionReplaced();
+        for (const kind of listKindOf.values()) onListChanged(kind);
+        events.emit({ type: "server.session_replaced", ...about() });
+      },
+      onStderr(line) {
+        stderr = [...stderr.slice(1 - keptStderrLines), line];
+        ownLines += 1;
+        log.debug({ component: "server", server, operation: "stderr" }, line);
+        events.emit({ type: "mcp.server.logs", ...about(), level: "stderr", line });
+      },
+      onOddity(kind, detail) {
+        log.debug({ component: "upstream", server, operation: kind }, detail);
+        events.emit({ type: "upstream.oddity", ...about(), kind, detail });
+      },
+    },
+    get stderr() {
+      return stderr;
+    },
+    get sinceStart() {
+      return ownLines === 0 ? [] : stderr.slice(-ownLines);
+    },
+    begin() {
+      ownLines = 0;
+    },
+  };
+}
+
+function toLogLine(data: unknown): string {
+  return JSON.stringify(data ?? "").slice(0, longestLogLine);
+}

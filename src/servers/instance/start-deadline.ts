@@ -1,0 +1,65 @@
+import type { InstanceSettings, ServerConfig } from "../../config/config.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
+
+const startTimeoutMs = 30_000;
+
+/** How long a start may take: without any sign of work, and in all. Equal where work does not count. */
+export interface StartLimits {
+  readonly quietMs: number;
+  readonly totalMs: number;
+}
+
+/**
+ * A package runner may install before the server begins, at its first start and whenever there is a newer version: as long as it works, it is
+ * not disturbed. A deadline that the configuration names is obeyed as it is.
+ */
+export function startLimits(
+  server: ServerConfig,
+  everOnline: boolean,
+  settings: Pick<InstanceSettings, "runnerQuietMs" | "runnerStartMs">,
+): StartLimits {
+  const given = server.startTimeoutMs;
+  if (given !== undefined) return { quietMs: given, totalMs: given };
+  if (packageRunnerOf(server.transport) === undefined) return { quietMs: startTimeoutMs, totalMs: startTimeoutMs };
+  const quietMs = everOnline ? Math.min(startTimeoutMs, settings.runnerQuietMs) : settings.runnerQuietMs;
+  return { quietMs, totalMs: Math.max(quietMs, settings.runnerStartMs) };
+}
+
+export interface DeadlineOptions {
+  readonly server: string;
+  readonly limits: StartLimits;
+  readonly clock: Clock;
+  /** What the server wrote last: when it hangs, nothing else tells why. */
+  readonly stderr: () => readonly string[];
+}
+
+/** Runs `open` with a signal that aborts with START_TIMEOUT at a deadline, or with `signal`. It calls `noteWork` at every sign of work. */
+export async function withStartDeadline<T>(
+  options: DeadlineOptions,
+  signal: AbortSignal,
+  open: (signal: AbortSignal, noteWork: () => void) => Promise<T>,
+): Promise<T> {
+  const { server, clock, limits } = options;
+  const deadline = new AbortController();
+  let workedMs = clock.monotonic();
+  const giveUp = (why: string) =>
+    deadline.abort(new GatewayError("START_TIMEOUT", `${server} ${why}`, { data: { stderr: options.stderr() } }));
+  const look = (): void => {
+    const leftMs = workedMs + limits.quietMs - clock.monotonic();
+    if (leftMs > 0) cancelQuiet = clock.after(leftMs, look);
+    else giveUp(`did not come up, and showed no sign of work for ${limits.quietMs / 1_000} s`);
+  };
+  const cancelTotal = clock.after(limits.totalMs, () => giveUp(`did not come up within ${limits.totalMs / 1_000} s`));
+  let cancelQuiet = limits.quietMs < limits.totalMs ? clock.after(limits.quietMs, look) : () => undefined;
+  const forward = () => deadline.abort(signal.reason);
+  signal.addEventListener("abort", forward, { once: true });
+  try {
+    return await open(deadline.signal, () => (workedMs = clock.monotonic()));
+  } finally {
+    cancelTotal();
+    cancelQuiet();
+    signal.removeEventListener("abort", forward);
+  }
+}

@@ -1,0 +1,131 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { copyOf } from "./closed-cause.ts";
+import type { InstanceStatus } from "../../kernel/status.ts";
+import { withLastWords } from "./last-words.ts";
+import type { InstanceState, RemovalReason } from "./state.ts";
+
+export function toStatus(state: InstanceState): InstanceStatus {
+  switch (state.kind) {
+    case "disabled":
+    case "stopped":
+    case "removed":
+      return "disabled";
+    case "unconfigured":
+      return "awaiting_user_config";
+    case "new":
+      return "provisioning";
+    case "starting":
+      return startingStatus(state);
+    case "online":
+    case "dormant":
+      return "online";
+    case "backoff":
+      return "restarting";
+    case "offline":
+      return "offline";
+    case "error":
+      return "error";
+    case "needs-login":
+      return "requires_reauth";
+    case "failed":
+      return "permanently_failed";
+  }
+}
+
+function startingStatus(state: Extract<InstanceState, { kind: "starting" }>): InstanceStatus {
+  switch (state.phase) {
+    case "commanded":
+      return "command_received";
+    case "queued":
+    case "connecting":
+      return state.down === undefined ? "connecting" : toStatus(state.down);
+    case "discovering":
+      return "discovering_tools";
+    case "syncing":
+      return "syncing_tools";
+  }
+}
+
+const removalReasons: Readonly<Record<RemovalReason, string>> = {
+  unconfigured: "removed from the configuration",
+  reconfigured: "its configuration changed",
+  "client-gone": "the client that it was for has gone",
+  stopping: "the gateway is stopping",
+};
+
+/** What a call gets that waits for an instance that goes for good. */
+export function toRemovalError(server: string, why: RemovalReason): GatewayError {
+  return why === "stopping"
+    ? new GatewayError("DRAINING", `${server} is not available: the gateway is stopping`)
+    : new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured as it was`);
+}
+
+/** One sentence: why the instance stands as it does. */
+export function toReason(state: InstanceState): string {
+  switch (state.kind) {
+    case "disabled":
+      return state.reason;
+    case "unconfigured":
+      return `missing: ${state.missing.join(", ")}`;
+    case "new":
+      return "not started yet";
+    case "starting":
+      if (state.down !== undefined) return toReason(state.down);
+      return state.why === "restart" ? "restarting on request" : "starting";
+    case "online":
+      return "";
+    case "dormant":
+      return "stopped while idle; a call starts it";
+    case "stopped":
+      return "stopped by hand";
+    case "removed":
+      return removalReasons[state.why];
+    case "backoff":
+    case "failed":
+    case "error":
+      return withLastWords(state.cause);
+    case "offline":
+    case "needs-login":
+      return state.cause.message;
+  }
+}
+
+/** The error that a call gets which is not admitted. */
+export function toRefusal(server: string, state: InstanceState): GatewayError {
+  switch (state.kind) {
+    case "disabled":
+      return new GatewayError("SERVER_DISABLED", `${server} is disabled: ${state.reason}`);
+    case "removed":
+      return toRemovalError(server, state.why);
+    case "unconfigured":
+      return new GatewayError("SERVER_NEEDS_CONFIG", `${server} needs values from you: ${state.missing.join(", ")}`, {
+        data: { missing: state.missing },
+      });
+    case "stopped":
+      return new GatewayError("SERVER_STOPPED", `${server} was stopped by hand`);
+    case "needs-login":
+      return new GatewayError("SERVER_NEEDS_LOGIN", `${server} needs you to log in: ${state.cause.message}`, {
+        hint: `Run \`toolyard login ${server}\`.`,
+      });
+    case "offline":
+      return new GatewayError("SERVER_OFFLINE", `${server} does not answer: ${state.cause.message}`);
+    case "error":
+      return copyOf(state.cause, withLastWords(state.cause));
+    case "failed":
+      return new GatewayError(
+        "SERVER_FAILED",
+        `${server} was given up after too many crashes: ${withLastWords(state.cause)}`,
+        dataOf(state.cause),
+      );
+    case "new":
+    case "starting":
+    case "online":
+    case "dormant":
+    case "backoff":
+      return new GatewayError("SERVER_STARTING", `${server} is starting`);
+  }
+}
+
+function dataOf(cause: GatewayError): { data?: Record<string, unknown> } {
+  return cause.data === undefined ? {} : { data: cause.data };
+}

@@ -1,0 +1,56 @@
+import { setMaxListeners } from "node:events";
+import { abortReason } from "../../kernel/abort.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
+
+/** Any number of callers that wait for one thing: they share one start. */
+export interface Waiters<T> {
+  wait(signal: AbortSignal): Promise<T>;
+  resolveAll(value: T): void;
+  rejectAll(error: () => GatewayError): void;
+  readonly size: number;
+}
+
+export function createWaiters<T>(): Waiters<T> {
+  const waiting = new Set<{ resolve: (value: T) => void; reject: (error: Error) => void }>();
+  return {
+    wait(signal) {
+      // One search or one report waits for every server with the same signal: that is no leak.
+      setMaxListeners(0, signal);
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) {
+          reject(abortReason(signal));
+          return;
+        }
+        const leave = () => {
+          waiting.delete(entry);
+          signal.removeEventListener("abort", onAbort);
+        };
+        const onAbort = () => {
+          leave();
+          reject(abortReason(signal));
+        };
+        const entry = {
+          resolve: (value: T) => {
+            leave();
+            resolve(value);
+          },
+          reject: (error: Error) => {
+            leave();
+            reject(error);
+          },
+        };
+        waiting.add(entry);
+        signal.addEventListener("abort", onAbort, { once: true });
+      });
+    },
+    resolveAll(value) {
+      for (const entry of waiting) entry.resolve(value);
+    },
+    rejectAll(error) {
+      for (const entry of waiting) entry.reject(error());
+    },
+    get size() {
+      return waiting.size;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Log } from "../../kernel/log.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { createAccount, type Account } from "./account.ts";
+import type { CredentialStore } from "./credential.ts";
+
+/** Headers for one request; with `refresh` after a 401. Undefined when there is no login that could help. */
+type Authorize = (refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
+
+/** The logins that the running gateway uses, one per instance. */
+export interface Logins extends AsyncDisposable {
+  /** How to authorize requests of an instance to `url`, when somebody has logged in for it. */
+  authorizeFor(instance: string, server: string, url: string): Promise<Authorize | undefined>;
+  /** Which login is kept: another value after `toolyard login`, the same after a refresh. Undefined when there is none. */
+  loginOf(instance: string): Promise<string | undefined>;
+  /** Tokens in use: what no log may show. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+export interface LoginsDeps {
+  readonly store: CredentialStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createLogins(deps: LoginsDeps): Logins {
+  const accounts = new Map<string, Account>();
+  const renewals = new Set<Promise<unknown>>();
+  const secrets = new Set<string>();
+  const track = (renewal: Promise<unknown>): void => {
+    renewals.add(renewal);
+    void renewal.finally(() => renewals.delete(renewal)).catch(() => undefined);
+  };
+
+  function accountOf(instance: string): Account {
+    const known = accounts.get(instance);
+    if (known !== undefined) return known;
+    const account = createAccount(instance, { ...deps, track, secrets });
+    accounts.set(instance, account);
+    return account;
+  }
+
+  return {
+    async authorizeFor(instance, server, url) {
+      const account = accountOf(instance);
+      await account.reload();
+      return account.credentialFor(url) === undefined && account.problem === undefined
+        ? undefined
+        : (refresh, signal) => account.authorize(server, url, refresh, signal);
+    },
+    async loginOf(instance) {
+      const account = accountOf(instance);
+      await account.reload();
+      return account.loginId;
+    },
+    secrets,
+    async [Symbol.asyncDispose]() {
+      // A refresh that is under way has perhaps used up the old token already: what it brings must be kept.
+      await Promise.allSettled(renewals);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Outgoing, OutgoingAnswer } from "./outgoing.ts";
+
+/** What a server says of itself as a protected resource (RFC 9728), as far as a login needs it. */
+export interface ResourceMetadata {
+  readonly resource: string;
+  readonly authorizationServers: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+/** The facts of a 401: where the metadata is, and which scopes are wanted (MCP, authorization, scope selection strategy). */
+export interface Challenge {
+  readonly status: number;
+  readonly resourceMetadata: string | undefined;
+  readonly scope: string | undefined;
+}
+
+const challengeLimit = 4_096;
+const challengeParameter = /\b(resource_metadata|scope)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/gi;
+
+/**
+ * Asks the server without a login, or with one. The request is one that no server runs without having checked the login, and that opens no session.
+ */
+export async function probe(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Promise<Challenge> {
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "server/discover",
+    params: {
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "toolyard", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  });
+  const own = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "server/discover",
+  };
+  const answer = await outgoing(url, { method: "POST", headers: { ...headers, ...own }, body }, signal);
+  return readChallenge(answer);
+}
+
+function readChallenge(answer: OutgoingAnswer): Challenge {
+  const facts = new Map<string, string>();
+  for (const [, name = "", quoted, plain] of (answer.headers["www-authenticate"] ?? "")
+    .slice(0, challengeLimit)
+    .matchAll(challengeParameter)) {
+    const key = name.toLowerCase();
+    if (!facts.has(key)) facts.set(key, quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "");
+  }
+  return { status: answer.status, resourceMetadata: facts.get("resource_metadata"), scope: facts.get("scope") };
+}
+
+/**
+ * Fetches the metadata from where the challenge says, otherwise from the well-known places, in the order of the specification.
+ * Undefined when there is none: a server of revision 2025-03-26 is its own authorization server. Rejects with LOGIN_FAILED.
+ */
+export async function fetchResourceMetadata(
+  serverUrl: string,
+  challenge: Challenge,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Promise<ResourceMetadata | undefined> {
+  const headers = { "mcp-protocol-version": "2026-07-28" };
+  const named = challenge.resourceMetadata;
+  for (const url of named === undefined ? wellKnownUrls(serverUrl) : [named]) {
+    const answer = await outgoing(url, { method: "GET", headers }, signal);
+    if (answer.status === 200) return parseMetadata(answer, serverUrl);
+    if (answer.status >= 500)
+      throw new GatewayError(
+        "LOGIN_FAILED",
+        `${new URL(url).origin} answered with HTTP ${answer.status} when asked for its metadata`,
+      );
+  }
+  if (named !== undefined) throw new GatewayError("LOGIN_FAILED", "the server names metadata that is not there");
+  return undefined;
+}
+
+function wellKnownUrls(serverUrl: string): readonly string[] {
+  const { origin, pathname } = new URL(serverUrl);
+  const root = `${origin}/.well-known/oauth-protected-resource`;
+  const path = pathname.replace(/\/$/, "");
+  return path === "" ? [root] : [`${root}${path}`, root];
+}
+
+function parseMetadata(answer: OutgoingAnswer, serverUrl: string): ResourceMetadata {
+  const value = parseObject(answer.body);
+  const resource = value?.["resource"];
+  if (typeof resource !== "string" || !URL.canParse(resource))
+    throw new GatewayError("LOGIN_FAILED", "the server's metadata names no resource");
+  if (!covers(new URL(resource), new URL(serverUrl))) {
+    throw new GatewayError(
+      "LOGIN_FAILED",
+      `the server's metadata is for another resource, on ${new URL(resource).origin}: a token for it must not be sent here`,
+    );
+  }
+  return {
+    resource,
+    authorizationServers: strings(value?.["authorization_servers"]),
+    scopes: strings(value?.["scopes_supported"]),
+  };
+}
+
+/** The resource is the server's URL, or a folder above it on the same origin (RFC 9728, section 3.3, as MCP servers use it). */
+function covers(resource: URL, server: URL): boolean {
+  const folder = resource.pathname.endsWith("/") ? resource.pathname : `${resource.pathname}/`;
+  return resource.origin === server.origin && `${server.pathname}/`.startsWith(folder);
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value)
+    ? value.filter((item): item is string => typeof item === "string").slice(0, mostItems)
+    : [];
+}
+
+const mostItems = 100;
+
+function parseObject(body: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { UpstreamRequest } from "./connection.ts";
+
+/** What the gateway says of itself to servers. */
+export interface GatewayIdentity {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Everything that is the same for all requests on one connection. */
+export interface Dialect {
+  readonly era: Era;
+  /** The members of a modern request's `_meta` that are always the same, up to the value of the client's capabilities. */
+  readonly metaStart: string;
+  /** Declared where no client stands behind the request. */
+  readonly capabilities: JsonObject;
+}
+
+export function createDialect(
+  era: Era,
+  revision: string,
+  identity: GatewayIdentity,
+  capabilities: JsonObject,
+): Dialect {
+  const clientInfo = asciiJson(identity);
+  return {
+    era,
+    metaStart: `"${metaKeys.protocolVersion}":"${revision}","${metaKeys.clientInfo}":${clientInfo},"${metaKeys.clientCapabilities}":`,
+    capabilities,
+  };
+}
+
+/**
+ * One request as a latin1 string (write it with encoding "latin1"): our own parts are ASCII, the members of `params` are the
+ * bytes that were given. The progress token is the id, so it is unique per active request.
+ */
+export function encodeRequest(id: number, request: UpstreamRequest, dialect: Dialect): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":${asciiJson(request.method)},"params":${encodeParams(id, request, dialect)}}`;
+}
+
+export function encodeNotification(method: string, params: JsonObject): string {
+  return `{"jsonrpc":"2.0","method":${asciiJson(method)},"params":${asciiJson(params)}}`;
+}
+
+function encodeParams(id: number, request: UpstreamRequest, dialect: Dialect): string {
+  let text = "{";
+  for (const [key, value] of request.params) {
+    text += `${text.length > 1 ? "," : ""}${asciiJson(key)}:${typeof value === "string" ? value : value.toString("latin1")}`;
+  }
+  const meta = encodeMeta(id, request, dialect);
+  if (meta !== undefined) text += `${text.length > 1 ? "," : ""}"_meta":${meta}`;
+  return `${text}}`;
+}
+
+function encodeMeta(id: number, request: UpstreamRequest, dialect: Dialect): string | undefined {
+  const progress = request.onProgress === undefined ? undefined : { [metaKeys.progressToken]: id };
+  if (dialect.era === "legacy") {
+    if (progress === undefined && request.meta === undefined) return undefined;
+    return asciiJson({ ...request.meta, ...progress });
+  }
+  const capabilities = request.clientCapabilities ?? dialect.capabilities;
+  const own = dialect.metaStart + (isEmpty(capabilities) ? "{}" : asciiJson(capabilities));
+  if (request.meta === undefined && request.logLevel === undefined && progress === undefined) return `{${own}}`;
+  const extra = asciiJson({
+    ...request.meta,
+    ...(request.logLevel === undefined ? undefined : { [metaKeys.logLevel]: request.logLevel }),
+    ...progress,
+  });
+  return extra === "{}" ? `{${own}}` : `{${own},${extra.slice(1)}`;
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _key in object) return false;
+  return true;
+}

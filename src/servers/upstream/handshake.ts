@@ -1,0 +1,119 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { skipValue } from "../../wire/json/json-scan.ts";
+import {
+  eraOfRevision,
+  legacyRevisions,
+  metaKeys,
+  modernRevision,
+  newestLegacyRevision,
+} from "../../wire/mcp/revisions.ts";
+import type { GatewayIdentity } from "./encode.ts";
+import type { Peer, RootsSource } from "./connection.ts";
+
+/**
+ * What the gateway declares at `initialize`: capabilities are fixed there, so everything that it can bridge to a client
+ * is declared. Whether the very client of a call can answer is seen when a question comes.
+ */
+const bridgedCapabilities: JsonObject = Object.freeze({
+  sampling: { context: {}, tools: {} },
+  elicitation: { form: {}, url: {} },
+  extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
+});
+
+const withRoots: JsonObject = Object.freeze({ roots: { listChanged: true }, ...bridgedCapabilities });
+
+/**
+ * What the gateway declares on one connection. Roots only where the connection has its own: servers keep what they are answered, and one
+ * client's roots would stand in place of the server's settings for everybody who uses it.
+ */
+export function declaredCapabilities(roots: RootsSource | undefined): JsonObject {
+  return roots === undefined ? bridgedCapabilities : withRoots;
+}
+
+/** Error codes that only a modern server gives: they prove the era, and must not lead to `initialize`. */
+const modernErrorCodes: ReadonlySet<number> = new Set([-32020, -32021, -32022]);
+
+export function isModernError(code: number): boolean {
+  return modernErrorCodes.has(code);
+}
+
+/** Revisions that a refusal (-32022) says the server does speak. */
+export function supportedIn(data: unknown): readonly string[] {
+  const supported: readonly unknown[] = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];
+  return supported.filter((version) => typeof version === "string");
+}
+
+/** `params` of `initialize`, without `_meta`. */
+export function initializeParams(identity: GatewayIdentity, capabilities: JsonObject): JsonObject {
+  return { protocolVersion: newestLegacyRevision, capabilities, clientInfo: identity };
+}
+
+/** Reads the result of `initialize`. Throws UPSTREAM_PROTOCOL when it is none. */
+export function peerFromInitialize(server: string, result: JsonBytes): Peer {
+  const parsed = parseResult(server, "initialize", result);
+  const revision = parsed["protocolVersion"];
+  if (typeof revision !== "string")
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize without a protocolVersion`);
+  if (!(legacyRevisions as readonly string[]).includes(revision)) {
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which nobody knows`,
+    );
+  }
+  return {
+    era: "legacy",
+    revision,
+    serverInfo: isJsonObject(parsed["serverInfo"]) ? parsed["serverInfo"] : {},
+    capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
+    instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
+    eras: ["legacy"],
+    gateways: gatewaysIn(parsed["_meta"]),
+  };
+}
+
+/** Reads the result of `server/discover`; undefined when it is none (a legacy server that answers anything to everything). */
+export function peerFromDiscover(result: JsonBytes): Peer | undefined {
+  const parsed = parseShallow(result);
+  if (!isJsonObject(parsed) || !Array.isArray(parsed["supportedVersions"])) return undefined;
+  const versions = parsed["supportedVersions"].filter((version): version is string => typeof version === "string");
+  if (!versions.includes(modernRevision)) return undefined;
+  const meta = isJsonObject(parsed["_meta"]) ? parsed["_meta"] : {};
+  const serverInfo = meta[metaKeys.serverInfo];
+  const eras: Era[] = ["modern"];
+  if (versions.some((version) => eraOfRevision(version) === "legacy")) eras.push("legacy");
+  return {
+    era: "modern",
+    revision: modernRevision,
+    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
+    capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
+    instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
+    eras,
+    gateways: gatewaysIn(meta),
+  };
+}
+
+function gatewaysIn(meta: unknown): readonly string[] {
+  const ids = isJsonObject(meta) ? meta[metaKeys.gateways] : undefined;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+}
+
+function parseResult(server: string, method: string, result: JsonBytes): JsonObject {
+  const parsed = parseShallow(result);
+  if (!isJsonObject(parsed))
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is no object`);
+  return parsed;
+}
+
+/** What a server says of itself is written again, to disk and to clients: it must not be so deep that JSON.stringify fails. */
+function parseShallow(result: JsonBytes): unknown {
+  try {
+    skipValue(result, 0, result.length, greatestDepth);
+    return JSON.parse(result.toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const greatestDepth = 100;

@@ -1,0 +1,116 @@
+import { isUtf8 } from "node:buffer";
+import { findMember, scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+
+/** One message from a server, told apart by its members alone (JSON-RPC 2.0); results stay bytes. */
+export type Inbound =
+  /** `tooDeep`: it nests deeper than the limit, and must not be given to anything that recurses. */
+  | { readonly kind: "result"; readonly id: unknown; readonly result: JsonBytes; readonly tooDeep?: true }
+  | { readonly kind: "error"; readonly id: unknown; readonly error: JsonBytes }
+  | { readonly kind: "request"; readonly id: unknown; readonly method: string; readonly params: JsonBytes }
+  | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
+  /** `id` where it could be read: the request that it answers fails at once, instead of waiting for its deadline. */
+  | { readonly kind: "invalid"; readonly reason: string; readonly id?: unknown };
+
+const emptyObject = Buffer.from("{}");
+
+/** Nothing here recurses, so that a message beyond the caller's limit can still be told apart. */
+const scanDepth = Number.MAX_SAFE_INTEGER;
+
+/** Reads one message. `bytes` is used in place: what is returned points into it. Never throws. */
+export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
+  // A log line on the wrong stream, most of the time: an error with its stack for each would be dear.
+  if (!startsObject(bytes)) return noObject;
+  let members: Member[];
+  try {
+    members = scanMembers(bytes, 0, bytes.length, maxDepth);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "BODY_TOO_DEEP") return readDeep(bytes, maxDepth);
+    return { kind: "invalid", reason: error instanceof Error ? error.message : "no JSON object" };
+  }
+  return readMembers(bytes, members);
+}
+
+function startsObject(bytes: Buffer): boolean {
+  let at = 0;
+  while (at < bytes.length && (bytes[at] as number) <= space) at += 1;
+  return bytes[at] === openBrace;
+}
+
+const space = 0x20;
+const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "no JSON object" });
+
+/** A result beyond the limit is left to whoever asked: of a list, one item may be at fault. Everything else is refused. */
+function readDeep(bytes: Buffer, maxDepth: number): Inbound {
+  const message = readInbound(bytes, scanDepth);
+  if (message.kind === "result") return { ...message, tooDeep: true };
+  const reason = `the message nests deeper than ${maxDepth} levels`;
+  return message.kind === "error" ? { kind: "invalid", reason, id: message.id } : { kind: "invalid", reason };
+}
+
+function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
+  const method = findMember(members, "method");
+  const id = findMember(members, "id");
+  if (!isUtf8(bytes))
+    return faultyAnswer(
+      "the message is not valid UTF-8",
+      method === undefined && id !== undefined ? valueOf(bytes, id) : undefined,
+    );
+  if (method !== undefined) return readCall(bytes, members, method, id);
+  if (id === undefined) return { kind: "invalid", reason: "neither a method nor an id" };
+  const result = findMember(members, "result");
+  if (result !== undefined)
+    return { kind: "result", id: valueOf(bytes, id), result: bytes.subarray(result.start, result.end) };
+  const error = findMember(members, "error");
+  if (error === undefined) return faultyAnswer("an answer with neither result nor error", valueOf(bytes, id));
+  if (bytes[error.start] !== openBrace) return faultyAnswer("an answer whose error is no object", valueOf(bytes, id));
+  return { kind: "error", id: valueOf(bytes, id), error: bytes.subarray(error.start, error.end) };
+}
+
+const openBrace = 0x7b;
+
+function faultyAnswer(reason: string, id: unknown): Inbound {
+  return id === undefined ? { kind: "invalid", reason } : { kind: "invalid", reason, id };
+}
+
+function readCall(bytes: Buffer, members: readonly Member[], method: Member, id: Member | undefined): Inbound {
+  const name = valueOf(bytes, method);
+  if (typeof name !== "string") return { kind: "invalid", reason: "the method is no string" };
+  const params = findMember(members, "params");
+  if (id !== undefined) {
+    return {
+      kind: "request",
+      id: valueOf(bytes, id),
+      method: name,
+      params: params ? bytes.subarray(params.start, params.end) : emptyObject,
+    };
+  }
+  const parsed = params ? valueOf(bytes, params) : {};
+  if (!isJsonObject(parsed)) return { kind: "invalid", reason: `the params of ${name} are no object` };
+  return { kind: "notification", method: name, params: parsed };
+}
+
+/** A short value, parsed; undefined when it is no JSON. */
+function valueOf(bytes: Buffer, member: Member): unknown {
+  const first = bytes[member.start] as number;
+  // Ids are nearly always small integers: no string, no parser.
+  if (member.end - member.start <= 9 && first >= 0x31 && first <= 0x39) {
+    let value = 0;
+    for (let at = member.start; at < member.end; at += 1) {
+      const digit = (bytes[at] as number) - 0x30;
+      if (digit < 0 || digit > 9) return parse(bytes, member);
+      value = value * 10 + digit;
+    }
+    return value;
+  }
+  return parse(bytes, member);
+}
+
+function parse(bytes: Buffer, member: Member): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8", member.start, member.end));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import type { StdioTransport } from "../../../config/config.ts";
+import type { Log } from "../../../kernel/log.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { ConnectOptions } from "../connect.ts";
+import type { Connection } from "../connection.ts";
+import { childEnvironment, type Environment } from "../../process/child-environment.ts";
+import { connectStdio } from "../stdio/connect-stdio.ts";
+import type { SpawnServer } from "../stdio/server-process.ts";
+import { brokenFolderIn, folderWithoutProgram, moveAside } from "./broken-folder.ts";
+import { createInstalledNpx } from "./installed-npx.ts";
+import { findNpxFolders, type NpxFolders } from "./npm-cache.ts";
+import { npxFormOf } from "./npx-form.ts";
+import { packageRunnerOf } from "./package-runner.ts";
+
+type StdioConnection = Connection & { readonly pid: number };
+type StdioOptions = ConnectOptions<StdioTransport>;
+
+export interface RunnerDeps {
+  readonly spawn: SpawnServer;
+  /** The gateway's own environment, of which servers get a part. */
+  readonly environment: Environment;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+  /** Asked each time: whether what npx has installed is started without npx. */
+  readonly npxFromFolder: () => boolean;
+}
+
+/** As `connectStdio`; npx is spared where what it installed is known, and helped where its folder is broken. */
+export type ConnectRunner = (options: StdioOptions, signal: AbortSignal) => Promise<StdioConnection>;
+
+/** Once in this time: a package that is broken in itself is broken again after every install. */
+const repairAgainMs = 86_400_000;
+/** Folders that are remembered as moved; the oldest is forgotten first. */
+const mostRepaired = 1_000;
+/** The error of a server that did not start, with what its requirers say. */
+const keptLines = 40;
+
+export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
+  const installed = createInstalledNpx(deps.clock);
+  const repairedAtMs = new Map<string, number>();
+
+  const foldersOf = async ({ env }: StdioTransport): Promise<NpxFolders | undefined> =>
+    await findNpxFolders(childEnvironment(deps.environment, env));
+
+  async function connectFromFolder(options: StdioOptions, signal: AbortSignal): Promise<StdioConnection | undefined> {
+    const direct = deps.npxFromFolder() ? await installed.find(options.transport) : undefined;
+    if (direct === undefined) return undefined;
+    try {
+      return await connectStdio({ ...options, transport: direct }, deps.spawn, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      installed.forget(options.transport);
+      deps.log.info(
+        { component: "upstream", server: options.server, operation: "npx-folder", err: error },
+        `${options.server} did not start from the folder that npx installed; npx is asked again`,
+      );
+      return undefined;
+    }
+  }
+
+  async function connectByNpx(options: StdioOptions, signal: AbortSignal): Promise<StdioConnection> {
+    let lines: readonly string[] = [];
+    const spawn: SpawnServer = async (transport, tell, given) =>
+      await deps.spawn(
+        transport,
+        (line, written) => {
+          lines = [...lines.slice(1 - keptLines), written];
+          tell(line, written);
+        },
+        given,
+      );
+    try {
+      return await connectStdio(options, spawn, signal);
+    } catch (error) {
+      if (signal.aborted || !(await repair(options, lines))) throw error;
+      return await connectStdio(options, deps.spawn, signal);
+    }
+  }
+
+  /** True when a folder was moved aside, so that another try may succeed. */
+  async function repair({ server, transport, events }: StdioOptions, lines: readonly string[]): Promise<boolean> {
+    const folders = await foldersOf(transport);
+    if (folders === undefined) return false;
+    const form = npxFormOf(transport);
+    const folder =
+      brokenFolderIn(lines, folders) ??
+      (form === undefined ? undefined : await folderWithoutProgram(lines, form, folders.names));
+    if (folder === undefined || !mayRepair(`${folders.names[0]}/${folder}`)) return false;
+    const aside = await moveAside(folders, folder, deps.clock.now());
+    if (aside === undefined) return false;
+    const message = `the folder that npx installed ${server} into is broken; it was moved to ${aside}, and npx installs it again`;
+    deps.log.warn({ component: "upstream", server, operation: "npx-folder", aside }, message);
+    events.onStderr(`(${message})`);
+    return true;
+  }
+
+  function mayRepair(folder: string): boolean {
+    const nowMs = deps.clock.now();
+    const beforeMs = repairedAtMs.get(folder);
+    if (beforeMs !== undefined && nowMs - beforeMs < repairAgainMs) return false;
+    const [oldest] = repairedAtMs.keys();
+    if (repairedAtMs.size >= mostRepaired && oldest !== undefined) repairedAtMs.delete(oldest);
+    repairedAtMs.set(folder, nowMs);
+    return true;
+  }
+
+  return async (options, signal) => {
+    const { transport } = options;
+    if (packageRunnerOf(transport) !== "npx") return await connectStdio(options, deps.spawn, signal);
+    const direct = await connectFromFolder(options, signal);
+    if (direct !== undefined) return direct;
+    const connection = await connectByNpx(options, signal);
+    const folders = deps.npxFromFolder() ? await foldersOf(transport) : undefined;
+    if (folders !== undefined) await installed.note(transport, connection.pid, folders);
+    return connection;
+  };
+}

@@ -1,0 +1,123 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { Answer, Question } from "../../kernel/call-context.ts";
+import { failures } from "../../kernel/failures.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import type { ConnectionEvents, RootsSource } from "./connection.ts";
+import { encodeNotification } from "./encode.ts";
+import { createOpenQuestions } from "./open-questions.ts";
+import type { WaitingRequest } from "./waiting-request.ts";
+
+/** Requests that a server sends on a connection: pings, and questions that whoever made the call has to answer. */
+export interface ServerQuestions {
+  /** Answers it, sooner or later. Never rejects. */
+  answer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void>;
+  /** The server wants no answer any more. */
+  takeBack(id: unknown): void;
+}
+
+export interface ServerQuestionsDeps {
+  readonly server: string;
+  readonly events: ConnectionEvents;
+  /** The connection's own roots: who makes which call does not matter to them. */
+  readonly roots: RootsSource | undefined;
+  readonly send: (text: string, stream: number | undefined) => void;
+  /** False where the server must not send requests (modern era): they are refused (fault 84). */
+  readonly allowed: () => boolean;
+  /** The call that a question belongs to. */
+  readonly ownerOf: (stream: number | undefined) => WaitingRequest | undefined;
+  readonly inFlight: () => number;
+  /** A person's time to think is not the server's silence. */
+  readonly withClockStopped: (owner: WaitingRequest, ask: () => Promise<Answer>) => Promise<Answer>;
+}
+
+export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestions {
+  const open = createOpenQuestions(deps.server);
+
+  async function answer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void> {
+    if (typeof id !== "string" && typeof id !== "number") {
+      deps.events.onOddity("request-refused", `${method} with an id that is neither string nor number`);
+      return;
+    }
+    const idText = asciiJson(id);
+    if (method === "ping") {
+      deps.send(`{"jsonrpc":"2.0","id":${idText},"result":{}}`, stream);
+      return;
+    }
+    const given = await askOwner(id, method, params, stream);
+    if (!open.close(id)) return;
+    const body =
+      given.kind === "result"
+        ? `"result":${given.result.toString("latin1")}`
+        : `"error":${given.error.toString("latin1")}`;
+    deps.send(`{"jsonrpc":"2.0","id":${idText},${body}}`, stream);
+  }
+
+  async function askOwner(
+    id: string | number,
+    method: string,
+    params: JsonBytes,
+    stream: number | undefined,
+  ): Promise<Answer> {
+    if (!isQuestion(method)) return refusal(-32601, `the gateway does not answer ${method}`);
+    if (!deps.allowed()) {
+      deps.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
+      return refusal(-32600, `${method} must be asked with an input_required result in this revision`);
+    }
+    if (method === "roots/list") return await answerRoots(id, params);
+    const owner = deps.ownerOf(stream);
+    if (owner === undefined) {
+      const inFlight = deps.inFlight();
+      deps.events.onOddity("request-refused", `${method} with ${inFlight} calls in flight`);
+      const { rpc, hint } = failures.QUESTION_AMBIGUOUS;
+      return refusal(
+        rpc,
+        `${inFlight} calls are in flight and the request does not say which one it belongs to. ${hint}`,
+      );
+    }
+    const { ask } = owner.request;
+    if (ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);
+    const signal = open.open(id, owner.request.signal);
+    return await deps.withClockStopped(owner, async () => {
+      try {
+        return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
+      } catch (error) {
+        return refusal(-32603, error instanceof Error ? error.message : "the client gave no answer");
+      }
+    });
+  }
+
+  async function answerRoots(id: string | number, params: JsonBytes): Promise<Answer> {
+    if (deps.roots === undefined) {
+      deps.events.onOddity("roots-refused", "roots/list, though no roots were declared to it");
+      return refusal(-32601, "no roots were declared: this server is not one client's alone");
+    }
+    // It belongs to no call: it ends with its answer, or when the server takes it back.
+    return await deps.roots.answer(params, open.open(id, new AbortController().signal));
+  }
+
+  /** Tells the server how far the client is with its question, under the token that it gave. */
+  function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
+    const token = progressTokenOf(params);
+    if (token === undefined) return undefined;
+    return (progress) =>
+      deps.send(encodeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
+  }
+
+  return { answer, takeBack: open.takeBack };
+}
+
+/** The token that a question carries, when it carries one. */
+function progressTokenOf(params: JsonBytes): string | number | undefined {
+  if (!params.includes('"progressToken"')) return undefined;
+  const meta = parseJsonObject(params)?.["_meta"];
+  const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
+}
+
+function isQuestion(method: string): method is Question["method"] {
+  return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";
+}
+
+function refusal(code: number, message: string): Answer {
+  return { kind: "error", error: Buffer.from(asciiJson({ code, message }), "latin1") };
+}

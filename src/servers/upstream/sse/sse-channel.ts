@@ -1,0 +1,183 @@
+import { abortReason } from "../../../kernel/abort.ts";
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { ConnectionEvents } from "../connection.ts";
+import { encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { withFiniteTimeouts, type Channel } from "../streamable/channel.ts";
+import { withPath } from "../streamable/server-address.ts";
+import type { HttpExchange, HttpExchangeSink } from "../streamable/http-exchange.ts";
+import { exchangeOnce } from "../streamable/exchange-once.ts";
+import type { Lifetime } from "../streamable/lifetime.ts";
+import { failureOfRefusal, rpcErrorOf } from "../streamable/refusal.ts";
+import type { Wire } from "../streamable/wire.ts";
+import { readInbound } from "../inbound.ts";
+import { createRequestTable } from "../request-table.ts";
+
+export interface SseOptions {
+  readonly server: string;
+  readonly identity: GatewayIdentity;
+  readonly events: ConnectionEvents;
+  readonly wire: Wire;
+  readonly lifetime: Lifetime;
+}
+
+export interface SseChannel extends Channel {
+  /** Sends one message that gets no answer. Throws when it could not be sent or was refused. */
+  post(text: string): Promise<void>;
+  setDialect(dialect: Dialect): void;
+}
+
+/** Opens the GET stream; resolves when the server has named where to POST. */
+export function openSseChannel(options: SseOptions, signal: AbortSignal): Promise<SseChannel> {
+  const { wire, events, server, lifetime } = options;
+  const postHeaders = [
+    "content-type",
+    "application/json",
+    "accept",
+    "application/json",
+    "accept-encoding",
+    "identity",
+    ...wire.endpoint.headers,
+  ];
+  const streamHeaders = ["accept", "text/event-stream", "accept-encoding", "identity", ...wire.endpoint.headers];
+  const posts = new Map<number, HttpExchange>();
+  let path: string | undefined;
+  let dialect: Dialect | undefined;
+
+  const table = createRequestTable({
+    server,
+    events,
+    roots: wire.roots,
+    questionsAllowed: () => true,
+    send(text, reason, id) {
+      if (reason === "cancel" && id !== undefined) posts.get(id)?.abort();
+      post(text).catch((error: unknown) => {
+        if (!lifetime.signal.aborted)
+          events.onOddity("notification-refused", error instanceof Error ? error.message : String(error));
+      });
+    },
+  });
+
+  async function post(text: string): Promise<void> {
+    const outgoing = {
+      method: "POST",
+      headers: postHeaders,
+      body: text,
+      path: path as string,
+    } as const;
+    const outcome = await exchangeOnce(wire, outgoing, {
+      signal: lifetime.signal,
+      timeoutMs: wire.tuning.postTimeoutMs,
+      isNotice: true,
+    });
+    if (outcome.kind === "refused") throw failureOfRefusal(server, outcome.refusal);
+  }
+
+  function request(wanted: Parameters<Channel["request"]>[0]): ReturnType<Channel["request"]> {
+    if (lifetime.ending !== undefined)
+      return Promise.reject(new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
+    const finite = withFiniteTimeouts(wanted);
+    return table.open(finite, (id) => {
+      const body = encodeRequest(id, finite, dialect as Dialect);
+      const sink = createPostSink(options, table, id, finite.onSent, () => {
+        posts.delete(id);
+        exchange.expectEnd();
+      });
+      const exchange = wire.exchange({ method: "POST", headers: postHeaders, body, path: path as string }, sink);
+      posts.set(id, exchange);
+      exchange.start();
+    });
+  }
+
+  const channel: SseChannel = {
+    request,
+    post,
+    setDialect(given) {
+      dialect = given;
+    },
+    failAll: (error) => table.failAll(error),
+    get size() {
+      return table.size;
+    },
+  };
+
+  return new Promise((resolve, reject) => {
+    const onAbort = () => end(abortReason(signal));
+    /** The stream is over: before the endpoint came that is a failure to connect, afterwards the end of the connection. */
+    function end(error: Error): void {
+      signal.removeEventListener("abort", onAbort);
+      stream.abort();
+      reject(error);
+      lifetime.end({ kind: "lost", reason: error.message });
+      table.failAll(() =>
+        error instanceof GatewayError
+          ? error
+          : new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`),
+      );
+    }
+
+    const sink: HttpExchangeSink = {
+      onSent: () => undefined,
+      onHead: () => undefined,
+      onMessage(message, type) {
+        if (type === "message") table.receive(readInbound(message, wire.limits.depth));
+        if (type !== "endpoint" || path !== undefined) return;
+        try {
+          path = withPath(wire.endpoint, message.toString("utf8")).path;
+        } catch (error) {
+          end(error as GatewayError);
+          return;
+        }
+        signal.removeEventListener("abort", onAbort);
+        resolve(channel);
+      },
+      onEnd(isEventStream) {
+        end(
+          isEventStream
+            ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream`)
+            : new GatewayError("UPSTREAM_HTTP", `${server} answered GET with something that is no event stream`),
+        );
+      },
+      onRefused: (refusal) => end(failureOfRefusal(server, refusal)),
+      onFailed: end,
+    };
+    const stream = wire.exchange({ method: "GET", headers: streamHeaders, body: null }, sink);
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener("abort", onAbort);
+    stream.start();
+  });
+}
+
+/** The POST of a request is only a receipt: the answer comes on the stream. What comes of it after its head does not matter. */
+function createPostSink(
+  { server, wire }: SseOptions,
+  table: ReturnType<typeof createRequestTable>,
+  id: number,
+  onSent: (() => void) | undefined,
+  leave: () => void,
+): HttpExchangeSink {
+  let isTaken = false;
+  return {
+    onSent: () => onSent?.(),
+    onHead() {
+      isTaken = true;
+      leave();
+    },
+    onMessage: () => undefined,
+    onEnd: leave,
+    onRefused(refusal) {
+      leave();
+      const failure = failureOfRefusal(server, refusal);
+      const error = failure.code === "SERVER_NEEDS_LOGIN" ? undefined : rpcErrorOf(refusal.body, wire.limits.depth);
+      if (error === undefined) table.fail(id, failure);
+      else table.receive({ kind: "error", id, error: error.bytes });
+    },
+    onFailed(error) {
+      leave();
+      if (isTaken) return;
+      table.fail(id, error);
+    },
+  };
+}

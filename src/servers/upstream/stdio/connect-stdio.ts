@@ -1,0 +1,69 @@
+import { abortReason } from "../../../kernel/abort.ts";
+import type { StdioTransport } from "../../../config/config.ts";
+import type { Era } from "../../../kernel/call-context.ts";
+import type { Connection, Peer } from "../connection.ts";
+import type { ConnectOptions } from "../connect.ts";
+import { encodeNotification } from "../encode.ts";
+import { createLink, type Link } from "./link.ts";
+import { watchWork } from "./work-watch.ts";
+import type { ServerProcess, SpawnServer } from "./server-process.ts";
+import { shakeHands } from "./shake-hands.ts";
+
+/** Starts the server and finds out what it speaks, in the same process (2026-07-28, stdio, backward compatibility). */
+export async function connectStdio(
+  options: ConnectOptions<StdioTransport>,
+  spawn: SpawnServer,
+  signal: AbortSignal,
+): Promise<Connection & { readonly pid: number }> {
+  const { events, onWork, giveUpMs = 0 } = options;
+  let noteOutput = onWork;
+  const onStderr = (line: string): void => {
+    noteOutput?.();
+    events.onStderr(line);
+  };
+  const child = await spawn(options.transport, onStderr, signal);
+  const endWatch = onWork === undefined ? undefined : watchWork(child, onWork);
+  const link = createLink(options, child);
+  const giveUp = () => void link.end({ kind: "asked" }, giveUpMs, true);
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    const peer = await shakeHands(options, link, signal);
+    return toConnection(options, child, link, peer);
+  } catch (error) {
+    await link.end({ kind: "asked" }, giveUpMs, true);
+    if (signal.aborted) throw abortReason(signal);
+    throw error;
+  } finally {
+    endWatch?.();
+    noteOutput = undefined;
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+function toConnection(
+  options: ConnectOptions<StdioTransport>,
+  child: ServerProcess,
+  link: Link,
+  peer: Peer,
+): Connection & { readonly pid: number } {
+  const eras: readonly Era[] = [peer.era];
+  return {
+    pid: child.pid,
+    // One process is in one era: an `initialize` scopes legacy semantics to it, so the other era would need a second process.
+    peer: { ...peer, eras },
+    request: link.request,
+    async notify(method, params) {
+      link.write(encodeNotification(method, params));
+    },
+    closed: link.closed,
+    get inFlight() {
+      return link.table.size;
+    },
+    get lastActivityMs() {
+      return link.lastActivityMs();
+    },
+    async [Symbol.asyncDispose]() {
+      await link.end({ kind: "asked" }, options.limits.stopTimeoutMs);
+    },
+  };
+}

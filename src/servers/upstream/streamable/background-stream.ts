@@ -1,0 +1,76 @@
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import type { Wire } from "./wire.ts";
+
+/** The GET stream of a legacy session: what the server sends that belongs to no request. Most servers have none (405). */
+export interface BackgroundStream {
+  close(): void;
+}
+
+export interface BackgroundStreamOptions {
+  readonly wire: Wire;
+  readonly session: LegacySession;
+  readonly onMessage: (message: Buffer) => void;
+  /** The server does not know the session any more (404). */
+  readonly onSessionGone: () => void;
+}
+
+/**
+ * Opens the stream, and opens it again with growing delays when it ends, for as long as the session lives. A refusal other than
+ * 5xx ends it for good.
+ */
+export function openBackgroundStream(options: BackgroundStreamOptions): BackgroundStream {
+  const { wire, session } = options;
+  const { resumeDelayMs, maxResumeDelayMs } = wire.tuning;
+  let exchange: HttpExchange | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let failures = 0;
+  let lastEventId: string | undefined;
+
+  function open(): void {
+    const headers =
+      lastEventId === undefined ? session.streamHeaders : [...session.streamHeaders, "last-event-id", lastEventId];
+    exchange = wire.exchange({ method: "GET", headers, body: null }, sink);
+    exchange.start();
+  }
+
+  function openLater(): void {
+    if (isClosed) return;
+    lastEventId = exchange?.lastEventId ?? lastEventId;
+    const asked = exchange?.retryMs ?? resumeDelayMs;
+    const delayMs = Math.min(asked * 2 ** Math.min(failures, 16), maxResumeDelayMs);
+    failures += 1;
+    timer = setTimeout(open, delayMs);
+    timer.unref();
+  }
+
+  const sink: HttpExchangeSink = {
+    onSent: () => undefined,
+    onHead: () => undefined,
+    onMessage(message) {
+      failures = 0;
+      options.onMessage(message);
+    },
+    onEnd(isEventStream) {
+      if (isEventStream) openLater();
+    },
+    onRefused({ head: { status } }) {
+      if (status === 404 && session.id !== undefined) options.onSessionGone();
+      else if (status >= 500) openLater();
+    },
+    onFailed(error: GatewayError) {
+      if (error.code === "UPSTREAM_CLOSED" || error.code === "RESULT_TOO_LARGE") openLater();
+    },
+  };
+  open();
+
+  return {
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      exchange?.abort();
+    },
+  };
+}

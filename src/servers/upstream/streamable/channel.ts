@@ -1,0 +1,18 @@
+import type { Reply, UpstreamRequest } from "../connection.ts";
+import type { GatewayError } from "../../../kernel/gateway-error.ts";
+
+/** Requests to one server in one era. A server of both eras has two of them on one wire. */
+export interface Channel {
+  request(request: UpstreamRequest): Promise<Reply>;
+  failAll(error: () => GatewayError): void;
+  readonly size: number;
+}
+
+/** The longest delay that a timer takes: beyond it Node fires at once. */
+const longestTimerMs = 2_147_483_647;
+
+/** The same request with timeouts that fit a timer: a subscription may ask for Infinity. */
+export function withFiniteTimeouts(request: UpstreamRequest): UpstreamRequest {
+  if (request.timeoutMs <= longestTimerMs) return request;
+  return { ...request, timeoutMs: longestTimerMs };
+}

@@ -1,0 +1,64 @@
+import type { HttpTransport } from "../../../config/config.ts";
+import { toGatewayError, type GatewayError } from "../../../kernel/gateway-error.ts";
+import type { ConnectHttp, ConnectOptions, HttpCredentials } from "../connect.ts";
+import type { Connection } from "../connection.ts";
+import { connectSse } from "../sse/connect-sse.ts";
+import { parseEndpoint } from "./server-address.ts";
+import { createHttpConnection } from "./http-connection.ts";
+import { createLifetime, type Lifetime } from "./lifetime.ts";
+import { negotiate } from "./negotiate.ts";
+import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
+import { createWire, type Wire } from "./wire.ts";
+
+export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials;
+
+/**
+ * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the configuration says so or the URL turns out to
+ * be that. Rejects with CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED,
+ * UPSTREAM_TIMEOUT, or the signal's reason.
+ */
+export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(httpTuning, options, signal);
+
+/** The same with other limits than the usual ones. */
+export async function connectHttpWith(
+  tuning: HttpTuning,
+  options: HttpOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const endpoint = parseEndpoint(options.server, options.transport, options.identity);
+  const lifetime = createLifetime();
+  const wire = createWire({
+    endpoint,
+    limits: options.limits,
+    tuning,
+    memory: options.memory,
+    roots: options.roots,
+    authorize: options.authorize,
+    signal: lifetime.signal,
+    onUnreachable: (error: GatewayError) => lifetime.end({ kind: "lost", reason: error.message }),
+  });
+  try {
+    return await handshake(options, wire, lifetime, signal);
+  } catch (error) {
+    lifetime.abort();
+    wire.dispose();
+    throw signal.aborted ? error : toGatewayError(error);
+  }
+}
+
+async function handshake(
+  options: HttpOptions,
+  wire: Wire,
+  lifetime: Lifetime,
+  signal: AbortSignal,
+): Promise<Connection> {
+  if (options.transport.kind === "sse") return await connectSse({ ...options, wire, lifetime }, signal);
+  const verdict = await negotiate(wire, options.identity, options.knownEras, signal);
+  if (verdict.kind !== "neither") return createHttpConnection({ ...options, wire, lifetime, verdict });
+  try {
+    return await connectSse({ ...options, wire, lifetime }, signal);
+  } catch (error) {
+    // No event stream either: what the server said to `initialize` tells more.
+    throw toGatewayError(error).code === "UPSTREAM_HTTP" ? verdict.failure : error;
+  }
+}

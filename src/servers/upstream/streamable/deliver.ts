@@ -1,0 +1,57 @@
+import { scanElements } from "../../../wire/json/json-scan.ts";
+import type { ConnectionEvents } from "../connection.ts";
+import { readInbound, type Inbound } from "../inbound.ts";
+import { largeBytes, type LargeBuffers } from "../../../wire/json/large-buffers.ts";
+import type { RequestTable } from "../request-table.ts";
+
+export interface Delivery {
+  readonly table: RequestTable;
+  readonly events: ConnectionEvents;
+  readonly maxDepth: number;
+  readonly memory: LargeBuffers;
+}
+
+/** Most messages taken from one array (revision 2025-03-26 had batches). */
+const batchLimit = 100;
+const openBracket = 0x5b;
+
+/**
+ * Hands what came on the stream of one request to the table; true when its answer was among it. An answer to another request
+ * does not belong there and is dropped (fault 68).
+ */
+export function deliver(delivery: Delivery, id: number, bytes: Buffer): boolean {
+  if (bytes[0] === openBracket) return deliverBatch(delivery, id, bytes);
+  if (bytes.length >= largeBytes) delivery.memory.adopt(bytes);
+  return deliverOne(delivery, id, readInbound(bytes, delivery.maxDepth));
+}
+
+function deliverBatch(delivery: Delivery, id: number, bytes: Buffer): boolean {
+  let isAnswered = false;
+  try {
+    const elements = scanElements(bytes, 0, bytes.length, delivery.maxDepth, batchLimit);
+    for (const { start, end } of elements.slice(0, batchLimit)) {
+      if (deliverOne(delivery, id, readInbound(bytes.subarray(start, end), delivery.maxDepth))) isAnswered = true;
+    }
+  } catch {
+    delivery.events.onOddity("not-json", "an array that is no JSON");
+  }
+  return isAnswered;
+}
+
+function deliverOne({ table, events }: Delivery, id: number, message: Inbound): boolean {
+  if (message.kind !== "result" && message.kind !== "error") {
+    table.receive(message, id);
+    return false;
+  }
+  if (message.id === id) {
+    table.receive(message, id);
+    return true;
+  }
+  if (message.kind === "error" && message.id === null) {
+    // The server could not read the id of what it refuses; on this stream there is only one request.
+    table.receive({ kind: "error", id, error: message.error }, id);
+    return true;
+  }
+  events.onOddity("unknown-id", `answer to ${String(message.id).slice(0, 100)} on the stream of ${id}`);
+  return false;
+}

@@ -1,0 +1,88 @@
+import { abortReason } from "../../../kernel/abort.ts";
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { readInbound, type Inbound } from "../inbound.ts";
+import type { Outgoing } from "./http-exchange.ts";
+import { noHead, type ResponseHead } from "../../../wire/http/response-head.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Wire } from "./wire.ts";
+
+export type RpcAnswer = Extract<Inbound, { readonly kind: "result" | "error" }>;
+
+export type Outcome =
+  | {
+      readonly kind: "answer";
+      readonly head: ResponseHead;
+      readonly answer: RpcAnswer;
+    }
+  /** A success that holds no answer: 202 to a notification, or a peer that does not speak MCP. */
+  | { readonly kind: "empty"; readonly head: ResponseHead }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export interface OnceOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** For a message that gets no answer: that it was accepted (202) is all there is to know. */
+  readonly isNotice?: boolean;
+}
+
+/**
+ * One exchange as a promise, for what is rare: handshakes, notifications, farewells; it does not wait behind calls. Resolves to the first
+ * answer, or to the end.
+ * Rejects with the failures of an exchange, UPSTREAM_TIMEOUT, or the signal's reason.
+ */
+export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    let head = noHead;
+    let settled = false;
+
+    function settle(act: () => void): void {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      options.signal.removeEventListener("abort", onAbort);
+      act();
+    }
+
+    function giveUp(error: Error): void {
+      settle(() => reject(error));
+      exchange.abort();
+    }
+
+    function receive(message: Buffer): void {
+      const inbound = readInbound(message, wire.limits.depth);
+      if (inbound.kind !== "result" && inbound.kind !== "error") return;
+      settle(() => resolve({ kind: "answer", head, answer: inbound }));
+      exchange.expectEnd();
+    }
+
+    const exchange = wire.exchange(
+      { ...outgoing, isUrgent: true },
+      {
+        onSent: () => undefined,
+        onHead(given) {
+          head = given;
+          if (options.isNotice === true && head.status === 202) settle(() => resolve({ kind: "empty", head }));
+        },
+        onMessage: receive,
+        onEnd: () => settle(() => resolve({ kind: "empty", head })),
+        onRefused: (refusal) => settle(() => resolve({ kind: "refused", refusal })),
+        onFailed: (error) => settle(() => reject(error)),
+      },
+    );
+    const onAbort = () => giveUp(abortReason(options.signal));
+    const timer = setTimeout(() => {
+      giveUp(
+        new GatewayError(
+          "UPSTREAM_TIMEOUT",
+          `${wire.endpoint.server} did not answer within ${options.timeoutMs / 1_000} s`,
+        ),
+      );
+    }, options.timeoutMs);
+    if (options.signal.aborted) {
+      onAbort();
+      return;
+    }
+    options.signal.addEventListener("abort", onAbort);
+    exchange.start();
+  });
+}

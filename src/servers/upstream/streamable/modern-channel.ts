@@ -1,0 +1,230 @@
+import { createSlotTable, type SlotTable } from "../../../kernel/slot-table.ts";
+import { modernRevision } from "../../../wire/mcp/revisions.ts";
+import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
+import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
+import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { declaredCapabilities, isModernError } from "../handshake.ts";
+import { createRequestTable, type RequestTable } from "../request-table.ts";
+import { withFiniteTimeouts, type Channel } from "./channel.ts";
+import { deliver, type Delivery } from "./deliver.ts";
+import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
+import { encodeHeaderValue, isHeaderName } from "../../../kernel/header-value.ts";
+import { failureOfRefusal, rpcErrorOf, type Refusal } from "./refusal.ts";
+import type { Wire } from "./wire.ts";
+
+export interface ModernChannelOptions {
+  readonly wire: Wire;
+  readonly identity: GatewayIdentity;
+  readonly events: ConnectionEvents;
+  /** Asked when a refusal is one that no modern server gives: the channel to use instead, or undefined to let it stand. */
+  readonly reconsider: () => Promise<Channel | undefined>;
+}
+
+export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "roots">): Dialect {
+  return createDialect("modern", modernRevision, identity, declaredCapabilities(roots));
+}
+
+/** Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own. */
+export function createModernChannel(options: ModernChannelOptions): Channel {
+  const { wire, events } = options;
+  const dialect = modernDialect(options.identity, wire);
+  const headersOf = createModernHeaders(wire.endpoint.headers);
+  const calls = createSlotTable<ModernCall>();
+  const table = createRequestTable({
+    server: wire.endpoint.server,
+    events,
+    questionsAllowed: () => false,
+    send(_text, reason, id) {
+      // Closing the stream is the cancellation; answers to a server's requests must not be sent in this revision.
+      if (reason === "cancel" && id !== undefined) calls.get(id)?.abort();
+    },
+  });
+  const host: ModernHost = {
+    table,
+    events,
+    maxDepth: wire.limits.depth,
+    memory: wire.memory,
+    wire,
+    calls,
+    reconsider: options.reconsider,
+  };
+
+  return {
+    request(request) {
+      const finite = withFiniteTimeouts(request);
+      return table.open(finite, (id) => {
+        const body = encodeRequest(id, finite, dialect);
+        const call = new ModernCall(host, id, finite);
+        calls.put(call);
+        call.start(headersOf(finite), body);
+      });
+    },
+    failAll(error) {
+      table.failAll(error);
+      for (const call of calls.values()) call.abort();
+    },
+    get size() {
+      return table.size;
+    },
+  };
+}
+
+interface ModernHost extends Delivery {
+  readonly wire: Wire;
+  readonly table: RequestTable;
+  readonly calls: SlotTable<ModernCall>;
+  readonly reconsider: () => Promise<Channel | undefined>;
+}
+
+class ModernCall implements HttpExchangeSink {
+  readonly #host: ModernHost;
+  readonly id: number;
+  readonly #request: UpstreamRequest;
+  #exchange: HttpExchange | undefined;
+  #isAnswered = false;
+
+  constructor(host: ModernHost, id: number, request: UpstreamRequest) {
+    this.#host = host;
+    this.id = id;
+    this.#request = request;
+  }
+
+  start(headers: readonly string[], body: string): void {
+    this.#exchange = this.#host.wire.exchange({ method: "POST", headers, body }, this);
+    this.#exchange.start();
+  }
+
+  abort(): void {
+    this.#leave();
+    this.#exchange?.abort();
+  }
+
+  onSent(): void {
+    this.#request.onSent?.();
+  }
+
+  onHead(): void {}
+
+  onMessage(message: Buffer): void {
+    if (!deliver(this.#host, this.id, message)) return;
+    this.#isAnswered = true;
+    this.#leave();
+    this.#exchange?.expectEnd();
+  }
+
+  onEnd(isEventStream: boolean): void {
+    this.#leave();
+    if (!this.#isAnswered) this.#fail(endedUnanswered(this.#host.wire.endpoint.server, isEventStream));
+  }
+
+  onRefused(refusal: Refusal): void {
+    const { wire, table, maxDepth } = this.#host;
+    this.#leave();
+    const failure = failureOfRefusal(wire.endpoint.server, refusal);
+    const error =
+      failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403
+        ? undefined
+        : rpcErrorOf(refusal.body, maxDepth);
+    const letStand = () => {
+      if (error === undefined) table.fail(this.id, failure);
+      else table.receive({ kind: "error", id: this.id, error: error.bytes }, this.id);
+    };
+    if (isUnlikeModern(refusal.head.status, error?.code)) void this.#handOver(letStand);
+    else letStand();
+  }
+
+  onFailed(error: GatewayError): void {
+    this.#leave();
+    this.#fail(error);
+  }
+
+  /** A 4xx says that the request did not run, so it may be sent again in the other era. */
+  async #handOver(letStand: () => void): Promise<void> {
+    const { table, reconsider } = this.#host;
+    const channel = await reconsider().catch(() => undefined);
+    if (channel === undefined) {
+      letStand();
+      return;
+    }
+    try {
+      const reply = await channel.request(this.#request);
+      table.receive({ ...reply, id: this.id }, this.id);
+    } catch (error) {
+      this.#fail(toGatewayError(error));
+    }
+  }
+
+  #fail(error: GatewayError): void {
+    this.#host.table.fail(this.id, error);
+  }
+
+  #leave(): void {
+    this.#host.calls.take(this.id);
+  }
+}
+
+export function endedUnanswered(server: string, isEventStream: boolean): GatewayError {
+  return isEventStream
+    ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream before it had answered`)
+    : new GatewayError("UPSTREAM_PROTOCOL", `${server} answered with something that is not the answer in JSON-RPC`);
+}
+
+/** Codes that a modern server gives with a 4xx (2026-07-28, streamable-http, server validation; JSON-RPC 2.0). */
+const plainCodes: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602]);
+const suspectStatuses: ReadonlySet<number> = new Set([400, 404, 405, 406]);
+
+function isUnlikeModern(status: number, code: number | undefined): boolean {
+  if (!suspectStatuses.has(status)) return false;
+  return code === undefined || !(isModernError(code) || plainCodes.has(code));
+}
+
+/** Methods are few; one that is not cached only costs its array. */
+const cachedMethods = 64;
+const cachedNames = 1_024;
+
+/** The headers of a request: one shared array per method, copied only where a request adds its own. */
+export function createModernHeaders(fixed: readonly string[]): (request: UpstreamRequest) => readonly string[] {
+  const byMethod = new Map<string, readonly string[]>();
+  const byName = new Map<string, readonly string[]>();
+
+  function baseOf(method: string): readonly string[] {
+    const known = byMethod.get(method);
+    if (known !== undefined) return known;
+    const base = [
+      [
+        "content-type",
+        "application/json",
+        "accept",
+        "application/json, text/event-stream",
+        "accept-encoding",
+        "identity",
+      ],
+      ["mcp-protocol-version", modernRevision, "mcp-method", encodeHeaderValue(method)],
+      fixed,
+    ].flat();
+    if (byMethod.size < cachedMethods) byMethod.set(method, base);
+    return base;
+  }
+
+  /** A tool is called many times: what is sent with it is made once. */
+  function namedBase(method: string, name: string | undefined): readonly string[] {
+    if (name === undefined) return baseOf(method);
+    const key = `${method} ${name}`;
+    const known = byName.get(key);
+    if (known !== undefined) return known;
+    const named = [...baseOf(method), "mcp-name", encodeHeaderValue(name)];
+    if (byName.size >= cachedNames) byName.clear();
+    byName.set(key, named);
+    return named;
+  }
+
+  return (request) => {
+    const base = namedBase(request.method, request.nameHeader);
+    if (request.headers === undefined) return base;
+    const headers = base.slice();
+    for (const [name, value] of request.headers ?? []) {
+      if (isHeaderName(name)) headers.push(`mcp-param-${name}`, encodeHeaderValue(value));
+    }
+    return headers;
+  };
+}

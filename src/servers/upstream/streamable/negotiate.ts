@@ -1,0 +1,125 @@
+import type { Era } from "../../../kernel/call-context.ts";
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { eraOfRevision, modernRevision } from "../../../wire/mcp/revisions.ts";
+import type { Peer, UpstreamRequest } from "../connection.ts";
+import { encodeRequest, type GatewayIdentity } from "../encode.ts";
+import { isModernError, peerFromDiscover, supportedIn } from "../handshake.ts";
+import { parseErrorObject } from "../error-object.ts";
+import { exchangeOnce, type Outcome } from "./exchange-once.ts";
+import { openLegacySession, type LegacyOpening, type LegacySession } from "./legacy-session.ts";
+import { createModernHeaders, modernDialect } from "./modern-channel.ts";
+import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
+import type { Wire } from "./wire.ts";
+
+export type Verdict =
+  | { readonly kind: "modern"; readonly peer: Peer }
+  | { readonly kind: "legacy"; readonly session: LegacySession }
+  /** Neither: the old HTTP+SSE transport is left to try. `failure` is thrown when that is not spoken either. */
+  | { readonly kind: "neither"; readonly failure: GatewayError };
+
+/**
+ * Finds out which era a server speaks (2026-07-28, streamable-http and versioning, backward compatibility). Nothing depends on one
+ * error code: whatever is no modern answer to `server/discover` leads to `initialize`, and a 4xx to that means HTTP+SSE.
+ * Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and the like when the server was not reached at all.
+ */
+export async function negotiate(
+  wire: Wire,
+  identity: GatewayIdentity,
+  knownEras: readonly Era[] | undefined,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  if (knownEras !== undefined && knownEras.length > 0 && !knownEras.includes("modern")) {
+    const opening = await openLegacySession(wire, identity, signal);
+    if (opening.kind === "open") return { kind: "legacy", session: opening.session };
+    // It was legacy once: ask anew.
+    const peer = await discover(wire, identity, signal);
+    return peer === undefined ? neither(opening) : { kind: "modern", peer };
+  }
+  const peer = await discover(wire, identity, signal);
+  if (peer !== undefined) return { kind: "modern", peer };
+  const opening = await openLegacySession(wire, identity, signal);
+  return opening.kind === "open" ? { kind: "legacy", session: opening.session } : neither(opening);
+}
+
+function neither(opening: Extract<LegacyOpening, { kind: "refused" }>): Verdict {
+  const isModern = opening.code !== undefined && isModernError(opening.code);
+  if (isModern || opening.status < 400 || opening.status >= 500) throw opening.failure;
+  return { kind: "neither", failure: opening.failure };
+}
+
+/** Failures of `server/discover` that a legacy server may cause; anything else means that no server was reached. */
+const inconclusive: ReadonlySet<string> = new Set([
+  "UPSTREAM_TIMEOUT",
+  "UPSTREAM_CLOSED",
+  "UPSTREAM_PROTOCOL",
+  "RESULT_TOO_LARGE",
+]);
+
+/** The server as a modern one, or undefined when it is none. */
+export async function discover(wire: Wire, identity: GatewayIdentity, signal: AbortSignal): Promise<Peer | undefined> {
+  const request: UpstreamRequest = {
+    method: "server/discover",
+    params: [],
+    signal,
+    timeoutMs: 0,
+    maxTimeoutMs: 0,
+  };
+  const body = encodeRequest(0, request, modernDialect(identity, wire));
+  const headers = createModernHeaders(wire.endpoint.headers)(request);
+  let outcome: Outcome;
+  try {
+    const ask = async () =>
+      await exchangeOnce(wire, { method: "POST", headers, body }, { signal, timeoutMs: wire.tuning.discoverTimeoutMs });
+    outcome = await ask();
+    if (speaksOurs(wire, outcome)) outcome = await ask();
+  } catch (error) {
+    if (error instanceof GatewayError && inconclusive.has(error.code) && !signal.aborted) return undefined;
+    throw error;
+  }
+  return peerFromOutcome(wire, outcome);
+}
+
+function peerFromOutcome(wire: Wire, outcome: Outcome): Peer | undefined {
+  const { server } = wire.endpoint;
+  switch (outcome.kind) {
+    case "empty":
+      return undefined;
+    case "answer":
+      if (outcome.answer.kind === "result") return peerFromDiscover(outcome.answer.result);
+      refuseModernError(server, outcome.answer.error);
+      return undefined;
+    case "refused": {
+      const failure = failureOfRefusal(server, outcome.refusal);
+      if (failure.code !== "UPSTREAM_HTTP" || outcome.refusal.head.status === 403) throw failure;
+      const error = rpcErrorOf(outcome.refusal.body, wire.limits.depth);
+      if (error !== undefined) refuseModernError(server, error.bytes);
+      return undefined;
+    }
+  }
+}
+
+/** A modern server that we cannot speak to is no legacy one, unless it says that it also speaks a legacy revision. */
+function refuseModernError(server: string, bytes: Buffer): void {
+  const { code, data } = parseErrorObject(bytes);
+  if (!isModernError(code)) return;
+  const supported = supportedIn(data);
+  if (supported.some((version) => eraOfRevision(version) === "legacy")) return;
+  throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused server/discover with error ${code}`, {
+    data: { code, supported: supported.slice(0, 20).map((version) => version.slice(0, 40)) },
+  });
+}
+
+/** Whether a refusal names the very revision that was asked with: then asking again is what it wants (2026-07-28, versioning). */
+function speaksOurs(wire: Wire, outcome: Outcome): boolean {
+  const bytes =
+    outcome.kind === "refused"
+      ? rpcErrorOf(outcome.refusal.body, wire.limits.depth)?.bytes
+      : outcome.kind === "answer" && outcome.answer.kind === "error"
+        ? outcome.answer.error
+        : undefined;
+  if (bytes === undefined) return false;
+  const { code, data } = parseErrorObject(bytes);
+  return code === versionUnsupported && supportedIn(data).includes(modernRevision);
+}
+
+const versionUnsupported = -32022;

@@ -1,0 +1,105 @@
+import { findMember, scanMembers } from "../../../wire/json/json-scan.ts";
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonBytes } from "../../../kernel/json-bytes.ts";
+import { redirectTarget, type ServerAddress } from "./server-address.ts";
+import type { ResponseHead } from "../../../wire/http/response-head.ts";
+
+/** An HTTP answer that is neither a success nor a redirect. The body is empty when it was beyond the limit. */
+export interface Refusal {
+  readonly head: ResponseHead;
+  readonly body: Buffer;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly bytes: JsonBytes;
+  /** The id of the request where the server had looked at it; else null, or what servers make up. */
+  readonly id: unknown;
+}
+
+/** The JSON-RPC error that a body holds (with or without an id), or undefined: then the HTTP status is all there is. */
+export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined {
+  try {
+    const members = scanMembers(body, 0, body.length, maxDepth);
+    const member = findMember(members, "error");
+    if (member === undefined) return undefined;
+    const bytes = body.subarray(member.start, member.end);
+    const error: unknown = JSON.parse(bytes.toString("utf8"));
+    if (!isJsonObject(error) || typeof error["code"] !== "number") return undefined;
+    const id = findMember(members, "id");
+    return {
+      code: error["code"],
+      bytes,
+      id: id === undefined ? undefined : (JSON.parse(body.toString("utf8", id.start, id.end)) as unknown),
+    };
+  } catch {
+    // No JSON object: a page of some proxy, say.
+    return undefined;
+  }
+}
+
+/**
+ * Heads that end an exchange before its body is read: redirects (fault 103) and encodings that were not asked for
+ * (fault 19).
+ */
+export function failureOfHead(endpoint: ServerAddress, head: ResponseHead): GatewayError | undefined {
+  const { server } = endpoint;
+  const { status } = head;
+  if (status >= 300 && status < 400) {
+    const target = redirectTarget(endpoint, head.get("location"));
+    const advice = "redirects are not followed, so configure that URL if you trust it";
+    return new GatewayError("CONNECT_FAILED", `${server} redirects to ${target} (HTTP ${status}); ${advice}`, {
+      data: { status, target },
+    });
+  }
+  const encoding = head.get("content-encoding");
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
+  return new GatewayError(
+    "UPSTREAM_PROTOCOL",
+    `${server} answered with Content-Encoding ${encoding.slice(0, 40)}, which was not asked for`,
+  );
+}
+
+/** What a refusal means for a request: a login that is needed, a server that is busy, or just a status. */
+export function failureOfRefusal(server: string, refusal: Refusal): GatewayError {
+  const { head } = refusal;
+  const { status } = head;
+  const challenge = readChallenge(head);
+  if (status === 401 || (status === 403 && challenge["error"] === "insufficient_scope"))
+    return needsLogin(server, status, challenge);
+  const retryAfter = head.get("retry-after")?.slice(0, 40);
+  const data = retryAfter === undefined ? { status } : { status, retryAfter };
+  if (status === 429)
+    return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it takes no more requests now`, {
+      data,
+    });
+  return new GatewayError("UPSTREAM_HTTP", `${server} answered with HTTP ${status}`, { data });
+}
+
+export function needsLogin(server: string, status: number, challenge: Readonly<Record<string, string>>): GatewayError {
+  const why = status === 403 ? "it wants a login with more scopes" : "it wants a login";
+  const scope = challenge["scope"] ?? "";
+  // The scope is the server's text, and the hint is made to be pasted into a shell: only words of harmless letters get there.
+  const option = status === 403 && /^[A-Za-z0-9:._/ -]{1,500}$/.test(scope) ? ` --scope "${scope}"` : "";
+  return new GatewayError("SERVER_NEEDS_LOGIN", `${server} answered with HTTP ${status}: ${why}`, {
+    data: { status, challenge },
+    hint: `Run \`toolyard login ${server}${option}\`.`,
+  });
+}
+
+const challengeLimit = 4_096;
+const authParameter = /([A-Za-z0-9!#$%&'*+.^_`|~-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
+const keptParameters: ReadonlySet<string> = new Set(["resource_metadata", "scope", "error", "realm"]);
+
+/** The facts of `WWW-Authenticate` that a login needs (RFC 9728, RFC 6750); what the server wrote, so untrusted. */
+export function readChallenge(head: ResponseHead): Readonly<Record<string, string>> {
+  const facts: Record<string, string> = {};
+  for (const header of head.getAll("www-authenticate")) {
+    for (const [, name = "", quoted, plain] of header.slice(0, challengeLimit).matchAll(authParameter)) {
+      const key = name.toLowerCase();
+      if (keptParameters.has(key) && facts[key] === undefined)
+        facts[key] = quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "";
+    }
+  }
+  return facts;
+}

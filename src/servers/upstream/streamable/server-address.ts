@@ -1,0 +1,112 @@
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { GatewayIdentity } from "../encode.ts";
+import { isHeaderName, isHeaderValue } from "../../../kernel/header-value.ts";
+import { userAgent } from "../../../wire/http/tuning.ts";
+
+/** Where a server is, and the headers that every request to it carries. */
+export interface ServerAddress {
+  readonly server: string;
+  /** The only part of the URL that messages may name: path and query can hold keys. */
+  readonly origin: string;
+  /** Path and query, as sent. */
+  readonly path: string;
+  /** Name, value, name, value; names in lower case. */
+  readonly headers: readonly string[];
+}
+
+/** What the transport itself sets: a configured header of that name would break it. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "content-type",
+  "expect",
+  "keep-alive",
+  "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Reads a configured URL. User and password in it become a Basic `Authorization` (unless one is configured) and appear nowhere
+ * else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent; the message holds no value.
+ */
+export function parseEndpoint(
+  server: string,
+  transport: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
+  identity: GatewayIdentity,
+): ServerAddress {
+  const url = URL.canParse(transport.url) ? new URL(transport.url) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw new GatewayError("CONFIG_INVALID", `the url of ${server} is not an http or https URL`);
+  }
+  const headers = new Map([["user-agent", userAgent(identity)]]);
+  if (url.username !== "" || url.password !== "") headers.set("authorization", basicAuthorization(url));
+  for (const [key, value] of Object.entries(transport.headers)) {
+    const name = key.toLowerCase();
+    if (ownHeaders.has(name)) continue;
+    if (!isHeaderName(name))
+      throw new GatewayError("CONFIG_INVALID", `a header configured for ${server} has a name that is no header name`);
+    if (!isHeaderValue(value))
+      throw new GatewayError(
+        "CONFIG_INVALID",
+        `the header ${name} configured for ${server} holds a character that no header may hold`,
+      );
+    headers.set(name, value);
+  }
+  return {
+    server,
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    headers: [...headers].flat(),
+  };
+}
+
+/** The same server at the path that an SSE server names. Throws UPSTREAM_PROTOCOL when it is on another origin (credentials stay home). */
+export function withPath(endpoint: ServerAddress, reference: string): ServerAddress {
+  const base = `${endpoint.origin}${endpoint.path}`;
+  const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
+  if (url === undefined)
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint that is no URL`);
+  if (url.origin !== endpoint.origin) {
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${endpoint.server} named an endpoint on ${originOf(url)}, not on its own origin ${endpoint.origin}`,
+    );
+  }
+  return { ...endpoint, path: `${url.pathname}${url.search}` };
+}
+
+/** How messages name the target of a redirect: its origin, and of a path only what many servers do, a slash at the end. */
+export function redirectTarget(endpoint: ServerAddress, location: string | undefined): string {
+  const base = `${endpoint.origin}${endpoint.path}`;
+  if (location === undefined || !URL.canParse(location, base)) return "nowhere";
+  const target = new URL(location, base);
+  if (target.origin !== endpoint.origin) return originOf(target);
+  return target.pathname === `${new URL(base).pathname}/`
+    ? "its own URL with a slash at the end"
+    : `another path of ${target.origin}`;
+}
+
+function originOf(url: URL): string {
+  return url.origin === "null" ? url.protocol : url.origin;
+}
+
+function basicAuthorization(url: URL): string {
+  return `Basic ${Buffer.from(`${decode(url.username)}:${decode(url.password)}`, "utf8").toString("base64")}`;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

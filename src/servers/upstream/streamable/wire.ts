@@ -1,0 +1,111 @@
+import { createSlotTable } from "../../../kernel/slot-table.ts";
+import type { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
+import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
+import type { RootsSource } from "../connection.ts";
+import type { ServerAddress } from "./server-address.ts";
+import { HttpExchange, type HttpExchangeSink, type Outgoing } from "./http-exchange.ts";
+import { createSocketPool, type SocketPool } from "../../../wire/http/socket-pool.ts";
+import type { HttpTuning } from "../../../wire/http/tuning.ts";
+
+/** The sockets to one server, and everything that all exchanges over them share. */
+export interface Wire {
+  readonly pool: SocketPool;
+  readonly endpoint: ServerAddress;
+  readonly limits: ConnectionLimits;
+  readonly tuning: HttpTuning;
+  readonly memory: LargeBuffers;
+  readonly roots: RootsSource | undefined;
+  /** Headers of a login; concurrent refreshes are one. */
+  readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
+  /** Makes an exchange; `start()` it. */
+  exchange(outgoing: Outgoing, sink: HttpExchangeSink): HttpExchange;
+  /** Whether a body of that size may join those that wait for a socket; if so it is counted until `releaseQueued`. */
+  admitQueued(bytes: number): boolean;
+  releaseQueued(bytes: number): void;
+  /** Monotonic ms of the last bytes in either direction. */
+  readonly lastActivityMs: number;
+  touch(): void;
+  enter(exchange: HttpExchange): void;
+  leave(exchange: HttpExchange): void;
+  /** No connection could be made, however often it was tried. */
+  onUnreachable(error: GatewayError): void;
+  /** Ends every exchange and closes every socket. */
+  dispose(): void;
+}
+
+export interface WireOptions {
+  readonly endpoint: ServerAddress;
+  readonly limits: ConnectionLimits;
+  readonly tuning: HttpTuning;
+  readonly memory: LargeBuffers;
+  readonly roots: RootsSource | undefined;
+  readonly authorize: HttpCredentials["authorize"];
+  /** Aborts when the connection is disposed of. */
+  readonly signal: AbortSignal;
+  readonly onUnreachable: (error: GatewayError) => void;
+}
+
+export function createWire(options: WireOptions): Wire {
+  const { endpoint, limits, tuning } = options;
+  const pool = createSocketPool({
+    origin: endpoint.origin,
+    connections: tuning.connections,
+    reserved: tuning.reservedConnections,
+    connectTimeoutMs: tuning.connectTimeoutMs,
+  });
+  const live = createSlotTable<HttpExchange>();
+  let queuedBytes = 0;
+  let lastActivityMs = performance.now();
+
+  function dispose(): void {
+    for (const exchange of live.values()) exchange.disconnect();
+    pool.destroy();
+  }
+
+  const wire: Wire = {
+    pool,
+    endpoint,
+    limits,
+    tuning,
+    memory: options.memory,
+    roots: options.roots,
+    authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
+    exchange: (outgoing, sink) => new HttpExchange(live.nextId(), wire, outgoing, sink),
+    admitQueued(bytes) {
+      // One body is always let in, however large the configuration allows it to be.
+      if (queuedBytes > 0 && queuedBytes + bytes > limits.sendQueueBytes) return false;
+      queuedBytes += bytes;
+      return true;
+    },
+    releaseQueued(bytes) {
+      queuedBytes -= bytes;
+    },
+    get lastActivityMs() {
+      return lastActivityMs;
+    },
+    touch() {
+      lastActivityMs = performance.now();
+    },
+    enter: (exchange) => live.put(exchange),
+    leave: (exchange) => void live.take(exchange.id),
+    onUnreachable: options.onUnreachable,
+    dispose,
+  };
+  return wire;
+}
+
+/** Any number of exchanges that met a 401 share one refresh. */
+function shareRefresh(
+  authorize: NonNullable<HttpCredentials["authorize"]>,
+  signal: AbortSignal,
+): NonNullable<Wire["authorize"]> {
+  let refreshing: Promise<Readonly<Record<string, string>> | undefined> | undefined;
+  return (refresh) => {
+    if (!refresh) return refreshing ?? authorize(false, signal);
+    refreshing ??= authorize(true, signal).finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  };
+}

@@ -1,0 +1,71 @@
+import { parseExact, stringifyExact } from "../../wire/json/exact-json.ts";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { RawLists } from "../../catalog/model/instance-catalog.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { replaceFile } from "./replace-file.ts";
+
+/** What is kept of one instance between two lives of the gateway; `instance/` declares the same shape. */
+interface Kept {
+  readonly hash: string;
+  readonly savedAtMs: number;
+  readonly lists: RawLists;
+}
+
+/** Changes when the files' shape does: older ones are then not read. */
+const format = 1;
+
+/** One file per instance below `directory`. What cannot be read is not there; what cannot be written is reported. */
+export function createCatalogFiles(directory: string, onFailure: (message: string) => void) {
+  const writing = new Map<string, Promise<void>>();
+
+  function pathOf(instance: string): string {
+    const readable = instance.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60);
+    return join(directory, `${readable}-${createHash("sha256").update(instance).digest("hex").slice(0, 16)}.json`);
+  }
+
+  /** Writes of one file follow each other, so that the last one asked for is the one that stays. */
+  async function inOrder(instance: string, work: () => Promise<void>): Promise<void> {
+    const next = (writing.get(instance) ?? Promise.resolve()).then(work);
+    const settled = next.catch((error: unknown) =>
+      onFailure(`the catalog of ${instance} cannot be kept: ${error instanceof Error ? error.message : String(error)}`),
+    );
+    writing.set(instance, settled);
+    await settled;
+    if (writing.get(instance) === settled) writing.delete(instance);
+  }
+
+  return {
+    async load(instance: string): Promise<Kept | undefined> {
+      try {
+        return parseKept(parseExact(await readFile(pathOf(instance), "utf8")));
+      } catch {
+        return undefined;
+      }
+    },
+    save: async (instance: string, kept: Kept): Promise<void> =>
+      await inOrder(instance, async () => {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await replaceFile(pathOf(instance), stringifyExact({ format, ...kept }));
+      }),
+    remove: async (instance: string): Promise<void> =>
+      await inOrder(instance, async () => {
+        await unlink(pathOf(instance)).catch(() => undefined);
+      }),
+  };
+}
+
+/** A file that somebody changed by hand may be odd; whatever is in its lists is checked again like a server's answer. */
+function parseKept(value: unknown): Kept | undefined {
+  if (!isJsonObject(value) || value["format"] !== format) return undefined;
+  const { hash, savedAtMs, lists } = value;
+  if (typeof hash !== "string" || typeof savedAtMs !== "number" || !isJsonObject(lists)) return undefined;
+  const whole =
+    ["tools", "resources", "templates", "prompts", "eras"].every((key) => Array.isArray(lists[key])) &&
+    isJsonObject(lists["capabilities"]) &&
+    isJsonObject(lists["serverInfo"]) &&
+    (lists["instructions"] === undefined || typeof lists["instructions"] === "string") &&
+    (lists["ttlMs"] === undefined || typeof lists["ttlMs"] === "number");
+  return whole ? { hash, savedAtMs, lists: lists as unknown as RawLists } : undefined;
+}

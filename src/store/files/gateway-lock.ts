@@ -1,0 +1,210 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { replaceFile } from "./replace-file.ts";
+import { sealServed, type SealedServed, type Served } from "./served.ts";
+
+/** What the lock of a gateway's place says of the gateway that holds it. */
+export interface GatewayHolder {
+  readonly pid: number;
+  /** Start time of that process, where the system tells it: a pid alone may be somebody else's by now. */
+  readonly startTime: string | null;
+  /** Whoever can read this file is the owner of the directory: it opens the owner's door of the gateway. */
+  readonly secret: string;
+  /** `http://host:port`; null until it listens, and again when it stops. */
+  readonly url: string | null;
+  /** What it serves: who wants the same shares it. */
+  readonly serves: SealedServed;
+  readonly version: string;
+}
+
+/** One gateway per place: held from before it listens until it has stopped everything. */
+export interface GatewayLock extends AsyncDisposable {
+  readonly secret: string;
+  /** Tells others where it answers; null when it takes nothing new any more. */
+  announce(url: string | null): Promise<void>;
+  /** Tells others that the configuration is another one now. */
+  announceServed(serves: Served): Promise<void>;
+}
+
+export type Claim =
+  | { readonly kind: "held"; readonly lock: GatewayLock }
+  | { readonly kind: "taken"; readonly by: GatewayHolder };
+
+export interface LockOptions {
+  /** The gateway's place, as `gateway-places.ts` gives it out. */
+  readonly folder: string;
+  readonly serves: Served;
+  readonly version: string;
+  /** Start time of a running process, undefined when there is no such process. */
+  readonly startTimeOf: (pid: number) => string | undefined;
+}
+
+const lockName = "gateway.lock";
+/** Each round somebody else got further; nobody loses as often as this. */
+const mostRounds = 50;
+
+/** Takes the lock, also from a gateway that did not end in order; tells who holds it otherwise. */
+export async function claimGatewayLock(options: LockOptions): Promise<Claim> {
+  const path = join(options.folder, lockName);
+  const secret = randomBytes(32).toString("hex");
+  const holder: GatewayHolder = {
+    pid: process.pid,
+    startTime: options.startTimeOf(process.pid) ?? null,
+    secret,
+    url: null,
+    serves: sealServed(options.serves, secret),
+    version: options.version,
+  };
+  for (let round = 0; round < mostRounds; round += 1) {
+    if (await createWhole(path, JSON.stringify(holder))) return { kind: "held", lock: toLock(path, holder) };
+    const text = await readText(path);
+    const other = text === undefined ? undefined : parseHolder(text);
+    if (other !== undefined && isAlive(other, options.startTimeOf)) return { kind: "taken", by: other };
+    if (text !== undefined) await removeExactly(path, text);
+  }
+  throw new Error(`${path} cannot be taken`);
+}
+
+/** Who holds the place now; undefined when nobody does. */
+export async function readGatewayHolder(
+  options: Pick<LockOptions, "folder" | "startTimeOf">,
+): Promise<GatewayHolder | undefined> {
+  const text = await readText(join(options.folder, lockName));
+  const holder = text === undefined ? undefined : parseHolder(text);
+  return holder !== undefined && isAlive(holder, options.startTimeOf) ? holder : undefined;
+}
+
+function toLock(path: string, first: GatewayHolder): GatewayLock {
+  let holder = first;
+  let text = JSON.stringify(holder);
+  let writing: Promise<void> = Promise.resolve();
+
+  /** One after the other, so that the last one stays. */
+  async function change(changes: Partial<GatewayHolder>): Promise<void> {
+    holder = { ...holder, ...changes };
+    writing = writing
+      .catch(() => undefined)
+      .then(async () => {
+        const next = JSON.stringify(holder);
+        await replaceFile(path, next);
+        text = next;
+      });
+    await writing;
+  }
+
+  return {
+    secret: first.secret,
+    announce: async (url) => await change({ url }),
+    announceServed: async (serves) => await change({ serves: sealServed(serves, first.secret) }),
+    async [Symbol.asyncDispose]() {
+      await writing.catch(() => undefined);
+      if ((await readText(path)) === text) await unlink(path).catch(() => undefined);
+    },
+  };
+}
+
+/** Creates the file with all of its content at once, readable by its owner only; false when there is one. */
+async function createWhole(path: string, text: string): Promise<boolean> {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    if (!withoutLinks.has(codeOf(error))) throw error;
+    return await createInPlace(path, text);
+  } finally {
+    await unlink(temporary).catch(() => undefined);
+  }
+}
+
+/** What file systems say that know no hard links. */
+const withoutLinks: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
+
+/** A reader may see it half-written, and then takes it for a stale one: better than no lock. */
+async function createInPlace(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { mode: 0o600, flag: "wx" });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+/**
+ * Removes a stale lock, and no other: two gateways may find it at the same time, and the slower one must not remove the lock of the
+ * faster. The file is moved aside first; if it turns out to be another one, it is put back.
+ */
+async function removeExactly(path: string, text: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}.stale`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  if ((await readText(aside)) !== text) await link(aside, path).catch(() => undefined);
+  await unlink(aside).catch(() => undefined);
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function parseHolder(text: string): GatewayHolder | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value)) return undefined;
+  const { pid, startTime, secret, url, serves, version } = value;
+  if (typeof pid !== "number" || typeof secret !== "string") return undefined;
+  return {
+    pid,
+    startTime: orNull(startTime),
+    secret,
+    url: orNull(url),
+    serves: parseServed(isJsonObject(serves) ? serves : value),
+    version: orNull(version) ?? "",
+  };
+}
+
+/** An earlier version of Toolyard named its file only: it is found by that, and shared by nobody. */
+function parseServed({ configFile, directory, variables }: JsonObject): SealedServed {
+  const named = isJsonObject(variables) ? Object.entries(variables) : [];
+  return {
+    configFile: orNull(configFile),
+    directory: isJsonObject(variables) ? orNull(directory) : "",
+    variables: Object.fromEntries(named.map(([name, value]) => [name, orNull(value)])),
+  };
+}
+
+function orNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** Where the system tells no start times, a process of that number has to do. */
+function isAlive({ pid, startTime }: GatewayHolder, startTimeOf: LockOptions["startTimeOf"]): boolean {
+  const running = startTimeOf(pid);
+  if (running !== undefined) return startTime === null || running === startTime;
+  if (process.platform === "linux") return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}

@@ -1,0 +1,24 @@
+import { stringifyExact } from "./exact-json.ts";
+
+/**
+ * JSON text in which every character beyond ASCII is escaped. Such text may stand in a latin1 string beside bytes that were
+ * cut out of a peer's message: written as latin1, both arrive as they were (and node:http sends head and body in one write).
+ */
+export function asciiJson(value: unknown): string {
+  if (typeof value === "string" && plain.test(value)) return `"${value}"`;
+  const text = stringifyExact(value);
+  return isAscii(text) ? text : text.replace(beyondAscii, escapeCharacter);
+}
+
+/** Printable ASCII without quote and backslash: nothing to escape. Names and keys nearly always are. */
+const plain = /^[ !#-[\]-~]{0,100}$/;
+const beyondAscii = /[\u007f-\uffff]/g;
+
+function isAscii(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- the range is the point
+  return /^[\x00-\x7e]*$/.test(text);
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

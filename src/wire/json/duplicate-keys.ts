@@ -1,0 +1,75 @@
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { scanElements, scanMembers, type Member } from "./json-scan.ts";
+
+/**
+ * The same JSON with every object's earlier duplicates taken out, so that whoever reads it next sees what JSON.parse saw: the last
+ * one wins, for the check and for the server alike (fault 16). Without duplicates, nearly always, the bytes themselves.
+ *
+ * @param value what JSON.parse made of `bytes`
+ */
+export function dropDuplicateKeys(bytes: JsonBytes, value: unknown): JsonBytes {
+  return countColons(bytes) === countKeys(value) ? bytes : rebuild(bytes, 0, bytes.length);
+}
+
+/** Deep enough for everything that passed the door. */
+const depthLimit = 10_000;
+
+/** Colons outside strings: one per member that stands in the text. */
+function countColons(bytes: JsonBytes): number {
+  let count = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (inString) {
+      if (byte === 0x5c) at += 1;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x3a) count += 1;
+  }
+  return count;
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let count = Array.isArray(value) ? 0 : children.length;
+  for (const child of children) count += countKeys(child);
+  return count;
+}
+
+function rebuild(bytes: Buffer, start: number, end: number): Buffer {
+  if (bytes[start] === 0x5b) {
+    const elements = scanElements(bytes, start, end, depthLimit, Number.MAX_SAFE_INTEGER);
+    return join(
+      "[",
+      elements.map((element) => rebuild(bytes, element.start, element.end)),
+      "]",
+    );
+  }
+  if (bytes[start] !== 0x7b) return bytes.subarray(start, end);
+  const members = scanMembers(bytes, start, end, depthLimit);
+  const kept = lastOfEach(members);
+  return join(
+    "{",
+    kept.map((member) =>
+      Buffer.concat([bytes.subarray(member.keyStart, member.start), rebuild(bytes, member.start, member.end)]),
+    ),
+    "}",
+  );
+}
+
+/** Each name's last member, at its place. */
+function lastOfEach(members: readonly Member[]): readonly Member[] {
+  const last = new Map(members.map((member) => [member.key, member]));
+  return members.filter((member) => last.get(member.key) === member);
+}
+
+function join(open: string, parts: readonly Buffer[], close: string): Buffer {
+  const pieces: Buffer[] = [Buffer.from(open)];
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) pieces.push(Buffer.from(","));
+    pieces.push(part);
+  }
+  pieces.push(Buffer.from(close));
+  return Buffer.concat(pieces);
+}
