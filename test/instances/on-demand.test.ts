@@ -24,12 +24,14 @@ test("an idle server goes to sleep with its whole tree, keeps its tools, and wak
     config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: sleepy },
   });
   await execute(gateway.url, "bad:setsid");
-  await until(() => startsIn(pids).length === 1 && aliveIn(pids).length === 0);
+  // On a slow machine it is asleep before this call comes, and is started for it.
+  const starts = startsIn(pids).length;
+  await until(() => aliveIn(pids).length === 0);
   expect(await standingOf(gateway.url, "bad")).toMatchObject({ status: "dormant" });
   expect((await discover(gateway.url, { query: "echo the arguments" })).tools[0].tool_path).toBe("bad:echo");
   const result = await execute(gateway.url, "bad:echo", { text: "awake" });
   expect(result.structuredContent).toEqual({ text: "awake" });
-  expect(startsIn(pids)).toHaveLength(2);
+  expect(startsIn(pids)).toHaveLength(starts + 1);
 });
 
 test("FAULT 85: a call that is silent for longer than the idle limit is not stopped", async () => {
