@@ -10,9 +10,12 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { isPinned, toPreload } from "./namespace-choice.ts";
+import { createLateSave } from "./late-save.ts";
+import { toPreload } from "./namespace-choice.ts";
 import { createNamespaceLoader, type NamespaceLoaderDeps } from "./namespace-loader.ts";
-import { createNamespaceSets, type NamespaceSet } from "./namespace-sets.ts";
+import { createNamespaceSweeper } from "./namespace-sweeper.ts";
+import { createSharedLoads, type NamespaceLoad } from "./shared-loads.ts";
+import { createNamespaceSets } from "./namespace-sets.ts";
 import { createNamespaceUsage, type NamespaceUsageStore, type NamespaceUse } from "./namespace-usage.ts";
 
 /**
@@ -31,13 +34,6 @@ export interface NamespaceLoads extends AsyncDisposable {
   /** Loads in the background what is configured to be there, and what was used most in an earlier life. */
   preload(principal: Principal): Promise<void>;
   stats(principal: Principal): NamespaceStats;
-}
-
-export interface NamespaceLoad {
-  /** Wall clock; undefined when the set is full of namespaces that are kept. */
-  readonly loadedAtMs: number | undefined;
-  /** Why its tools may be out of date; undefined when they are fresh. */
-  readonly stale: string | undefined;
 }
 
 export interface NamespaceStats {
@@ -61,9 +57,6 @@ export interface NamespaceLoadsDeps extends NamespaceLoaderDeps {
   readonly clock: Clock;
 }
 
-/** Who asked for a load; what is switched off is listed, but not kept. */
-type Why = "asked" | "preload" | "unlisted";
-
 export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const { clock, events, settings } = deps;
   const lifetime = new AbortController();
@@ -74,17 +67,10 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const loadServer = createNamespaceLoader(deps, lifetime.signal);
   // Not at once: whoever asks for the set is in the middle of building a view.
   const onNew = (principal: Principal): void => void clock.after(0, () => void preload(principal));
-  const sets = createNamespaceSets({
-    settings,
-    useOf: usage.get,
-    release: deps.release,
-    onNew,
-    events,
-    log: deps.log,
-    clock,
-  });
-  const pending = new Map<string, Promise<NamespaceLoad>>();
-  const sweepLater = createSweeper();
+  const { release, log } = deps;
+  const sets = createNamespaceSets({ settings, useOf: usage.get, release, onNew, events, log, clock });
+  const sweepLater = createNamespaceSweeper({ sets, settings, viewOf: deps.viewOf, clock, lifetime: lifetime.signal });
+  const share = createSharedLoads({ sets, loadServer, events, clock, onLoaded: sweepLater });
   const save = createLateSave(clock, () => deps.store.save(usage.snapshot()));
   const unsubscribe = events.on(["mcp.request.logs", "tool.bare_name"], (event) => {
     if (event.type === "mcp.request.logs") {
@@ -111,42 +97,12 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     save.soon();
     const set = sets.of(principal);
     const entry = set.loaded.get(server.instance);
-    const loading = share(set, server, cacheTtlMs, enabled ? "asked" : "unlisted");
+    const loading = share(set, server, { maxAgeMs: cacheTtlMs, why: enabled ? "asked" : "unlisted" });
     if (entry === undefined) return await untilAborted(loading, signal);
     // It is there: when it is old, it is made fresh for the next one.
     sets.touch(set, entry);
     loading.catch(() => undefined);
     return { loadedAtMs: entry.loadedAtMs, stale: undefined };
-  }
-
-  function share(set: NamespaceSet, server: ViewServer, maxAgeMs: number, why: Why): Promise<NamespaceLoad> {
-    const key = `${set.principal.id}\n${server.instance}`;
-    const running = pending.get(key) ?? run(set, server, maxAgeMs, why).finally(() => pending.delete(key));
-    pending.set(key, running);
-    return running;
-  }
-
-  async function run(set: NamespaceSet, server: ViewServer, maxAgeMs: number, why: Why): Promise<NamespaceLoad> {
-    try {
-      const { server: current, durationMs, stale } = await loadServer(set.principal, server, maxAgeMs);
-      const loadedAtMs = why === "unlisted" ? undefined : sets.enter(set, current, why, durationMs);
-      sweepLater();
-      return { loadedAtMs, stale };
-    } catch (error) {
-      set.counts.errors += 1;
-      const { instance, slug, namespace } = server;
-      const code = toGatewayError(error).code;
-      events.emit({
-        type: "namespace.load_failed",
-        atMs: clock.now(),
-        principal: set.principal.id,
-        instance,
-        server: slug,
-        namespace,
-        code,
-      });
-      throw error;
-    }
   }
 
   async function preload(principal: Principal): Promise<void> {
@@ -160,9 +116,9 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
       warn(`namespaces.preload names ${JSON.stringify(name)}, which no server has`);
     const missing = (server: ViewServer): boolean => !set.loaded.has(server.instance);
     const results = await Promise.allSettled([
-      ...kept.filter(missing).map(async (server) => await share(set, server, cacheTtlMs, "preload")),
+      ...kept.filter(missing).map(async (server) => await share(set, server, { maxAgeMs: cacheTtlMs, why: "preload" })),
       // What was only used before must not start a process that nobody asked for.
-      ...used.filter(missing).map(async (server) => await share(set, server, Number.POSITIVE_INFINITY, "preload")),
+      ...used.filter(missing).map(async (server) => await share(set, server, { maxAgeMs: Infinity, why: "preload" })),
     ]);
     for (const result of results) {
       if (result.status === "rejected" && !lifetime.signal.aborted)
@@ -172,45 +128,6 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
 
   function warn(message: string): void {
     deps.log.warn({ component: "namespaces", operation: "preload" }, message);
-  }
-
-  /** One timer, for the namespace that has been idle for longest. */
-  function createSweeper(): () => void {
-    let isWaiting = false;
-    const wait = (): void => {
-      const rest = nextExpiryMs();
-      if (isWaiting || rest === undefined || lifetime.signal.aborted) return;
-      isWaiting = true;
-      clock.after(Math.max(minSweepMs, rest), () => {
-        isWaiting = false;
-        if (lifetime.signal.aborted) return;
-        sweep();
-        wait();
-      });
-    };
-    return wait;
-  }
-
-  function nextExpiryMs(): number | undefined {
-    const now = settings();
-    const loaded = [...sets.all()]
-      .flatMap((set) => [...set.loaded.values()])
-      .filter((entry) => !isPinned(entry.server, now));
-    return loaded.length === 0
-      ? undefined
-      : Math.min(...loaded.map((entry) => entry.lastUseMs)) + now.cacheTtlMs - clock.monotonic();
-  }
-
-  function sweep(): void {
-    const now = settings();
-    for (const set of sets.all()) {
-      const there = new Set(deps.viewOf(set.principal).servers.map((server) => server.instance));
-      for (const [instance, entry] of [...set.loaded]) {
-        const isIdle = !isPinned(entry.server, now) && clock.monotonic() - entry.lastUseMs >= now.cacheTtlMs;
-        if (!there.has(instance)) sets.evict(set, instance, "gone");
-        else if (isIdle) sets.evict(set, instance, "idle");
-      }
-    }
   }
 
   return {
@@ -224,30 +141,6 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
       await restoring;
       save.now();
       await deps.store[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** However short the TTL is, the sets are not looked through more often. */
-const minSweepMs = 250;
-/** Counts reach the disk this much later, all together. */
-const saveDelayMs = 10_000;
-
-/** Saves what was counted: some time after it was, and whatever is left at the end. */
-function createLateSave(clock: Clock, run: () => void): { soon(): void; now(): void } {
-  let cancel: (() => void) | undefined;
-  const save = (): void => {
-    cancel = undefined;
-    run();
-  };
-  return {
-    soon() {
-      cancel ??= clock.after(saveDelayMs, save);
-    },
-    now() {
-      if (cancel === undefined) return;
-      cancel();
-      save();
     },
   };
 }

@@ -95,7 +95,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     const known = set.loaded.get(server.instance);
     if (known !== undefined && known.tools === server.tools) return known.loadedAtMs;
     if (known !== undefined) freeTools(set, known, server.tools);
-    else if (!makeRoom(set, server)) return undefined;
+    else if (!makeRoom(set, server, deps, (victim) => evict(set, victim, "room"))) return undefined;
     const loadedAtMs = clock.now();
     set.loaded.set(server.instance, { server, loadedAtMs, tools: server.tools, lastUseMs: clock.monotonic() });
     set.counts.loads += 1;
@@ -103,24 +103,6 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     publish(set);
     events.emit({ type: "namespace.loaded", ...about(set, server), tools: server.tools.length, durationMs, why });
     return loadedAtMs;
-  }
-
-  /** False when everything that is loaded is to be kept, and there is no room beside it. */
-  function makeRoom(set: NamespaceSet, coming: ViewServer): boolean {
-    const settings = deps.settings();
-    while (set.loaded.size >= settings.maxLoaded) {
-      const victim = chooseVictim(set.loaded, settings, (instance) => deps.useOf(set.principal.id, instance));
-      if (victim === undefined) {
-        const reason = `${set.loaded.size} namespaces are loaded (namespaces.maxLoaded), all of them to be kept`;
-        deps.log.warn(
-          { component: "namespaces", server: coming.slug },
-          `${coming.namespace} is not kept loaded: ${reason}`,
-        );
-        return false;
-      }
-      evict(set, victim, "room");
-    }
-    return true;
   }
 
   function evict(set: NamespaceSet, instance: InstanceId, why: EvictionReason): void {
@@ -165,4 +147,27 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     enter,
     evict,
   };
+}
+
+/** False when everything that is loaded is to be kept, and there is no room beside it. */
+function makeRoom(
+  set: NamespaceSet,
+  coming: ViewServer,
+  deps: NamespaceSetsDeps,
+  evict: (victim: InstanceId) => void,
+): boolean {
+  const settings = deps.settings();
+  while (set.loaded.size >= settings.maxLoaded) {
+    const victim = chooseVictim(set.loaded, settings, (instance) => deps.useOf(set.principal.id, instance));
+    if (victim === undefined) {
+      const reason = `${set.loaded.size} namespaces are loaded (namespaces.maxLoaded), all of them to be kept`;
+      deps.log.warn(
+        { component: "namespaces", server: coming.slug },
+        `${coming.namespace} is not kept loaded: ${reason}`,
+      );
+      return false;
+    }
+    evict(victim);
+  }
+  return true;
 }

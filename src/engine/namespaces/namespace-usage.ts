@@ -54,14 +54,16 @@ export function createNamespaceUsage(): NamespaceUsage {
   const principals = new Map<PrincipalId, Map<InstanceId, Counts>>();
 
   function countsOf(principal: PrincipalId, instance: InstanceId): Counts {
-    const namespaces = entryOf(principals, principal, mostPrincipals, lastUseOf, () => new Map<InstanceId, Counts>());
-    return entryOf(
-      namespaces,
-      instance,
-      mostNamespaces,
-      (counts) => counts.lastUsedAtMs,
-      () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }),
-    );
+    const namespaces = entryOf(principals, principal, {
+      most: mostPrincipals,
+      rank: lastUseOf,
+      make: () => new Map<InstanceId, Counts>(),
+    });
+    return entryOf(namespaces, instance, {
+      most: mostNamespaces,
+      rank: (counts) => counts.lastUsedAtMs,
+      make: () => ({ loads: 0, calls: 0, lastUsedAtMs: 0, tools: new Map() }),
+    });
   }
 
   function grow(principal: PrincipalId, counts: Counts, atMs: number): void {
@@ -114,14 +116,16 @@ export function createNamespaceUsage(): NamespaceUsage {
   };
 }
 
+interface Making<Value> {
+  /** At most so many entries are kept. */
+  readonly most: number;
+  /** The least one goes first. */
+  readonly rank: (value: Value) => number;
+  readonly make: () => Value;
+}
+
 /** The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay as they are. */
-function entryOf<Key, Value>(
-  map: Map<Key, Value>,
-  key: Key,
-  most: number,
-  rank: (value: Value) => number,
-  make: () => Value,
-): Value {
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, { most, rank, make }: Making<Value>): Value {
   const known = map.get(key);
   if (known !== undefined) return known;
   if (map.size >= most) map.delete(leastOf(map, rank));

@@ -1,0 +1,57 @@
+import type { ViewServer } from "../../catalog/model/view.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { EventBus } from "../../kernel/event-bus.ts";
+import { toGatewayError } from "../../kernel/gateway-error.ts";
+import type { LoadServer } from "./namespace-loader.ts";
+import type { NamespaceSet, NamespaceSets } from "./namespace-sets.ts";
+
+export interface NamespaceLoad {
+  /** Wall clock; undefined when the set is full of namespaces that are kept. */
+  readonly loadedAtMs: number | undefined;
+  /** Why its tools may be out of date; undefined when they are fresh. */
+  readonly stale: string | undefined;
+}
+
+/** How a server's namespace is loaded. */
+export interface LoadWish {
+  /** Lists that are no older than this are good enough. */
+  readonly maxAgeMs: number;
+  /** Who asked for it; what is switched off is listed, but not kept. */
+  readonly why: "asked" | "preload" | "unlisted";
+}
+
+export interface SharedLoadsDeps {
+  readonly sets: Pick<NamespaceSets, "enter">;
+  readonly loadServer: LoadServer;
+  readonly events: EventBus;
+  readonly clock: Clock;
+  readonly onLoaded: () => void;
+}
+
+/** Loads a namespace for a principal; whoever asks while that goes on shares it. */
+export function createSharedLoads({ sets, loadServer, events, clock, onLoaded }: SharedLoadsDeps) {
+  const pending = new Map<string, Promise<NamespaceLoad>>();
+
+  async function run(set: NamespaceSet, server: ViewServer, { maxAgeMs, why }: LoadWish): Promise<NamespaceLoad> {
+    try {
+      const { server: current, durationMs, stale } = await loadServer(set.principal, server, maxAgeMs);
+      const loadedAtMs = why === "unlisted" ? undefined : sets.enter(set, current, why, durationMs);
+      onLoaded();
+      return { loadedAtMs, stale };
+    } catch (error) {
+      set.counts.errors += 1;
+      const { instance, slug, namespace } = server;
+      const { code } = toGatewayError(error);
+      const about = { atMs: clock.now(), principal: set.principal.id, instance, server: slug, namespace };
+      events.emit({ type: "namespace.load_failed", ...about, code });
+      throw error;
+    }
+  }
+
+  return (set: NamespaceSet, server: ViewServer, wish: LoadWish): Promise<NamespaceLoad> => {
+    const key = `${set.principal.id}\n${server.instance}`;
+    const running = pending.get(key) ?? run(set, server, wish).finally(() => pending.delete(key));
+    pending.set(key, running);
+    return running;
+  };
+}
