@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type { Gateway } from "../src/app/gateway.ts";
 import { startManyServers, type ManyServer } from "../test/harness/many-servers.ts";
 import { load, percentile, type LoadResult } from "./measure/load.ts";
@@ -268,10 +268,9 @@ async function measureMemory(mcpServers: object): Promise<string[][]> {
 }
 
 async function openGateway(config: object, directory: string): Promise<Gateway> {
-  const at = (file: string): string => pathToFileURL(join(root, "dist", file)).href;
-  const { createGateway } = (await import(at("app/gateway.js"))) as typeof import("../src/app/gateway.ts");
-  const { loadConfig } = (await import(at("config/load.js"))) as typeof import("../src/config/load.ts");
-  const { systemClock } = (await import(at("shared/clock.js"))) as typeof import("../src/kernel/clock.ts");
+  const { createGateway } = await import("../src/app/gateway.ts");
+  const { loadConfig } = await import("../src/config/load.ts");
+  const { systemClock } = await import("../src/kernel/clock.ts");
   const file = join(directory, "toolyard.json");
   await writeFile(file, JSON.stringify(config));
   const loaded = await loadConfig({

@@ -179,7 +179,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     clock,
     log,
   });
-  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version, loadLate: late.load });
+  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
   const sessionlessClients = createSessionlessClients(clock);
   const routing = createRouting({

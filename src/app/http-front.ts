@@ -32,7 +32,7 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
       showFrontPage(gateway, request, response);
     },
     loadRest: async () =>
-      await gateway.late.load("rest", async () => await (await import("./rest-front.ts")).loadRest(gateway, log)),
+      await gateway.late.load("rest", async () => (await import("./rest-front.ts")).loadRest(gateway, log)),
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,

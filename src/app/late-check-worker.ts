@@ -16,7 +16,6 @@ requireBuild(buildId);
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   rest: async () => await import("./rest-front.ts"),
   "front-page": async () => await import("./front-page-facts.ts"),
-  metrics: async () => await import("prom-client"),
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),

@@ -9,9 +9,9 @@ import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** The REST API of a gateway; loaded at its first request. */
-export async function loadRest(gateway: Gateway, log: Log): Promise<RestHandler> {
+export function loadRest(gateway: Gateway, log: Log): RestHandler {
   const { parts } = gateway.mcp;
-  return await createRest({
+  return createRest({
     version: gateway.version,
     settings: () => gateway.config().settings,
     authenticate: (request) => gateway.authenticator().authenticate(request),

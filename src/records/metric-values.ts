@@ -1,4 +1,4 @@
-/** One line of a metric, as prom-client prints it. */
+/** One line of a metric. */
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;

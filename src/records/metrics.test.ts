@@ -21,7 +21,7 @@ function emitCall(events: EventBus, server: string, durationMs: number, outcome 
   });
 }
 
-test("calls are counted by server and outcome, their time in buckets that add up", async () => {
+test("calls are counted by server and outcome, their time in buckets that add up", () => {
   const events = createEventBus(failing);
   using metrics = createMetrics({
     events,
@@ -31,7 +31,7 @@ test("calls are counted by server and outcome, their time in buckets that add up
   emitCall(events, "a", 3);
   emitCall(events, "a", 30);
   emitCall(events, "a", 400_000, "UPSTREAM_TIMEOUT");
-  const { text, contentType } = await metrics.scrape();
+  const { text, contentType } = metrics.scrape();
   expect(contentType).toContain("text/plain");
   expect(text).toContain('toolyard_calls_total{server="a",method="tools/call",outcome="ok"} 2');
   expect(text).toContain('toolyard_calls_total{server="a",method="tools/call",outcome="UPSTREAM_TIMEOUT"} 1');
@@ -42,26 +42,24 @@ test("calls are counted by server and outcome, their time in buckets that add up
   expect(text).toContain('toolyard_call_duration_seconds_count{server="a"} 3');
   expect(text).toContain('toolyard_instances{status="online"} 2');
   expect(text).toContain('toolyard_info{version="1.2.3"} 1');
-  expect((await metrics.scrape()).text).toContain(
-    'toolyard_calls_total{server="a",method="tools/call",outcome="ok"} 2',
-  );
+  expect(metrics.scrape().text).toContain('toolyard_calls_total{server="a",method="tools/call",outcome="ok"} 2');
 });
 
-test("no label holds a tool or a person, and the number of series is bounded", async () => {
+test("no label holds a tool or a person, and the number of series is bounded", () => {
   const events = createEventBus(failing);
   using metrics = createMetrics({ events, instances: () => [], version: "1" });
   for (let index = 0; index < 2_000; index += 1) emitCall(events, `server-${index}`, 1);
-  const { text } = await metrics.scrape();
+  const { text } = metrics.scrape();
   expect(text).not.toMatch(/secret_tool|alice/);
   const series = text.split("\n").filter((line) => line.startsWith("toolyard_calls_total{"));
   expect(series).toHaveLength(501);
   expect(series.at(-1)).toBe('toolyard_calls_total{server="other",method="other",outcome="other"} 1500');
 });
 
-test("one that was disposed counts nothing more", async () => {
+test("one that was disposed counts nothing more", () => {
   const events = createEventBus(failing);
   const metrics = createMetrics({ events, instances: () => [], version: "1" });
   metrics[Symbol.dispose]();
   emitCall(events, "a", 1);
-  expect((await metrics.scrape()).text).not.toContain('server="a"');
+  expect(metrics.scrape().text).not.toContain('server="a"');
 });

@@ -1,13 +1,12 @@
-import type { Registry } from "prom-client";
-import type { LoadLate } from "../kernel/late-module.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import { createEventMeters, type EventMeters } from "./event-meters.ts";
 import type { MetricValue } from "./metric-values.ts";
+import { metricsType, toMetricsText, type Metric } from "./metrics-text.ts";
 
-/** What Prometheus is given. Counted from the start; prom-client is loaded at the first scrape, for those who scrape. */
+/** What Prometheus is given: counted from the start, written when somebody scrapes. */
 export interface Metrics extends Disposable {
   /** The text of `/metrics`, and its content type. */
-  scrape(): Promise<{ readonly text: string; readonly contentType: string }>;
+  scrape(): { readonly text: string; readonly contentType: string };
 }
 
 export interface MetricsOptions {
@@ -15,59 +14,44 @@ export interface MetricsOptions {
   /** All instances as they stand now. */
   readonly instances: () => Iterable<{ readonly status: string }>;
   readonly version: string;
-  /** How prom-client is loaded; at once without it. */
-  readonly loadLate?: LoadLate;
 }
 
 /** A sink of events. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const meters = createEventMeters();
-  let registry: Promise<Registry> | undefined;
   const unsubscribe = options.events.subscribe(meters.count);
   return {
-    async scrape() {
-      registry ??= openRegistry(meters, options).catch((error: unknown) => {
-        registry = undefined;
-        throw error;
-      });
-      const opened = await registry;
-      return { text: await opened.metrics(), contentType: opened.contentType };
-    },
+    scrape: () => ({ text: toMetricsText(readMetrics(meters, options)), contentType: metricsType }),
     [Symbol.dispose]: unsubscribe,
   };
 }
 
-async function openRegistry(meters: EventMeters, options: MetricsOptions): Promise<Registry> {
-  const load = async () => await import("prom-client");
-  const prom = await (options.loadLate?.("metrics", load) ?? load());
-  const opened = new prom.Registry();
-  const add = (
-    name: string,
-    help: string,
-    type: "counter" | "gauge" | "histogram",
-    read: () => readonly MetricValue[],
-  ): void => {
-    // prom-client asks a metric for its values; these are counted by us, so that nothing of it runs on the way of a call.
-    const get = () =>
-      Promise.resolve({
-        name,
-        help,
-        type,
-        aggregator: "sum",
-        values: read().map((value) => ({ metricName: name, ...value })),
-      });
-    opened.registerMetric({ name, help, aggregator: "sum", get } as never);
-  };
-  for (const { name, help, counts } of meters.counters) add(name, help, "counter", counts.values);
-  for (const { name, help, durations } of meters.histograms) add(name, help, "histogram", () => durations.values(name));
-  add("toolyard_instances", "Instances by status.", "gauge", () => countStatuses(options.instances()));
-  add("toolyard_info", "Version of the gateway.", "gauge", () => [{ labels: { version: options.version }, value: 1 }]);
-  add("process_resident_memory_bytes", "Resident memory size in bytes.", "gauge", () =>
-    plain(process.memoryUsage.rss()),
-  );
-  add("process_cpu_seconds_total", "User and system CPU time spent, in seconds.", "counter", () => plain(cpuSeconds()));
-  add("process_uptime_seconds", "Time since the gateway was started.", "gauge", () => plain(process.uptime()));
-  return opened;
+function readMetrics({ counters, histograms }: EventMeters, { instances, version }: MetricsOptions): readonly Metric[] {
+  const gauge = (name: string, help: string, values: readonly MetricValue[]): Metric => ({
+    name,
+    help,
+    type: "gauge",
+    values,
+  });
+  return [
+    ...counters.map(({ name, help, counts }): Metric => ({ name, help, type: "counter", values: counts.values() })),
+    ...histograms.map(({ name, help, durations }): Metric => ({
+      name,
+      help,
+      type: "histogram",
+      values: durations.values(name),
+    })),
+    gauge("toolyard_instances", "Instances by status.", countStatuses(instances())),
+    gauge("toolyard_info", "Version of the gateway.", [{ labels: { version }, value: 1 }]),
+    gauge("process_resident_memory_bytes", "Resident memory size in bytes.", plain(process.memoryUsage.rss())),
+    {
+      name: "process_cpu_seconds_total",
+      help: "User and system CPU time spent, in seconds.",
+      type: "counter",
+      values: plain(cpuSeconds()),
+    },
+    gauge("process_uptime_seconds", "Time since the gateway was started.", plain(process.uptime())),
+  ];
 }
 
 function countStatuses(instances: Iterable<{ readonly status: string }>): MetricValue[] {

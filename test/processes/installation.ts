@@ -67,7 +67,7 @@ export class Installation {
 
   /** Builds other sources into the same place, as an update would. */
   async addOtherBuild(workshop: string): Promise<void> {
-    for (const name of ["src", "scripts", "tsconfig.json", "package.json"])
+    for (const name of ["src", "scripts", "tsconfig.json", "package.json", "package-lock.json"])
       await cp(join(root, name), join(workshop, name), { recursive: true });
     await symlink(join(root, "node_modules"), join(workshop, "node_modules"));
     const changed = join(workshop, "src/front/rest/rest.ts");

@@ -19,6 +19,7 @@ interface Schema {
   readonly [keyword: string]: unknown;
 }
 interface Operation {
+  readonly operationId: string;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
@@ -56,6 +57,9 @@ describe("the OpenAPI document", () => {
   });
   afterAll(async () => await gateway[Symbol.asyncDispose]());
 
+  /** A schema of the document, with the named ones that it may refer to. */
+  const compile = (schema: object | undefined) => ajv.compile({ ...schema, components: document.components });
+
   test("is OpenAPI 3.1: every operation has a summary, its path's parameters, answers with descriptions, and schemas that compile", () => {
     expect(document.openapi).toBe("3.1.0");
     expect(document.info).toMatchObject({ title: "Toolyard", version: expect.any(String) });
@@ -67,16 +71,37 @@ describe("the OpenAPI document", () => {
       const given = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
       expect([path, given.map((parameter) => parameter.name).sort()]).toEqual([path, placeholders.sort()]);
       for (const parameter of given) expect(parameter.required).toBe(true);
-      for (const parameter of operation.parameters ?? []) expect(() => ajv.compile(parameter.schema)).not.toThrow();
+      for (const parameter of operation.parameters ?? []) expect(() => compile(parameter.schema)).not.toThrow();
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(["200", "400", "401", "500"]));
       for (const [status, response] of Object.entries(operation.responses)) {
         expect(status).toMatch(/^[1-5]\d\d$/);
         expect(response.description.length).toBeGreaterThan(0);
-        for (const { schema } of Object.values(response.content ?? {})) expect(() => ajv.compile(schema)).not.toThrow();
+        for (const { schema } of Object.values(response.content ?? {})) expect(() => compile(schema)).not.toThrow();
       }
       if (operation.requestBody !== undefined)
-        expect(() => ajv.compile(operation.requestBody?.content["application/json"]?.schema as object)).not.toThrow();
+        expect(() => compile(operation.requestBody?.content["application/json"]?.schema)).not.toThrow();
     }
+  });
+
+  test("gives every operation an id of its own that a generated client can use as a name", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(operations.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
+  });
+
+  test("says each schema once, under a name, and refers to it everywhere else", () => {
+    const named = Object.keys(document.components.schemas);
+    expect(named).toEqual(expect.arrayContaining(["Problem", "Tool", "Server", "Instance"]));
+    const text = JSON.stringify(document);
+    expect(text.split("RFC 9457 problem details.").length - 1).toBe(1);
+    const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]);
+    expect(references.length).toBeGreaterThan(100);
+    expect(new Set(references)).toEqual(new Set(named.map((name) => `#/components/schemas/${name}`)));
+    const failures = operations.flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap(({ content }) => content?.["application/problem+json"]?.schema ?? []),
+    );
+    expect(failures.length).toBeGreaterThan(100);
+    for (const schema of failures) expect(schema).toEqual({ $ref: "#/components/schemas/Problem" });
   });
 
   test("names every route of the API", () => {
@@ -177,6 +202,37 @@ describe("the OpenAPI document", () => {
     expect((await get(`${gateway.url}/documentation/json`)).json.paths).toEqual(document.paths);
   });
 
+  test("/documentation lists every operation, parameter and schema; there is no script", async () => {
+    const page = await get(`${gateway.url}/documentation`);
+    expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'self';/);
+    expect(page.text).not.toContain("<script");
+    for (const { path, method, operation } of operations) {
+      const section = page.text.split(`<section id="${operation.operationId}">`)[1]?.split("</section>", 1)[0] ?? "";
+      expect(section).toContain(`<code><strong>${method.toUpperCase()}</strong> ${path}</code>`);
+      for (const { name } of operation.parameters ?? []) expect(section).toContain(`<code>${name}</code>`);
+      for (const status of Object.keys(operation.responses)) expect(section).toContain(`<td>${status}</td>`);
+      expect(section).toContain(method === "get" ? "<pre>curl " : `<pre>curl -X ${method.toUpperCase()} `);
+    }
+    const targets = [...page.text.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
+    expect(targets.filter((target) => !page.text.includes(`id="${target}"`))).toEqual([]);
+    for (const name of Object.keys(document.components.schemas)) expect(targets).toContain(`schema-${name}`);
+
+    const shown = page.text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+    expect(shown).toContain(`<pre>curl -X POST "$TOOLYARD/execute/NAME" \\
+  -H 'Content-Type: application/json' \\
+  -d '{}'</pre>`);
+  });
+
+  test("/documentation is kept by whoever has it, and told to send a token only where one is needed", async () => {
+    const { headers, text } = await get(`${gateway.url}/documentation/`);
+    expect((await get(`${gateway.url}/documentation`, { "if-none-match": String(headers.etag) })).status).toBe(304);
+    expect(text).not.toContain("$TOKEN");
+    await using closed = await startGateway({
+      config: { mcpServers: {}, toolyard: { auth: { tokenHashes: [`sha256:${"0".repeat(64)}`] } } },
+    });
+    expect((await get(`${closed.url}/documentation`)).text).toContain("Authorization: Bearer $TOKEN");
+  });
+
   function fits(path: string, method: string, answer: RawAnswer): void {
     const bare = path.split("?", 1)[0] ?? "";
     const found = operations.find(
@@ -191,7 +247,7 @@ describe("the OpenAPI document", () => {
       answer.status,
       "described",
     ]);
-    const validate = ajv.compile(schema as object);
+    const validate = compile(schema);
     expect([path, validate(answer.json) ? [] : validate.errors]).toEqual([path, []]);
   }
 });

@@ -1,89 +1,62 @@
-import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type RawServerDefault,
-} from "fastify";
-import { validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { parse as parseQuery } from "node:querystring";
+import type * as z from "zod";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { corsHeaders } from "../http/cors.ts";
-import { problemHeaders, toProblem } from "../http/problem.ts";
+import type { RestHandler } from "../http/http-server.ts";
+import { refuseWithProblem } from "../http/problem.ts";
+import { writeAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { parseJsonBody } from "./json-body.ts";
+import type { PublicRequest, Route } from "./route.ts";
+import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 
-export type RestApp = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
-
-declare module "fastify" {
-  interface FastifyRequest {
-    /** Set before any handler runs, except on public routes. */
-    principal: Principal;
-  }
-  interface FastifyContextConfig {
-    /** Served to everybody: documents that hold nothing of anybody. */
-    isPublic?: boolean;
-  }
+/** One request on its way, with the headers that every answer to it has. */
+interface Incoming {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: Record<string, string>;
 }
 
-/** A path segment may be a whole tool path. */
-const longestParameter = 4_096;
+/**
+ * Hands requests to their routes once it is known who asks and that type, body and parameters are right. Every failure leaves as
+ * problem details.
+ */
+export function createRestApp(deps: RestDeps, routes: readonly Route[]): RestHandler {
+  const router = createRouter(routes);
+  return (request, response) => {
+    const headers = { ...corsHeaders(request), "X-Content-Type-Options": "nosniff" };
+    const incoming: Incoming = { request, response, headers };
+    serve(deps, router, incoming).catch((error: unknown) => refuse(deps, incoming, toGatewayError(error)));
+  };
+}
 
-/** Fastify as a router: node:http listens and dispatches. Every failure leaves as problem details. */
-export function createRestApp(deps: RestDeps): RestApp {
-  const app: RestApp = fastify({
-    logger: false,
-    routerOptions: { maxParamLength: longestParameter, ignoreTrailingSlash: true },
-    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-      sendFailure(deps, error, request, reply),
-  }).withTypeProvider<ZodTypeProvider>();
-  app.setValidatorCompiler(validatorCompiler);
-  // Answers are texts already: schemas describe them, and a test compares.
-  app.setSerializerCompiler(() => (data) => stringifyExact(data));
-  app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(deps, error, request, reply));
-  app.decorateRequest("principal");
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    "*",
-    (request: FastifyRequest, _payload: unknown, done: (error: Error | null, body?: Buffer) => void) => {
-      readBody(request.raw, { bytes: deps.settings().limits.requestBodyBytes }, (error, body) =>
-        done(error ?? null, body),
-      );
-    },
-  );
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.headers(corsHeaders(request.raw));
-    reply.header("X-Content-Type-Options", "nosniff");
-    requireJson(request);
-    if (request.routeOptions.config.isPublic === true || request.method === "OPTIONS") {
-      done();
-      return;
-    }
-    request.principal = deps.authenticate(request.raw);
-    reply.raw.once("close", deps.admit(request.principal));
-    const adopting = deps.adopting(request.principal);
-    if (adopting === undefined) done();
-    else void adopting.then(() => done());
-  });
-  app.addHook("preValidation", (request, _reply, done) => {
-    if (Buffer.isBuffer(request.body))
-      request.body =
-        request.body.length === 0 ? undefined : parseJsonBody(request.body, deps.settings().limits.jsonDepth).value;
-    done();
-  });
-  addUnknownRoutes(app, deps);
-  return app;
+async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promise<void> {
+  const { request, response, headers } = incoming;
+  const { path, query } = splitTarget(request.url ?? "/");
+  const place = router.find(path);
+  requireJson(request);
+  const route = place?.methods.get(request.method === "HEAD" ? "GET" : (request.method ?? "GET"));
+  // A browser of an allowed origin asks first; every other origin was refused before.
+  if (request.method === "OPTIONS" && place !== undefined) {
+    response.writeHead(204, { ...headers, Allow: allowed(place) }).end();
+    return;
+  }
+  if (route?.isPublic === true) {
+    writeAnswer(request, response, headers, await route.handle(toRequest(incoming, route, place, query)));
+    return;
+  }
+  if (request.method === "OPTIONS") throw unknownRoute();
+  const principal = deps.authenticate(request);
+  response.once("close", deps.admit(principal));
+  const adopting = deps.adopting(principal);
+  if (adopting !== undefined) await adopting;
+  if (request.method !== "GET" && request.method !== "HEAD") await checkBody(deps, request);
+  if (place === undefined) throw unknownRoute();
+  if (route === undefined) throw wrongMethod(place, headers);
+  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal });
+  writeAnswer(request, response, headers, answer);
 }
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
@@ -92,7 +65,7 @@ const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
  * What changes something needs a type that no page can send without being asked first (faults 33, 34), also when there
  * is no body.
  */
-function requireJson(request: FastifyRequest): void {
+function requireJson(request: IncomingMessage): void {
   if (request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS") return;
   const type = request.headers["content-type"];
   if (type === undefined || !jsonType.test(type))
@@ -102,73 +75,58 @@ function requireJson(request: FastifyRequest): void {
     );
 }
 
-function addUnknownRoutes(app: RestApp, deps: RestDeps): void {
-  const routes: { readonly method: string; readonly pattern: RegExp }[] = [];
-  app.addHook("onRoute", ({ method, url }) => {
-    const pattern = new RegExp(
-      `^${url
-        .replace(/[.\\]/g, "\\$&")
-        .replace(/\*$/, ".*")
-        .replace(/:[A-Za-z]+/g, "[^/]+")}/?$`,
+/** No route here takes a body: one that comes is read to its end, and refused when it is no JSON object. */
+async function checkBody(deps: RestDeps, request: IncomingMessage): Promise<void> {
+  const { limits } = deps.settings();
+  const body = await new Promise<Buffer>((resolve, reject) => {
+    readBody(request, { bytes: limits.requestBodyBytes }, (error, bytes) =>
+      error === undefined ? resolve(bytes) : reject(error),
     );
-    for (const one of [method].flat()) routes.push({ method: one, pattern });
   });
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?", 1)[0] ?? "/";
-    const methods = [
-      ...new Set(routes.filter((route) => route.pattern.test(path)).map((route) => route.method)),
-    ].sort();
-    if (methods.length === 0)
-      return sendFailure(deps, new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path"), request, reply);
-    // A browser of an allowed origin asks first; every other origin was refused before.
-    if (request.method === "OPTIONS") return reply.status(204).header("Allow", methods.join(", ")).send();
-    reply.header("Allow", methods.join(", "));
-    return sendFailure(
-      deps,
-      new GatewayError("HTTP_METHOD_UNSUPPORTED", `only ${methods.join(", ")} is served here`),
-      request,
-      reply,
-    );
+  if (body.length > 0) parseJsonBody(body, limits.jsonDepth);
+}
+
+function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {
+  const checked: PublicRequest<Record<string, unknown>, Record<string, unknown>> = {
+    raw: request,
+    response,
+    params: check(route.params, "params", place?.params ?? {}),
+    query: check(route.query, "querystring", route.query === undefined ? {} : parseQuery(query)),
+  };
+  return checked;
+}
+
+/** Throws PARAMS_INVALID with the first field that does not fit. */
+function check(schema: z.ZodObject | undefined, part: string, given: object): Record<string, unknown> {
+  if (schema === undefined) return {};
+  const { success, data, error } = schema.safeParse(given);
+  if (success) return data;
+  const [first] = error.issues;
+  const field = [part, ...(first?.path ?? [])].join(".");
+  throw new GatewayError("PARAMS_INVALID", `${field}: ${first?.message ?? "is not valid"}`, {
+    data: { field },
+    hint: "Compare the request with GET /openapi.json.",
   });
 }
 
-function sendFailure(
-  deps: RestDeps,
-  error: FastifyError | GatewayError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const failure = toFailure(error);
-  if (failure.code === "INTERNAL") deps.reportFailure(failure, `${request.method} ${request.routeOptions?.url ?? ""}`);
-  if (failure.code === "UNAUTHORIZED") reply.header("WWW-Authenticate", deps.challenge(request.raw));
+function allowed({ methods }: Place): string {
+  return [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : [])].sort().join(", ");
+}
+
+function unknownRoute(): GatewayError {
+  return new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path");
+}
+
+function wrongMethod(place: Place, headers: Incoming["headers"]): GatewayError {
+  headers["Allow"] = allowed(place);
+  return new GatewayError("HTTP_METHOD_UNSUPPORTED", `only ${headers["Allow"]} is served here`);
+}
+
+function refuse(deps: RestDeps, { request, response, headers }: Incoming, failure: GatewayError): void {
+  if (failure.code === "INTERNAL")
+    deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
+  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = deps.challenge(request);
+  refuseWithProblem(response, failure, headers);
   // What is left of a body that nobody read must not be taken for the next request.
-  if (!request.raw.readableEnded) request.raw.resume();
-  return reply
-    .status(failure.row.http)
-    .headers(problemHeaders(failure))
-    .serializer(String)
-    .send(asciiJson(toProblem(failure)));
-}
-
-/** Fastify's own errors as rows of our table. */
-function toFailure(error: FastifyError | GatewayError): GatewayError {
-  if (error instanceof GatewayError) return error;
-  if (error.validation !== undefined) {
-    const [first] = error.validation;
-    const field = `${error.validationContext ?? "request"}${first?.instancePath?.replaceAll("/", ".") ?? ""}`;
-    return new GatewayError("PARAMS_INVALID", `${field}: ${first?.message ?? "is not valid"}`, {
-      data: { field },
-      hint: "Compare the request with GET /openapi.json.",
-    });
-  }
-  if (error.code === "FST_ERR_BAD_URL")
-    return new GatewayError("REQUEST_INVALID", "the path is not valid percent-encoding", {
-      hint: "Percent-encode every segment of the path.",
-    });
-  if (error.statusCode === 413) return new GatewayError("BODY_TOO_LARGE", "the body is too large");
-  if (error.statusCode === 415) return new GatewayError("MEDIA_TYPE_UNSUPPORTED", "a body of this type is not taken");
-  if (error.statusCode === 414) return new GatewayError("REQUEST_INVALID", "a segment of the path is too long");
-  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
-    return new GatewayError("REQUEST_INVALID", error.message, { hint: "Compare the request with GET /openapi.json." });
-  return toGatewayError(error);
+  if (!request.readableEnded) request.resume();
 }

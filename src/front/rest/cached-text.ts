@@ -1,6 +1,5 @@
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { createHash } from "node:crypto";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { View } from "../../catalog/model/view.ts";
 
 /** An answer that holds for a view, made once, with its entity tag (RFC 9110 section 8.8.3). */
@@ -34,20 +33,11 @@ export function createTextCache(): TextCache {
 }
 
 export function toCachedText(value: unknown): CachedText {
-  const bytes = Buffer.from(stringifyExact(value), "utf8");
+  return withEntityTag(stringifyExact(value));
+}
+
+/** Any text with its entity tag. */
+export function withEntityTag(text: string): CachedText {
+  const bytes = Buffer.from(text, "utf8");
   return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"` };
-}
-
-/** Answers with the text, or with 304 when the client has it. Private: another principal's is another. */
-export function sendCached(request: FastifyRequest, reply: FastifyReply, text: CachedText): void {
-  reply.header("ETag", text.etag).header("Cache-Control", "private, no-cache").header("Vary", "Authorization, Origin");
-  if (matches(request.headers["if-none-match"], text.etag)) void reply.status(304).send();
-  else void reply.header("Content-Type", "application/json; charset=utf-8").send(text.bytes);
-}
-
-/** If-None-Match compares weakly (RFC 9110 section 13.1.2). */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header.trim() === "*") return true;
-  return header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }

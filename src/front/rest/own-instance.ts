@@ -1,10 +1,23 @@
-import type { z } from "zod";
+import * as z from "zod";
 import type { View } from "../../catalog/model/view.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
-import type * as schemas from "./schemas.ts";
+
+export const instanceSchema = z
+  .object({
+    id: z.string(),
+    server: z.string(),
+    scope: z.enum(["shared", "user", "client"]),
+    transport: z.enum(["stdio", "http", "sse"]),
+    status: z.string(),
+    dormant: z.boolean(),
+    reason: z.string(),
+    toolCount: z.int(),
+    endpoint: z.string().describe("Where MCP clients reach this instance alone, with a token of its own."),
+  })
+  .meta({ id: "Instance" });
 
 /**
  * One of the principal's own instances, or of those that all share. Throws SERVER_UNKNOWN: another's id is as unknown
@@ -26,7 +39,7 @@ export function findOwnInstance(deps: RestDeps, principal: Principal, id: string
   return instance;
 }
 
-export function describeInstance(instance: Instance, view: View, deps: RestDeps): z.output<typeof schemas.instance> {
+export function describeInstance(instance: Instance, view: View, deps: RestDeps): z.output<typeof instanceSchema> {
   const { status, dormant, reason, transport } = instance.statusView();
   return {
     id: instance.id,

@@ -1,25 +1,25 @@
-import { z } from "zod";
+import type * as z from "zod";
 import { problem } from "./schemas.ts";
 
-const problemContent = (description: string) => ({
-  description,
-  content: { "application/problem+json": { schema: problem } },
-});
+/** What may come back, by status: a text, and the schema of its body by media type where there is one. */
+export type Responses = Readonly<
+  Record<string, { readonly description: string; readonly content?: Readonly<Record<string, z.ZodType>> }>
+>;
 
 /** What a route may answer: its own answer, and the failures that it can have. */
-export function answers<T extends z.ZodType>(
-  schema: T,
+export function answers(
+  schema: z.ZodType,
   description: string,
   failures: readonly (keyof typeof descriptions)[] = [],
-) {
-  const own = { description, content: { "application/json": { schema } } };
-  const others = Object.fromEntries(
-    [...new Set([...always, ...failures])].map((status) => [
-      status,
-      status === 304 ? z.null().describe(descriptions[304]) : problemContent(descriptions[status]),
-    ]),
-  );
-  return { 200: own, ...others };
+): Responses {
+  const own = { description, content: { "application/json": schema } };
+  const others = [...new Set([...always, ...failures])].map((status) => [
+    status,
+    status === 304
+      ? { description: descriptions[304] }
+      : { description: descriptions[status], content: { "application/problem+json": problem } },
+  ]);
+  return { 200: own, ...(Object.fromEntries(others) as Responses) };
 }
 
 const descriptions = {

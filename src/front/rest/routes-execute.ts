@@ -1,31 +1,47 @@
-import { z } from "zod";
+import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { RestApp } from "./app.ts";
 import { answers, executing } from "./responses.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
+const executeBody = schemas.json.describe(
+  "The tool's arguments. `_app_context` names the app of a bare name, and is taken out unless the tool's schema has it.",
+);
+
+const executeAnswer = z
+  .object({
+    success: z.boolean().describe("False when the tool itself failed."),
+    tool_path: z.string(),
+    result: schemas.json.optional().describe("The tool's result as its server wrote it."),
+    error: schemas.json.optional().describe("The server's JSON-RPC error, in place of a result."),
+    warning: z.string().optional(),
+    migrated: z
+      .object({ from: z.string(), to: z.string() })
+      .optional()
+      .describe("With autoMigration: what a bare name stands for."),
+  })
+  .meta({ id: "ExecuteAnswer" });
+
 /** Says in the OpenAPI document what `execute-handler.ts` serves before the router is asked. */
-export function describeExecute(app: RestApp): void {
-  app.post(
-    "/execute/:name",
-    {
-      schema: {
-        tags: ["Execute"],
+export function describeExecute(): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/execute/{name}",
+      params: z.object({ name: schemas.name }),
+      operation: {
+        id: "executeTool",
+        tag: "Execute",
         summary: "Call a tool",
         description:
           "The name in any spelling: `server:tool`, `server-tool`, `namespace__tool`, `namespace.tool`, or bare with X-App-Context or `_app_context`. With `Accept: text/event-stream` progress comes as events `progress` and `log`, then the answer as `result`, or the failure as `error`.",
-        params: z.object({ name: schemas.name }),
         headers: z.object({ "x-app-context": z.string().optional().describe("The app that a bare name belongs to.") }),
-        body: schemas.executeBody,
-        response: answers(
-          schemas.executeAnswer,
-          "What the tool answered, also when the tool itself failed.",
-          executing,
-        ),
+        body: executeBody,
+        responses: answers(executeAnswer, "What the tool answered, also when the tool itself failed.", executing),
       },
-    },
-    () => {
-      throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path");
-    },
-  );
+      handle() {
+        throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path");
+      },
+    }),
+  ];
 }

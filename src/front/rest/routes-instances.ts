@@ -1,41 +1,88 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { abortAfter } from "../../kernel/abort.ts";
-import type { RestApp } from "./app.ts";
-import { sendCached, toCachedText } from "./cached-text.ts";
+import { cachedAnswer, jsonAnswer } from "./answer.ts";
+import { toCachedText } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
-import { actionTimeoutMs, describeInstance, endpointOf, findInstance, findOwnInstance } from "./own-instance.ts";
+import {
+  actionTimeoutMs,
+  describeInstance,
+  endpointOf,
+  findInstance,
+  findOwnInstance,
+  instanceSchema,
+} from "./own-instance.ts";
 import { answers, executing } from "./responses.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
-const tags = ["Servers and instances"];
+const tag = "Servers and instances";
 const params = z.object({ id: schemas.name });
 
-/** What runs for whoever asks. */
-export function addInstanceRoutes(app: RestApp, deps: RestDeps): void {
-  const listed = answers(schemas.instanceList, "Instances of whoever asks.", [304]);
-  app.get("/api/instances", { schema: { tags, summary: "All instances", response: listed } }, (request, reply) => {
-    const view = deps.viewOf(request.principal);
-    const instances = deps.instancesOf(request.principal).map((instance) => describeInstance(instance, view, deps));
-    sendCached(request, reply, toCachedText({ instances }));
-  });
+const instanceList = z.object({ instances: z.array(instanceSchema) }).meta({ id: "InstanceList" });
 
-  const shown = answers(schemas.instanceDetails, "The instance.", [304, 404]);
-  app.get(
-    "/api/instances/:id",
-    { schema: { tags, summary: "One instance", params, response: shown } },
-    (request, reply) => {
-      const instance = findInstance(deps, request.principal, request.params.id);
-      const stderr = instance.stderr.map(deps.redact);
-      sendCached(
-        request,
-        reply,
-        toCachedText({ ...describeInstance(instance, deps.viewOf(request.principal), deps), stderr }),
-      );
+const instanceDetails = instanceSchema
+  .extend({
+    stderr: z.array(z.string()).describe("The last lines that its process wrote to stderr."),
+  })
+  .meta({ id: "InstanceDetails" });
+
+const instanceToken = z
+  .object({
+    token: z.string().describe("Shown only now."),
+    instance: z.string(),
+    endpoint: z.string(),
+  })
+  .meta({ id: "InstanceToken" });
+
+const revokedTokens = z.object({ revoked: z.int() }).meta({ id: "RevokedTokens" });
+
+/** What runs for whoever asks, and credentials for `/i/{instance}/mcp`. */
+export function createInstanceRoutes(deps: RestDeps): readonly Route[] {
+  return [
+    listInstances(deps),
+    showInstance(deps),
+    ...actions.map((action) => runAction(deps, action)),
+    issueToken(deps),
+    revokeTokens(deps),
+  ];
+}
+
+function listInstances(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/instances",
+    operation: {
+      id: "listInstances",
+      tag,
+      summary: "All instances",
+      responses: answers(instanceList, "Instances of whoever asks.", [304]),
     },
-  );
+    handle({ principal }) {
+      const view = deps.viewOf(principal);
+      const instances = deps.instancesOf(principal).map((instance) => describeInstance(instance, view, deps));
+      return cachedAnswer(toCachedText({ instances }));
+    },
+  });
+}
 
-  for (const action of actions) addAction(app, deps, action);
+function showInstance(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/instances/{id}",
+    params,
+    operation: {
+      id: "showInstance",
+      tag,
+      summary: "One instance",
+      responses: answers(instanceDetails, "The instance.", [304, 404]),
+    },
+    handle({ principal, params: { id } }) {
+      const instance = findInstance(deps, principal, id);
+      const stderr = instance.stderr.map(deps.redact);
+      return cachedAnswer(toCachedText({ ...describeInstance(instance, deps.viewOf(principal), deps), stderr }));
+    },
+  });
 }
 
 interface Action {
@@ -67,45 +114,62 @@ const actions: readonly Action[] = [
   },
 ];
 
-function addAction(app: RestApp, deps: RestDeps, { name, summary, find, run }: Action): void {
-  const response = answers(schemas.instance, "The instance as it stands then.", executing);
-  app.post(
-    `/api/instances/:id/${name}`,
-    { schema: { tags, summary, params, response } },
-    async ({ principal, params: { id } }) => {
+function runAction(deps: RestDeps, { name, summary, find, run }: Action): Route {
+  return route({
+    method: "POST",
+    path: `/api/instances/{id}/${name}`,
+    params,
+    operation: {
+      id: `${name}Instance`,
+      tag,
+      summary,
+      responses: answers(instanceSchema, "The instance as it stands then.", executing),
+    },
+    async handle({ principal, params: { id } }) {
       const instance = find(deps, principal, id);
       await run(instance, abortAfter(actionTimeoutMs));
-      return describeInstance(instance, deps.viewOf(principal), deps);
+      return jsonAnswer(describeInstance(instance, deps.viewOf(principal), deps));
     },
-  );
+  });
 }
 
-/** Credentials for `/i/{instance}/mcp`. */
-export function addTokenRoutes(app: RestApp, deps: RestDeps): void {
-  const url = "/api/instances/:id/token";
-  const description = "Shown only in this answer. It reaches this instance and nothing else, as whoever asked for it.";
-  const made = answers(schemas.instanceToken, "The token.", [404]);
-  app.post(
-    url,
-    { schema: { tags, summary: "A token for the instance's endpoint", description, params, response: made } },
-    async (request, reply) => {
-      const instance = findInstance(deps, request.principal, request.params.id);
-      reply.header("Cache-Control", "no-store");
-      return {
-        token: await deps.issueToken(instance.id, request.principal),
-        instance: instance.id,
-        endpoint: endpointOf(instance),
-      };
-    },
-  );
+const tokenPath = "/api/instances/{id}/token";
 
-  const revoked = answers(schemas.revokedTokens, "How many there were.", [404]);
-  app.delete(
-    url,
-    { schema: { tags, summary: "Take back your tokens for the instance", params, response: revoked } },
-    async (request) => {
-      const instance = findInstance(deps, request.principal, request.params.id);
-      return { revoked: await deps.revokeTokens(instance.id, request.principal) };
+function issueToken(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: tokenPath,
+    params,
+    operation: {
+      id: "issueInstanceToken",
+      tag,
+      summary: "A token for the instance's endpoint",
+      description: "Shown only in this answer. It reaches this instance and nothing else, as whoever asked for it.",
+      responses: answers(instanceToken, "The token.", [404]),
     },
-  );
+    async handle({ principal, params: { id } }) {
+      const instance = findInstance(deps, principal, id);
+      const token = await deps.issueToken(instance.id, principal);
+      const issued = { token, instance: instance.id, endpoint: endpointOf(instance) };
+      return jsonAnswer(issued, { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+function revokeTokens(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: tokenPath,
+    params,
+    operation: {
+      id: "revokeInstanceTokens",
+      tag,
+      summary: "Take back your tokens for the instance",
+      responses: answers(revokedTokens, "How many there were.", [404]),
+    },
+    async handle({ principal, params: { id } }) {
+      const instance = findInstance(deps, principal, id);
+      return jsonAnswer({ revoked: await deps.revokeTokens(instance.id, principal) });
+    },
+  });
 }

@@ -1,80 +1,169 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import type { NamespaceUse } from "../../engine/namespaces/namespace-usage.ts";
-import type { RestApp } from "./app.ts";
-import { sendCached, toCachedText, type TextCache } from "./cached-text.ts";
+import { cachedAnswer, jsonAnswer } from "./answer.ts";
+import { toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
 import { findApp } from "./find-app.ts";
 import { answers, executing } from "./responses.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
-const tags = ["Browse"];
+const tag = "Browse";
+
+const namespaceList = z
+  .object({
+    namespaces: z.array(
+      z.object({
+        name: z.string(),
+        displayName: z.string(),
+        icon: schemas.nullableText,
+        category: schemas.nullableText,
+        priority: z.enum(["high", "normal", "low"]),
+        toolCount: z.int(),
+        loaded: z.boolean().describe("For whoever asks."),
+      }),
+    ),
+  })
+  .meta({ id: "NamespaceList" });
+
+const appList = z
+  .array(
+    z.object({
+      name: z.string(),
+      namespace: z.string(),
+      icon: schemas.nullableText,
+      category: schemas.nullableText,
+      toolCount: z.int(),
+      status: z.string().optional().describe("With ?status=true."),
+    }),
+  )
+  .meta({ id: "AppList" });
+
+const appTools = z
+  .object({
+    namespace: z.string(),
+    tools: z.array(schemas.tool),
+    metadata: z.object({
+      loadedAt: schemas.nullableText.describe("ISO 8601; null when the namespace is not kept loaded."),
+      toolCount: z.int(),
+      category: schemas.nullableText,
+      stale: z.string().optional().describe("Why the tools may be out of date."),
+    }),
+  })
+  .meta({ id: "AppTools" });
+
+const namespaceStats = z
+  .object({
+    loads: z.int(),
+    hits: z.int(),
+    evictions: z.int(),
+    errors: z.int(),
+    load_time_ms: z.number(),
+    migrations: z.int(),
+    loaded: z.array(z.object({ name: z.string(), loadedAt: z.string() })),
+    namespaces: z.array(
+      z.object({
+        name: z.string(),
+        loads: z.int(),
+        calls: z.int(),
+        last_used_at: z.string(),
+        tools: z.record(z.string(), z.int()),
+      }),
+    ),
+  })
+  .meta({ id: "NamespaceStatistics" });
 
 /** For browsing: namespaces, apps, the tools of one. */
-export function addNamespaceRoutes(app: RestApp, deps: RestDeps, cache: TextCache): void {
-  const namespaces = answers(schemas.namespaceList, "The namespaces of whoever asks.", [304]);
-  app.get("/namespaces", { schema: { tags, summary: "All namespaces", response: namespaces } }, (request, reply) => {
-    const view = deps.viewOf(request.principal);
-    const make = () => ({
-      namespaces: offered(view.servers).map((server) => toNamespace(server, view.loaded.has(server.instance))),
-    });
-    sendCached(request, reply, cache.of(view, "namespaces", make));
-  });
+export function createNamespaceRoutes(deps: RestDeps, cache: TextCache): readonly Route[] {
+  return [listNamespaces(deps, cache), listApps(deps, cache), listAppTools(deps), showStatistics(deps)];
+}
 
-  const apps = answers(schemas.appList, "One per server.", [304]);
-  const withStatus = z.object({ status: schemas.flag });
-  app.get(
-    "/list/apps",
-    { schema: { tags, summary: "All apps", querystring: withStatus, response: apps } },
-    (request, reply) => {
-      const view = deps.viewOf(request.principal);
-      const { status } = request.query;
-      const make = () => offered(view.servers).map((server) => toApp(server, status));
-      sendCached(request, reply, cache.of(view, `apps ${status}`, make));
+function listNamespaces(deps: RestDeps, cache: TextCache): Route {
+  return route({
+    method: "GET",
+    path: "/namespaces",
+    operation: {
+      id: "listNamespaces",
+      tag,
+      summary: "All namespaces",
+      responses: answers(namespaceList, "The namespaces of whoever asks.", [304]),
     },
-  );
-
-  addAppTools(app, deps);
-  addStatistics(app, deps);
-}
-
-function addAppTools(app: RestApp, deps: RestDeps): void {
-  const schema = {
-    tags,
-    summary: "The tools of one app",
-    description: "Loads the app's namespace for whoever asks.",
-    params: z.object({ app: schemas.name }),
-    querystring: z.object({ namespace: schemas.name.optional() }),
-    response: answers(schemas.appTools, "MCP tool definitions.", [304, ...executing]),
-  };
-  app.get("/list/apps/:app/tools", { schema }, async (request, reply) => {
-    const { principal } = request;
-    const before = findApp(deps.viewOf(principal), request.params.app, request.query.namespace);
-    const { loadedAtMs, stale } = await deps.loads.load(principal, before, abortedWith(reply.raw));
-    const server = deps.viewOf(principal).server(before.slug) ?? before;
-    const metadata = {
-      loadedAt: loadedAtMs === undefined ? null : new Date(loadedAtMs).toISOString(),
-      toolCount: server.tools.length,
-      category: server.category ?? null,
-      ...(stale === undefined ? {} : { stale }),
-    };
-    const tools = server.tools.map((tool) => tool.definition);
-    sendCached(request, reply, toCachedText({ namespace: server.namespace, tools, metadata }));
+    handle({ principal }) {
+      const view = deps.viewOf(principal);
+      const make = () => ({
+        namespaces: offered(view.servers).map((server) => toNamespace(server, view.loaded.has(server.instance))),
+      });
+      return cachedAnswer(cache.of(view, "namespaces", make));
+    },
   });
 }
 
-function addStatistics(app: RestApp, deps: RestDeps): void {
-  const response = answers(
-    schemas.namespaceStats,
-    "Counts of whoever asks, since the gateway was started; uses also from before.",
-  );
-  app.get(
-    "/api/namespaces/stats",
-    { schema: { tags, summary: "How namespaces are used", response } },
-    (request, reply) => {
-      const { servers, loaded } = deps.viewOf(request.principal);
-      const { uses, loadTimeMs, ...counts } = deps.loads.stats(request.principal);
+function listApps(deps: RestDeps, cache: TextCache): Route {
+  return route({
+    method: "GET",
+    path: "/list/apps",
+    query: z.object({ status: schemas.flag }),
+    operation: {
+      id: "listApps",
+      tag,
+      summary: "All apps",
+      responses: answers(appList, "One per server.", [304]),
+    },
+    handle({ principal, query: { status } }) {
+      const view = deps.viewOf(principal);
+      const make = () => offered(view.servers).map((server) => toApp(server, status));
+      return cachedAnswer(cache.of(view, `apps ${status}`, make));
+    },
+  });
+}
+
+function listAppTools(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/list/apps/{app}/tools",
+    params: z.object({ app: schemas.name }),
+    query: z.object({ namespace: schemas.name.optional() }),
+    operation: {
+      id: "listAppTools",
+      tag,
+      summary: "The tools of one app",
+      description: "Loads the app's namespace for whoever asks.",
+      responses: answers(appTools, "MCP tool definitions.", [304, ...executing]),
+    },
+    async handle({ principal, params, query, response }) {
+      const before = findApp(deps.viewOf(principal), params.app, query.namespace);
+      const { loadedAtMs, stale } = await deps.loads.load(principal, before, abortedWith(response));
+      const server = deps.viewOf(principal).server(before.slug) ?? before;
+      const metadata = {
+        loadedAt: loadedAtMs === undefined ? null : new Date(loadedAtMs).toISOString(),
+        toolCount: server.tools.length,
+        category: server.category ?? null,
+        ...(stale === undefined ? {} : { stale }),
+      };
+      const tools = server.tools.map((tool) => tool.definition);
+      return cachedAnswer(toCachedText({ namespace: server.namespace, tools, metadata }));
+    },
+  });
+}
+
+function showStatistics(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/namespaces/stats",
+    operation: {
+      id: "showNamespaceStatistics",
+      tag,
+      summary: "How namespaces are used",
+      responses: answers(
+        namespaceStats,
+        "Counts of whoever asks, since the gateway was started; uses also from before.",
+      ),
+    },
+    handle({ principal }) {
+      const { servers, loaded } = deps.viewOf(principal);
+      const { uses, loadTimeMs, ...counts } = deps.loads.stats(principal);
       const loadedNow = servers.flatMap((server) => {
         const entry = loaded.get(server.instance);
         return entry === undefined
@@ -86,12 +175,12 @@ function addStatistics(app: RestApp, deps: RestDeps): void {
         return use === undefined ? [] : [toUse(server.namespace, use)];
       });
       const stats = { ...counts, load_time_ms: Math.round(loadTimeMs * 100) / 100, loaded: loadedNow, namespaces };
-      void reply.header("Cache-Control", "no-store").send(stats);
+      return jsonAnswer(stats, { "Cache-Control": "no-store" });
     },
-  );
+  });
 }
 
-function toUse(name: string, use: NamespaceUse): z.output<typeof schemas.namespaceStats>["namespaces"][number] {
+function toUse(name: string, use: NamespaceUse): z.output<typeof namespaceStats>["namespaces"][number] {
   return {
     name,
     loads: use.loads,
@@ -106,10 +195,7 @@ function offered(servers: readonly ViewServer[]): readonly ViewServer[] {
   return servers.filter((server) => server.status !== "disabled");
 }
 
-function toNamespace(
-  server: ViewServer,
-  loaded: boolean,
-): z.output<typeof schemas.namespaceList>["namespaces"][number] {
+function toNamespace(server: ViewServer, loaded: boolean): z.output<typeof namespaceList>["namespaces"][number] {
   return {
     name: server.namespace,
     displayName: server.title,
@@ -121,7 +207,7 @@ function toNamespace(
   };
 }
 
-function toApp(server: ViewServer, withStatus: boolean): z.output<typeof schemas.appList>[number] {
+function toApp(server: ViewServer, withStatus: boolean): z.output<typeof appList>[number] {
   return {
     name: server.slug,
     namespace: server.namespace,

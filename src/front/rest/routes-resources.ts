@@ -1,54 +1,81 @@
-import { z } from "zod";
+import * as z from "zod";
 import { renderShared } from "../../catalog/exposure/meta.ts";
 import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
 import { resolveRead } from "../../catalog/exposure/native.ts";
 import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { RestApp } from "./app.ts";
-import { sendCached, toCachedText } from "./cached-text.ts";
+import { bytesAnswer, cachedAnswer } from "./answer.ts";
+import { toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
 import { relayedFailure, restContext } from "./execute.ts";
-import { sendJson } from "./json-answer.ts";
 import { answers, executing } from "./responses.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
-const tags = ["Tools and resources"];
+const tag = "Tools and resources";
 
-export function addResourceRoutes(app: RestApp, deps: RestDeps): void {
-  const wanted = z.object({ server: schemas.name.optional(), query: schemas.words, cursor: schemas.cursor });
-  const listed = answers(schemas.resourceList, "As list_mcp_resources answers.", [304, 404]);
-  app.get(
-    "/api/resources",
-    { schema: { tags, summary: "Resources and templates of all servers", querystring: wanted, response: listed } },
-    (request, reply) => {
-      const { server, query, cursor } = request.query;
-      const list = renderResourceList(deps.viewOf(request.principal), {
-        kind: "list-resources",
-        server,
-        query,
-        cursor,
-      });
-      sendCached(request, reply, toCachedText(list));
+const resourceList = z
+  .object({
+    resources: z.array(schemas.json),
+    resource_templates: z.array(schemas.json),
+    total_resources: z.int(),
+    total_templates: z.int(),
+    nextCursor: z.string().optional(),
+  })
+  .catchall(z.unknown())
+  .meta({ id: "ResourceList" });
+
+const resourceContents = z
+  .object({ contents: z.array(schemas.json) })
+  .catchall(z.unknown())
+  .describe("The server's answer; URIs in the form that can be read here.")
+  .meta({ id: "ResourceContents" });
+
+export function createResourceRoutes(deps: RestDeps): readonly Route[] {
+  return [listResources(deps), readOne(deps)];
+}
+
+function listResources(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/resources",
+    query: z.object({ server: schemas.name.optional(), query: schemas.words, cursor: schemas.cursor }),
+    operation: {
+      id: "listResources",
+      tag,
+      summary: "Resources and templates of all servers",
+      responses: answers(resourceList, "As list_mcp_resources answers.", [304, 404]),
     },
-  );
+    handle({ principal, query: { server, query, cursor } }) {
+      const list = renderResourceList(deps.viewOf(principal), { kind: "list-resources", server, query, cursor });
+      return cachedAnswer(toCachedText(list));
+    },
+  });
+}
 
-  const named = z.object({ uri: schemas.name.describe("As the list gives it.") });
-  const contents = answers(schemas.resourceContents, "Its contents.", executing);
-  app.get(
-    "/api/resources/read",
-    { schema: { tags, summary: "Read one resource", querystring: named, response: contents } },
-    async (request, reply) => {
+function readOne(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/resources/read",
+    query: z.object({ uri: schemas.name.describe("As the list gives it.") }),
+    operation: {
+      id: "readResource",
+      tag,
+      summary: "Read one resource",
+      responses: answers(resourceContents, "Its contents.", executing),
+    },
+    async handle({ principal, query, response }) {
       const controller = new AbortController();
-      const untrack = deps.track(request.principal, controller);
+      const untrack = deps.track(principal, controller);
       try {
-        sendJson(reply, await read(deps, request.principal, request.query.uri, abortedWith(reply.raw, controller)));
+        return bytesAnswer(await read(deps, principal, query.uri, abortedWith(response, controller)));
       } finally {
         untrack();
       }
     },
-  );
+  });
 }
 
 /** Proxied on demand, as bytes. */

@@ -1,41 +1,83 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { RestApp } from "./app.ts";
-import { sendCached, type TextCache } from "./cached-text.ts";
+import { cachedAnswer, jsonAnswer } from "./answer.ts";
+import type { TextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
 import { actionTimeoutMs, findInstance } from "./own-instance.ts";
 import { answers, executing } from "./responses.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
-const tags = ["Servers and instances"];
+const tag = "Servers and instances";
+
+const server = z
+  .object({
+    slug: z.string(),
+    displayName: z.string(),
+    namespace: z.string(),
+    icon: schemas.nullableText,
+    category: schemas.nullableText,
+    priority: z.enum(["high", "normal", "low"]),
+    transport: z.enum(["stdio", "http", "sse"]),
+    instance: z.string(),
+    status: z.string(),
+    dormant: z.boolean(),
+    reason: z.string(),
+    toolCount: z.int(),
+    resourceCount: z.int(),
+    promptCount: z.int(),
+  })
+  .meta({ id: "Server" });
+
+const serverList = z.object({ servers: z.array(server) }).meta({ id: "ServerList" });
 
 /** The configured servers, as whoever asks sees them. */
-export function addServerRoutes(app: RestApp, deps: RestDeps, cache: TextCache): void {
-  const listed = answers(schemas.serverList, "Servers of whoever asks.", [304]);
-  app.get("/api/servers", { schema: { tags, summary: "All servers", response: listed } }, (request, reply) => {
-    const view = deps.viewOf(request.principal);
-    const make = () => ({ servers: view.servers.map((server) => describeServer(server, deps)) });
-    sendCached(request, reply, cache.of(view, "servers", make));
-  });
+export function createServerRoutes(deps: RestDeps, cache: TextCache): readonly Route[] {
+  return [listServers(deps, cache), refreshServer(deps)];
+}
 
-  const params = z.object({ slug: schemas.name });
-  const response = answers(schemas.server, "The server as it stands then.", executing);
-  app.post(
-    "/api/servers/:slug/refresh",
-    { schema: { tags, summary: "List a server again", params, response } },
-    async ({ principal, params: { slug } }) => {
+function listServers(deps: RestDeps, cache: TextCache): Route {
+  return route({
+    method: "GET",
+    path: "/api/servers",
+    operation: {
+      id: "listServers",
+      tag,
+      summary: "All servers",
+      responses: answers(serverList, "Servers of whoever asks.", [304]),
+    },
+    handle({ principal }) {
+      const view = deps.viewOf(principal);
+      const make = () => ({ servers: view.servers.map((server) => describeServer(server, deps)) });
+      return cachedAnswer(cache.of(view, "servers", make));
+    },
+  });
+}
+
+function refreshServer(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/servers/{slug}/refresh",
+    params: z.object({ slug: schemas.name }),
+    operation: {
+      id: "refreshServer",
+      tag,
+      summary: "List a server again",
+      responses: answers(server, "The server as it stands then.", executing),
+    },
+    async handle({ principal, params: { slug } }) {
       const known = deps.viewOf(principal).server(slug);
       if (known === undefined)
         throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
       await findInstance(deps, principal, known.instance).refresh(abortAfter(actionTimeoutMs));
-      return describeServer(deps.viewOf(principal).server(slug) ?? known, deps);
+      return jsonAnswer(describeServer(deps.viewOf(principal).server(slug) ?? known, deps));
     },
-  );
+  });
 }
 
-function describeServer(server: ViewServer, deps: RestDeps): z.output<typeof schemas.server> {
+function describeServer(server: ViewServer, deps: RestDeps): z.output<typeof server> {
   return {
     slug: server.slug,
     displayName: server.title,

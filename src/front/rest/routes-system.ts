@@ -1,68 +1,92 @@
+import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { RestApp } from "./app.ts";
+import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { answers } from "./responses.ts";
+import { publicRoute, route, type Route } from "./route.ts";
+import { splitTarget } from "./router.ts";
 import * as schemas from "./schemas.ts";
 
-const tags = ["Gateway"];
+const tag = "Gateway";
+
+const metadataPath = "/.well-known/oauth-protected-resource";
+
+const resourceMetadata = z
+  .object({
+    resource: z.string(),
+    resource_name: z.string(),
+    bearer_methods_supported: z.array(z.string()),
+    authorization_servers: z.array(z.string()).optional(),
+  })
+  .describe("RFC 9728.")
+  .meta({ id: "ResourceMetadata" });
 
 /** What whoever runs the gateway looks at, and what clients read before they have a token. */
-export function addSystemRoutes(app: RestApp, deps: RestDeps): void {
-  /** Figures of all principals together are for those who run the gateway (fault 96). */
-  function requireAdmin(principal: Principal): void {
-    if (!deps.isOpen() && !principal.roles.includes("admin"))
-      throw new GatewayError("FORBIDDEN", "only an admin may see that");
-  }
+export function createSystemRoutes(deps: RestDeps): readonly Route[] {
+  return [showMetrics(deps), showInside(deps), showMetadata(metadataPath), showMetadata(`${metadataPath}/*`)];
+}
 
-  app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
-    requireAdmin(request.principal);
-    const { text, contentType } = await deps.metrics.scrape();
-    void reply.header("Content-Type", contentType).header("Cache-Control", "no-store").send(text);
-  });
+/** Figures of all principals together are for those who run the gateway. Throws FORBIDDEN. */
+function requireAdmin(deps: RestDeps, principal: Principal): void {
+  if (!deps.isOpen() && !principal.roles.includes("admin"))
+    throw new GatewayError("FORBIDDEN", "only an admin may see that");
+}
 
-  app.get(
-    "/api/status/debug",
-    {
-      schema: {
-        tags,
-        summary: "The gateway's inside",
-        description: "Only with `debugRoute` (TOOLYARD_DEBUG_ROUTE=true).",
-        response: answers(schemas.anyObject, "Facts for whoever looks for a fault.", [404]),
-      },
+function showMetrics(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/metrics",
+    handle({ principal }) {
+      requireAdmin(deps, principal);
+      const { text, contentType } = deps.metrics.scrape();
+      return { headers: { "Content-Type": contentType, "Cache-Control": "no-store" }, body: text };
     },
-    async (request, reply) => {
+  });
+}
+
+function showInside(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/status/debug",
+    operation: {
+      id: "showInside",
+      tag,
+      summary: "The gateway's inside",
+      description: "Only with `debugRoute` (TOOLYARD_DEBUG_ROUTE=true).",
+      responses: answers(schemas.json, "Facts for whoever looks for a fault.", [404]),
+    },
+    handle({ principal }) {
       if (!deps.settings().debugRoute)
         throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path", {
           hint: "Set toolyard.debugRoute, or TOOLYARD_DEBUG_ROUTE=true.",
         });
-      requireAdmin(request.principal);
-      reply.header("Cache-Control", "no-store");
-      return { version: deps.version, ...deps.debugFacts() };
+      requireAdmin(deps, principal);
+      return jsonAnswer({ version: deps.version, ...deps.debugFacts() }, { "Cache-Control": "no-store" });
     },
-  );
+  });
+}
 
-  for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/*"]) {
-    app.get(
-      path,
-      {
-        config: { isPublic: true },
-        schema: {
-          tags,
-          summary: "How to be let in (RFC 9728)",
-          hide: path.endsWith("*"),
-          response: answers(schemas.resourceMetadata, "Protected resource metadata."),
-        },
-      },
-      async (request, reply) => {
-        reply.header("Cache-Control", "max-age=3600");
-        const resource = (request.url.split("?", 1)[0] ?? "").slice("/.well-known/oauth-protected-resource".length);
-        return {
-          resource: `http://${request.headers.host ?? "localhost"}${resource === "" ? "/mcp" : resource}`,
-          resource_name: "Toolyard",
-          bearer_methods_supported: ["header"],
-        };
-      },
-    );
-  }
+/** For the resource at `/mcp`, and for any other by its path behind the well-known one; described once. */
+function showMetadata(path: string): Route {
+  const operation = {
+    id: "showResourceMetadata",
+    tag,
+    summary: "How to be let in (RFC 9728)",
+    responses: answers(resourceMetadata, "Protected resource metadata."),
+  };
+  return publicRoute({
+    method: "GET",
+    path,
+    ...(path === metadataPath ? { operation } : {}),
+    handle({ raw }) {
+      const resource = splitTarget(raw.url ?? "/").path.slice(metadataPath.length);
+      const metadata = {
+        resource: `http://${raw.headers.host ?? "localhost"}${resource === "" ? "/mcp" : resource}`,
+        resource_name: "Toolyard",
+        bearer_methods_supported: ["header"],
+      };
+      return jsonAnswer(metadata, { "Cache-Control": "max-age=3600" });
+    },
+  });
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts";
@@ -9,51 +9,19 @@ import { noArguments } from "../../kernel/call-arguments.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { discoverTools } from "../mcp/discover.ts";
-import type { RestApp } from "./app.ts";
-import { sendCached, toCachedText, type TextCache } from "./cached-text.ts";
+import { bytesAnswer, cachedAnswer } from "./answer.ts";
+import { toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
-import { sendJson } from "./json-answer.ts";
 import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
-const tags = ["Tools and resources"];
+const tag = "Tools and resources";
 /** A program reads what no model could. */
 const searchTokens = 100_000;
 const limits = { least: 1, most: 1_000, standard: 100 } as const;
 const signatureTokens = 160;
-
-export function addToolRoutes(app: RestApp, deps: RestDeps, cache: TextCache): void {
-  const listed = answers(z.union([schemas.toolList, schemas.toolSearch]), "Tools.", [304, 404, 429, 503]);
-  const description = "With `query` the answer of discover_mcp_tools, best first; without it all tools, in pages.";
-  const schema = { tags, summary: "Search tools, or list them", description, querystring: listQuery, response: listed };
-  app.get("/api/tools", { schema }, async (request, reply) => {
-    const { principal, query } = request;
-    if (query.query !== undefined) {
-      sendJson(reply, await search(deps, principal, { ...query, query: query.query }, abortedWith(reply.raw)));
-      return;
-    }
-    const view = deps.viewOf(principal);
-    const key = `tools ${query.limit} ${query.cursor ?? ""} ${query.server ?? ""} ${query.readOnly}`;
-    sendCached(
-      request,
-      reply,
-      cache.of(view, key, () => toToolPage(view, query)),
-    );
-  });
-
-  const params = z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") });
-  const shown = answers(schemas.toolDetails, "The tool.", [304, 404, 409]);
-  app.get(
-    "/api/tools/:path",
-    { schema: { tags, summary: "One tool, by any spelling", params, response: shown } },
-    (request, reply) => {
-      const view = deps.viewOf(request.principal);
-      const { tool } = resolveTool(view, request.params.path, noArguments);
-      sendCached(request, reply, toCachedText(toDetails(view, tool)));
-    },
-  );
-}
 
 const listQuery = z.object({
   query: schemas.words,
@@ -63,6 +31,97 @@ const listQuery = z.object({
   limit: schemas.clampedNumber(limits),
   cursor: schemas.cursor,
 });
+
+const toolSummary = z
+  .object({
+    tool_path: z.string(),
+    name: z.string(),
+    title: schemas.nullableText,
+    description: schemas.nullableText,
+    server: z.string(),
+    namespace: z.string(),
+    read_only: z.boolean(),
+    input: z.string().describe("Compact signature."),
+  })
+  .meta({ id: "ToolSummary" });
+
+const toolList = z
+  .object({ tools: z.array(toolSummary), total: z.int(), next_cursor: z.string().optional() })
+  .meta({ id: "ToolList" });
+
+const toolSearch = z
+  .object({
+    match: z
+      .enum(["good", "weak", "none"])
+      .optional()
+      .describe("Whether a tool does what was asked; absent when the search failed."),
+    tools: z.array(schemas.json).optional(),
+    unavailable: z
+      .array(schemas.json)
+      .optional()
+      .describe("Servers that cannot be used now and may be what was asked for."),
+    unavailable_others: z.int().optional().describe("How many other servers cannot be used now."),
+  })
+  .catchall(z.unknown())
+  .describe("What discover_mcp_tools answers.")
+  .meta({ id: "ToolSearch" });
+
+const toolDetails = z
+  .object({
+    tool_path: z.string(),
+    server: z.string(),
+    namespace: z.string(),
+    instance: z.string(),
+    spellings: z.object({ path: z.string(), flat: z.string(), double_underscore: z.string(), dot: z.string() }),
+    input: z.string(),
+    definition: schemas.tool,
+  })
+  .meta({ id: "ToolDetails" });
+
+export function createToolRoutes(deps: RestDeps, cache: TextCache): readonly Route[] {
+  return [listTools(deps, cache), showTool(deps)];
+}
+
+function listTools(deps: RestDeps, cache: TextCache): Route {
+  return route({
+    method: "GET",
+    path: "/api/tools",
+    query: listQuery,
+    operation: {
+      id: "listTools",
+      tag,
+      summary: "Search tools, or list them",
+      description: "With `query` the answer of discover_mcp_tools, best first; without it all tools, in pages.",
+      responses: answers(z.union([toolList, toolSearch]), "Tools.", [304, 404, 429, 503]),
+    },
+    async handle({ principal, query, response }) {
+      if (query.query !== undefined)
+        return bytesAnswer(await search(deps, principal, { ...query, query: query.query }, abortedWith(response)));
+      const view = deps.viewOf(principal);
+      const key = `tools ${query.limit} ${query.cursor ?? ""} ${query.server ?? ""} ${query.readOnly}`;
+      return cachedAnswer(cache.of(view, key, () => toToolPage(view, query)));
+    },
+  });
+}
+
+function showTool(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/tools/{path}",
+    params: z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") }),
+    operation: {
+      id: "showTool",
+      tag,
+      summary: "One tool, by any spelling",
+      responses: answers(toolDetails, "The tool.", [304, 404, 409]),
+    },
+    handle({ principal, params }) {
+      const view = deps.viewOf(principal);
+      const { tool } = resolveTool(view, params.path, noArguments);
+      return cachedAnswer(toCachedText(toDetails(view, tool)));
+    },
+  });
+}
 
 /** The same search as discover_mcp_tools, with room for a program. */
 async function search(
@@ -87,7 +146,7 @@ interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-function toToolPage(view: View, request: PageRequest): z.output<typeof schemas.toolList> {
+function toToolPage(view: View, request: PageRequest): z.output<typeof toolList> {
   if (request.cursor !== undefined && !/^\d{1,7}$/.test(request.cursor))
     throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   const start = Number(request.cursor ?? 0);
@@ -106,7 +165,7 @@ function toToolPage(view: View, request: PageRequest): z.output<typeof schemas.t
   };
 }
 
-function toSummary(server: ViewServer, { path, definition }: ToolEntry): z.output<typeof schemas.toolSummary> {
+function toSummary(server: ViewServer, { path, definition }: ToolEntry): z.output<typeof toolSummary> {
   return {
     tool_path: path,
     name: definition.name,
@@ -119,7 +178,7 @@ function toSummary(server: ViewServer, { path, definition }: ToolEntry): z.outpu
   };
 }
 
-function toDetails(view: View, tool: ToolEntry): z.output<typeof schemas.toolDetails> {
+function toDetails(view: View, tool: ToolEntry): z.output<typeof toolDetails> {
   const namespace = view.server(tool.server)?.namespace ?? tool.server;
   return {
     tool_path: tool.path,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { escapeHtml } from "../http/escape-html.ts";
 
 /** What the page at `/` says. Names of servers are for who has authenticated, so it has none. */
 export interface FrontPageFacts {
@@ -82,16 +83,12 @@ const styleHash = `sha256-${createHash("sha256").update(style).digest("base64")}
 function toPage(facts: FrontPageFacts): string {
   const sections = toSections(facts).map(
     ({ title, rows }) =>
-      `<h2>${escape(title)}</h2><dl>${rows
-        .map(([label, value]) => `<dt>${escape(label)}</dt><dd><code>${escape(value)}</code></dd>`)
+      `<h2>${escapeHtml(title)}</h2><dl>${rows
+        .map(([label, value]) => `<dt>${escapeHtml(label)}</dt><dd><code>${escapeHtml(value)}</code></dd>`)
         .join("")}</dl>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Toolyard</title><style>${style}</style></head>
-<body><main><h1>Toolyard ${escape(facts.version)}</h1><p>An MCP gateway. ${escape(toState(facts))}</p>${sections.join("")}</main></body></html>
+<body><main><h1>Toolyard ${escapeHtml(facts.version)}</h1><p>An MCP gateway. ${escapeHtml(toState(facts))}</p>${sections.join("")}</main></body></html>
 `;
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

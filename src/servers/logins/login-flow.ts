@@ -20,7 +20,7 @@ export interface LoginOptions {
   readonly now: () => number;
 }
 
-export type Sdk = typeof import("@modelcontextprotocol/client");
+export type Sdk = typeof import("./sdk.ts");
 
 /** What every step of one login works with. */
 export interface Flow {

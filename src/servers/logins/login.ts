@@ -23,7 +23,7 @@ export async function logIn(options: LoginOptions, signal: AbortSignal): Promise
   if (resource === undefined && challenge.status !== 401)
     throw new GatewayError("LOGIN_FAILED", `the server asks for no login: it answered with HTTP ${challenge.status}`);
   const flow: Flow = {
-    sdk: await import("@modelcontextprotocol/client"),
+    sdk: await import("./sdk.ts"),
     options,
     rules,
     outgoing,

@@ -1,0 +1,28 @@
+// The licences of what is bundled: each package whose code came into dist/, with the texts that must go with it.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The folders of the packages whose code is in the outputs of an esbuild build. */
+function bundledFolders(metafile) {
+  const folders = new Set();
+  for (const { inputs } of Object.values(metafile.outputs)) {
+    for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+      const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [];
+      if (folder !== undefined && bytesInOutput > 0) folders.add(folder);
+    }
+  }
+  return [...folders].sort((left, right) => (left < right ? -1 : 1));
+}
+
+/** Throws when a package has no licence text: then it cannot be bundled. */
+export function toNotices(metafile, root) {
+  const notices = bundledFolders(metafile).map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const files = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
+    if (!files.some((file) => /^licen/i.test(file)))
+      throw new Error(`${name} ${version} has no licence text: it cannot be bundled`);
+    const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
+    return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
+  });
+  return `Toolyard contains code of these packages.\n\n${notices.join(`\n${"-".repeat(80)}\n\n`)}`;
+}

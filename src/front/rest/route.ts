@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type * as z from "zod";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Answer } from "./answer.ts";
+import type { Responses } from "./responses.ts";
+
+/** A request whose parameters fit the route's schemas. */
+export interface PublicRequest<P = unknown, Q = unknown> {
+  readonly raw: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly params: P;
+  readonly query: Q;
+}
+
+export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, Q> {
+  readonly principal: Principal;
+}
+
+/** What the OpenAPI document says of a route, besides its parameters. */
+export interface Operation {
+  /** Unique, and kept: generated clients name their functions after it. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly headers?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly responses: Responses;
+}
+
+interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Segments in braces are parameters: `/api/tools/{path}`. A last segment `*` stands for whatever follows. */
+  readonly path: string;
+  readonly params?: P;
+  readonly query?: Q;
+  /** A route without it is not in the OpenAPI document. */
+  readonly operation?: Operation;
+}
+
+interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
+  readonly isPublic?: false;
+  // A method, so that a list can hold routes whatever their parameters are.
+  handle(request: RestRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
+}
+
+/** Served to everybody: documents that hold nothing of anybody. */
+interface PublicRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
+  readonly isPublic: true;
+  handle(request: PublicRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
+}
+
+export type Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject> =
+  | PrivateRoute<P, Q>
+  | PublicRoute<P, Q>;
+
+/** Types the handler's parameters by the route's schemas. */
+export function route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject>(
+  definition: PrivateRoute<P, Q>,
+): Route {
+  return definition as unknown as Route;
+}
+
+/** The same for a route that needs no credential. */
+export function publicRoute(definition: Omit<PublicRoute<z.ZodObject, z.ZodObject>, "isPublic">): Route {
+  return { ...definition, isPublic: true };
+}

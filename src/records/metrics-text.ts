@@ -1,0 +1,38 @@
+import type { MetricValue } from "./metric-values.ts";
+
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly values: readonly MetricValue[];
+}
+
+/** The content type of {@link toMetricsText}. */
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Prometheus' text format, version 0.0.4 (prometheus.io, exposition formats). */
+export function toMetricsText(metrics: readonly Metric[]): string {
+  return `${metrics.map(toBlock).join("\n\n")}\n`;
+}
+
+function toBlock({ name, help, type, values }: Metric): string {
+  const lines = values.map(
+    ({ metricName = name, labels, value }) => `${metricName}${toLabels(labels)} ${toNumber(value)}`,
+  );
+  return [`# HELP ${name} ${escape(help)}`, `# TYPE ${name} ${type}`, ...lines].join("\n");
+}
+
+function toLabels(labels: MetricValue["labels"]): string {
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${escape(String(value)).replaceAll('"', '\\"')}"`,
+  );
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+}
+
+function toNumber(value: number): string {
+  return Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? "+Inf" : "-Inf";
+}
