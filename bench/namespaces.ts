@@ -271,6 +271,7 @@ async function openGateway(config: object, directory: string): Promise<Gateway> 
   const { createGateway } = await import("../src/app/gateway.ts");
   const { loadConfig } = await import("../src/config/load.ts");
   const { systemClock } = await import("../src/kernel/clock.ts");
+  const { openStore } = await import("../src/app/store-backend.ts");
   const file = join(directory, "toolyard.json");
   await writeFile(file, JSON.stringify(config));
   const loaded = await loadConfig({
@@ -287,7 +288,8 @@ async function openGateway(config: object, directory: string): Promise<Gateway> 
     version: "0",
     environment: process.env,
     dataDir: directory,
-    placeDir: directory,
+    store: openStore({ dataDir: directory, vaultKey: undefined }),
+    place: directory,
   });
   await gateway.apply(loaded);
   gateway.letServersStart();

@@ -5,6 +5,8 @@ export interface Room {
 
 export interface Wing extends Room {
   readonly rooms: readonly Room[];
+  /** It has files of its own beside its rooms, which lie below all of them. */
+  readonly ground?: true;
 }
 
 export const wings: readonly Wing[];

@@ -4,7 +4,8 @@
 
 /**
  * @typedef {{ name: string, about: string }} Room
- * @typedef {{ name: string, about: string, rooms: readonly Room[] }} Wing
+ * @typedef {{ name: string, about: string, rooms: readonly Room[], ground?: true }} Wing With `ground` it has files of its own beside its
+ *   rooms, which lie below all of them.
  */
 
 /** @type {readonly Wing[]} */
@@ -52,7 +53,8 @@ export const wings = [
   { name: "records", about: "what happened: sinks of events, metrics, the structured log", rooms: [] },
   {
     name: "store",
-    about: "what is kept: one object of small interfaces; a backend is a folder",
+    about: "what is kept: `store.ts` is one object of small interfaces; a backend is a folder",
+    ground: true,
     rooms: [
       { name: "files", about: "files in the data directory" },
       { name: "sql", about: "databases" },

@@ -22,7 +22,9 @@ function places() {
         ...wing.rooms.slice(0, place).map(({ name }) => barRoom(`${wing.name}/${room.name}`, name)),
       ],
     }));
-    return own.length === 0 ? [{ path: wing.name, barred: wingsAbove }] : own;
+    if (own.length === 0) return [{ path: wing.name, barred: wingsAbove }];
+    const barred = [...wingsAbove, ...wing.rooms.map(({ name }) => barBelow(wing.name, name))];
+    return wing.ground === true ? [...own, { path: wing.name, isGround: true, barred }] : own;
   });
 }
 
@@ -33,6 +35,11 @@ function barWing(from, wing) {
 
 function barRoom(from, room) {
   return { regex: `^(?:\\.\\./)+${room}/`, message: `${from} lies below ${room}: rooms import downwards only.` };
+}
+
+/** From a wing's own files into its rooms. */
+function barBelow(from, room) {
+  return { regex: `^\\./${room}/`, message: `${from}'s own files lie below ${room}: they import none of its rooms.` };
 }
 
 const config = {
@@ -84,8 +91,8 @@ const config = {
     "max-lines": ["error", { max: 460, skipBlankLines: true, skipComments: true }],
   },
   overrides: [
-    ...places().map(({ path, barred }) => ({
-      files: [`src/${path}/**/*.ts`],
+    ...places().map(({ path, isGround, barred }) => ({
+      files: [isGround ? `src/${path}/*.ts` : `src/${path}/**/*.ts`],
       rules: {
         "no-restricted-imports": ["error", { patterns: sdkRooms.includes(path) ? barred : [...barred, sdk] }],
       },

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createViews, type View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
@@ -26,7 +25,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { createSessionlessClients } from "../kernel/sessionless-clients.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
-import { createCatalogFiles } from "../store/files/catalog-files.ts";
+import type { Store } from "../store/store.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createGatewayLogins } from "./server-logins.ts";
 import { createConnections } from "./connections.ts";
@@ -45,12 +44,11 @@ export interface GatewayDeps {
   readonly version: string;
   /** The process's environment: a small safe part of it goes to the servers. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute; created with mode 0700 by the caller. Logins, and marks of what runs: several gateways share them. */
+  /** Absolute; created with mode 0700 by the caller. Marks of what runs: several gateways share them. */
   readonly dataDir: string;
-  /** The gateway's own place in it: catalogs, tokens of its instances, what was learned. No other gateway writes there. */
-  readonly placeDir: string;
-  /** `TOOLYARD_KEY`: what logins are encrypted with; without it a key file in the data directory. */
-  readonly vaultKey?: string | undefined;
+  readonly store: Store;
+  /** The gateway's own place in the store: catalogs, tokens of its instances, what was learned. No other gateway writes there. */
+  readonly place: string;
 }
 
 /** Every part of a running gateway, made in order and stopped in the reverse of it. The only place that sees all. */
@@ -107,8 +105,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   };
   const late = createLateModules({ log, clock });
   const logins = createGatewayLogins({
-    dataDir: deps.dataDir,
-    vaultKey: deps.vaultKey,
+    openStore: deps.store.secrets,
     clock,
     log,
     loadLate: late.load,
@@ -125,9 +122,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     redact: redactAll,
     authorizeFor: logins.authorizeFor,
   });
-  const keeper = createCatalogFiles(join(deps.placeDir, "catalog"), (message) =>
-    log.warn({ component: "store" }, message),
-  );
+  const kept = deps.store.at(deps.place, log);
   let mayStart = false;
   const permits = (kind: "parallelStarts" | "parallelInstalls") => () =>
     mayStart ? config.settings.instances[kind] : 0;
@@ -138,7 +133,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
   const fleet = createFleet({
     open: connections.open,
     loginOf: logins.loginOf,
-    keeper,
+    keeper: kept.catalogs,
     catalog: { get: (id) => current.get().instances.get(id), put: current.put, remove: current.remove },
     events,
     log,
@@ -170,14 +165,13 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
     events,
     log,
     clock,
-    dataDir: deps.placeDir,
+    store: kept.namespaceUsage,
   });
   const instanceTokens = createGatewayInstanceTokens({
-    dataDir: deps.placeDir,
+    store: kept.tokens,
     inUrl: () => config.settings.auth.allowTokenInUrl,
     authenticator: () => authenticator,
     clock,
-    log,
   });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
   const instanceOf = (id: Parameters<Fleet["get"]>[0]) => fleet.get(id);
@@ -202,7 +196,7 @@ export function createGateway(first: Config, deps: GatewayDeps): Gateway {
           await loadDiscovery(settings.search, {
             log,
             clock,
-            dataDir: deps.placeDir,
+            store: kept,
             isShared: (tool) => fleet.get(tool.instance)?.owner === null,
           }),
       ),

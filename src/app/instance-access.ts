@@ -1,13 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import { join } from "node:path";
-import type { Log } from "../kernel/log.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import { createInstanceTokens, type InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
-import { createInstanceTokensFile } from "../store/files/instance-tokens-file.ts";
+import type { InstanceTokenStore } from "../store/store.ts";
 
 /** Instance tokens, and whom each stands for. */
 export interface GatewayInstanceTokens extends InstanceTokens {
@@ -16,21 +14,14 @@ export interface GatewayInstanceTokens extends InstanceTokens {
 }
 
 export function createGatewayInstanceTokens(deps: {
-  readonly dataDir: string;
+  readonly store: InstanceTokenStore;
   readonly inUrl: () => boolean;
   /** As it is now: another one after each change of the configuration. */
   readonly authenticator: () => Authenticator;
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly clock: Pick<Clock, "now">;
 }): GatewayInstanceTokens {
-  const store = createInstanceTokensFile(join(deps.dataDir, "instance-tokens.json"), (error) =>
-    deps.log.error(
-      { component: "store", operation: "instance-tokens", err: error },
-      "instance tokens cannot be read: none is valid",
-    ),
-  );
   const tokens = createInstanceTokens({
-    store,
+    store: deps.store,
     now: deps.clock.now,
     inUrl: deps.inUrl,
     hashesOf: (principal) => deps.authenticator().holders.get(principal)?.hashes ?? [],

@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { requireBuild } from "../kernel/build-id.ts";
 import type { LateModule } from "../kernel/late-module.ts";
+import { storeBackend } from "./store-backend.ts";
 
 /** What the worker is given. */
 export interface LateCheck {
@@ -21,13 +22,11 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
       import("../catalog/search/language.ts"),
       import("../catalog/discovery/lexical.ts"),
       import("../catalog/discovery/memory-of-use.ts"),
-      import("../store/files/learned-file.ts"),
       import("../catalog/discovery/embeddings.ts"),
-      import("../store/files/vector-file.ts"),
       import("../catalog/discovery/fuse.ts"),
+      storeBackend.late.search(),
     ]),
-  logins: async () =>
-    await Promise.all([import("../servers/logins/logins.ts"), import("../store/files/token-vault.ts")]),
+  logins: async () => await Promise.all([import("../servers/logins/logins.ts"), storeBackend.late.logins()]),
   http: async () => await import("../servers/upstream/streamable/connect-http.ts"),
 };
 await loads[what]();

@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import { join } from "node:path";
 import { describeCollision, resolveNamespaces } from "../catalog/model/namespace-names.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
@@ -15,7 +14,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { Principal } from "../kernel/principal.ts";
-import { createNamespaceUsageFile } from "../store/files/namespace-usage-file.ts";
+import type { NamespaceUsageStore } from "../store/store.ts";
 
 export interface NamespacesDeps {
   readonly config: () => Config;
@@ -25,7 +24,7 @@ export interface NamespacesDeps {
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
-  readonly dataDir: string;
+  readonly store: NamespaceUsageStore;
 }
 
 /** The parts of namespaces, wired. */
@@ -85,12 +84,7 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
         deps.validators.forget(`${tool.hash}.output`);
       }
     },
-    store: createNamespaceUsageFile(join(deps.dataDir, "namespace-usage.json"), (error) =>
-      log.warn(
-        { component: "store", operation: "namespace-usage", err: error },
-        "how often namespaces are used cannot be kept",
-      ),
-    ),
+    store: deps.store,
     events,
     log,
     clock,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Language } from "../catalog/search/language.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { EmbeddingSettings, SearchSettings } from "../config/config.ts";
@@ -7,11 +6,12 @@ import type { Embeddings } from "../catalog/discovery/embeddings.ts";
 import type { UseMemory } from "../catalog/discovery/memory-of-use.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { GatewayStore } from "../store/store.ts";
 
 export interface SearchDeps {
   readonly log: Log;
   readonly clock: Clock;
-  readonly dataDir: string;
+  readonly store: Pick<GatewayStore, "learned" | "vectors">;
   readonly isShared: (tool: ToolEntry) => boolean;
 }
 
@@ -49,13 +49,10 @@ async function loadMemory(
   language: Language,
   deps: SearchDeps,
 ): Promise<{ memory: UseMemory; close: () => Promise<void> }> {
-  const [{ createUseMemory }, { createLearnedFile }] = await Promise.all([
+  const [{ createUseMemory }, store] = await Promise.all([
     import("../catalog/discovery/memory-of-use.ts"),
-    import("../store/files/learned-file.ts"),
+    deps.store.learned(),
   ]);
-  const store = createLearnedFile(join(deps.dataDir, "learned.json"), (error) =>
-    deps.log.warn({ component: "store", operation: "learned", err: error }, "what was learned from use cannot be kept"),
-  );
   const memory = await createUseMemory({ language, store, clock: deps.clock, isShared: deps.isShared });
   return { memory, close: async () => await store[Symbol.asyncDispose]() };
 }
@@ -64,17 +61,10 @@ async function loadEmbeddings(
   settings: EmbeddingSettings,
   deps: SearchDeps,
 ): Promise<{ embeddings: Embeddings; close: () => Promise<void> }> {
-  const [{ createEmbeddings }, { createVectorFile }] = await Promise.all([
+  const [{ createEmbeddings }, store] = await Promise.all([
     import("../catalog/discovery/embeddings.ts"),
-    import("../store/files/vector-file.ts"),
+    deps.store.vectors(`${settings.model} ${settings.dimensions ?? "own"}`),
   ]);
-  const store = createVectorFile({
-    path: join(deps.dataDir, "vectors.bin"),
-    model: `${settings.model} ${settings.dimensions ?? "own"}`,
-    onFailure: (error) =>
-      deps.log.warn({ component: "store", operation: "vectors", err: error }, "vectors of tools cannot be kept"),
-  });
-  await store.load();
   const { deadlineMs, ...endpoint } = settings;
   const embeddings = createEmbeddings({ endpoint, deadlineMs, store, clock: deps.clock, log: deps.log });
   return {

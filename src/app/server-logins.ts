@@ -1,17 +1,14 @@
-import { mkdirSync, watch, type FSWatcher } from "node:fs";
-import { join } from "node:path";
 import type { ServerConfig } from "../config/config.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Logins } from "../servers/logins/logins.ts";
 import type { LoginOf } from "../servers/instance/login-notice.ts";
-import type { Clock } from "../kernel/clock.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { HttpCredentials } from "../servers/upstream/connect.ts";
+import type { SecretStore } from "../store/store.ts";
 
 export interface GatewayLoginsDeps {
-  readonly dataDir: string;
-  /** `TOOLYARD_KEY`; without it a key file. */
-  readonly vaultKey: string | undefined;
+  readonly openStore: () => Promise<SecretStore>;
   readonly clock: Clock;
   readonly log: Log;
   readonly loadLate: LoadLate;
@@ -27,42 +24,24 @@ export interface GatewayLogins extends AsyncDisposable {
   watch(onChange: () => void): void;
 }
 
-/** Several changes of a moment are one: a file is written beside its lock and its temporary name. */
-const settleMs = 100;
 const none: ReadonlySet<string> = new Set();
 
 /** Loaded when the first remote server is: a gateway of stdio servers needs none of it. */
 export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
   let loading: Promise<Logins> | undefined;
   let loaded: Logins | undefined;
-  let watcher: FSWatcher | undefined;
-  let cancelSettling: (() => void) | undefined;
+  let endWatching: (() => void) | undefined;
   let onChange: (() => void) | undefined;
 
   async function load(): Promise<Logins> {
-    const [{ createLogins }, { createTokenVault }] = await deps.loadLate(
+    const [{ createLogins }, store] = await deps.loadLate(
       "logins",
-      async () => await Promise.all([import("../servers/logins/logins.ts"), import("../store/files/token-vault.ts")]),
+      async () => await Promise.all([import("../servers/logins/logins.ts"), deps.openStore()]),
     );
-    loaded = createLogins({ ...deps, store: createTokenVault({ directory: deps.dataDir, secret: deps.vaultKey }) });
-    watcher = openWatcher(join(deps.dataDir, "tokens"));
+    loaded = createLogins({ ...deps, store });
+    // Where that does not work, a call and the gateway's regular look at its instances notice a login too.
+    endWatching = store.watch(() => onChange?.());
     return loaded;
-  }
-
-  /** Where watching does not work, a call and the gateway's regular look at its instances notice it too. */
-  function openWatcher(folder: string): FSWatcher | undefined {
-    try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const opened = watch(folder, { persistent: false }, (_event, name) => {
-        if (name === null || !name.endsWith(".vault")) return;
-        cancelSettling?.();
-        cancelSettling = deps.clock.after(settleMs, () => onChange?.());
-      });
-      opened.on("error", () => opened.close());
-      return opened;
-    } catch {
-      return undefined;
-    }
   }
 
   const get = (): Promise<Logins> =>
@@ -92,8 +71,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       onChange = callback;
     },
     async [Symbol.asyncDispose]() {
-      watcher?.close();
-      cancelSettling?.();
+      endWatching?.();
       await loaded?.[Symbol.asyncDispose]();
     },
   };

@@ -4,11 +4,9 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { sleep } from "../kernel/abort.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { GatewayHolder } from "../store/files/gateway-lock.ts";
-import { listGateways } from "../store/files/gateway-places.ts";
-import { compareServed, differingVariables, type Likeness, type Served } from "../store/files/served.ts";
-import { readStartTime } from "../servers/process/process-table.ts";
-import { openPlace, readConfig, servedBy, type CommandContext } from "./command-context.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
+import { compareServed, differingVariables, type Likeness, type Served } from "../store/served.ts";
+import { openPlace, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { givenOption, textOption } from "./options.ts";
 
 export interface BackgroundOptions {
@@ -46,7 +44,7 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
     const wanted = servedBy(config, context);
     // Asked before the look: whoever it was beaten by is seen by then.
     const code = started?.failed();
-    const running = (await listGateways({ dataDir, startTimeOf: readStartTime })).map(({ holder }) => ({
+    const running = (await storeIn(dataDir, context).lock.list()).map((holder) => ({
       holder,
       likeness: compareServed(holder.serves, wanted, holder.secret),
     }));
@@ -136,7 +134,7 @@ function environmentFor({ context, config }: BackgroundOptions): CommandContext[
 
 /** Where background gateways of a configuration write; several of them add to one file. */
 function logOf({ context, config, dataDir }: BackgroundOptions): string {
-  return join(openPlace(dataDir, servedBy(config, context)), logName);
+  return join(openPlace(storeIn(dataDir, context), servedBy(config, context)), logName);
 }
 
 function emptyLog(options: BackgroundOptions): void {

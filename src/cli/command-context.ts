@@ -8,8 +8,9 @@ import { secretsOf } from "../config/secrets.ts";
 import type { Log } from "../kernel/log.ts";
 import { createPinoLog } from "../records/pino-log.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import { placeOf } from "../store/files/gateway-places.ts";
-import type { Served } from "../store/files/served.ts";
+import { openStore } from "../app/store-backend.ts";
+import type { Served } from "../store/served.ts";
+import type { Store } from "../store/store.ts";
 import { depthOf, markerVariable } from "../servers/process/marker.ts";
 import { textOption } from "./options.ts";
 
@@ -100,8 +101,13 @@ export function openDataDirectory(config: Config, context: CommandContext): stri
 }
 
 /** The same for what gateways of a configuration keep for themselves. */
-export function openPlace(dataDir: string, served: Served): string {
-  return openDirectory(placeOf(dataDir, served));
+export function openPlace(store: Store, served: Served): string {
+  return openDirectory(store.lock.placeOf(served));
+}
+
+/** What is kept in a data directory, opened as the user of this command may. */
+export function storeIn(dataDir: string, context: CommandContext): Store {
+  return openStore({ dataDir, vaultKey: vaultKeyOf(context) });
 }
 
 function openDirectory(directory: string): string {

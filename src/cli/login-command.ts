@@ -13,9 +13,8 @@ import { wantedFor } from "../servers/instance/wanted.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
-import { createTokenVault } from "../store/files/token-vault.ts";
 import { openBrowser } from "./browser.ts";
-import { openDataDirectory, readConfig, vaultKeyOf, type CommandContext } from "./command-context.ts";
+import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 
 const wrongUsage = 2;
@@ -94,11 +93,11 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
       `${template.slug} has an Authorization header in the configuration, which goes before any login: take it out first`,
     );
   }
-  const directory = openDataDirectory(config, context);
+  const store = storeIn(openDataDirectory(config, context), context);
   return {
     server: { ...wanted.server, transport },
     instance: wanted.id,
-    vault: createTokenVault({ directory, secret: vaultKeyOf(context) }),
+    vault: await store.secrets(),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { ControlAnswer } from "../app/owner.ts";
 import type { OwnerPurpose } from "../front/owner/owner-door.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { GatewayHolder } from "../store/files/gateway-lock.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
 
 export interface OwnerSocket {
   readonly socket: Duplex;

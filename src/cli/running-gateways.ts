@@ -1,11 +1,9 @@
 import { resolve } from "node:path";
 import { findFile, follow } from "../config/file.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { GatewayHolder } from "../store/files/gateway-lock.ts";
-import { listGateways } from "../store/files/gateway-places.ts";
-import { compareServed } from "../store/files/served.ts";
-import { readStartTime } from "../servers/process/process-table.ts";
-import { dataDirectoryOf, readConfig, servedBy, type CommandContext } from "./command-context.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
+import { compareServed } from "../store/served.ts";
+import { dataDirectoryOf, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
 
 /**
@@ -17,7 +15,7 @@ export async function findGateways(context: CommandContext): Promise<readonly Ga
   const given = textOption(context, "data-dir");
   const dataDir =
     given === undefined ? dataDirectoryOf(await readConfig(context), context) : resolve(context.cwd, given);
-  const running = (await listGateways({ dataDir, startTimeOf: readStartTime })).map((place) => place.holder);
+  const running = await storeIn(dataDir, context).lock.list();
   if (running.length === 0)
     throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
   const file = await findFile(textOption(context, "config"), context.cwd, context.homeDirectories);

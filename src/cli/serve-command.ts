@@ -9,17 +9,16 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../kernel/log.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { systemClock } from "../kernel/clock.ts";
-import type { GatewayLock } from "../store/files/gateway-lock.ts";
-import { claimPlace } from "../store/files/gateway-places.ts";
-import type { Served } from "../store/files/served.ts";
-import { readStartTime } from "../servers/process/process-table.ts";
+import type { Claim, GatewayLock } from "../store/gateway-holder.ts";
+import type { Served } from "../store/served.ts";
+import type { Store } from "../store/store.ts";
 import {
   openDataDirectory,
   openLog,
   readConfig,
   refuseEndlessNesting,
   servedBy,
-  vaultKeyOf,
+  storeIn,
   type CommandContext,
 } from "./command-context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
@@ -39,7 +38,8 @@ export async function serve(context: CommandContext): Promise<number> {
   refuseOpenBind(config, config.settings.host);
   const idleExitMs = readIdleExit(context);
   const dataDir = openDataDirectory(config, context);
-  const claimed = await claim(dataDir, servedBy(config, context), context.version);
+  const store = storeIn(dataDir, context);
+  const claimed = await claim(store.lock, servedBy(config, context), { dataDir, version: context.version });
   await using lock = claimed.lock;
   let gateway: Gateway | undefined;
   const format = readLogFormat(context);
@@ -57,8 +57,8 @@ export async function serve(context: CommandContext): Promise<number> {
     version: context.version,
     environment: context.env,
     dataDir,
-    placeDir: claimed.folder,
-    vaultKey: vaultKeyOf(context),
+    store,
+    place: claimed.folder,
   });
   const stopping = createStopping(log);
   const owner = createOwner({ secret: lock.secret, gateway, stop: () => stopping.ask("asked by the owner") });
@@ -161,11 +161,11 @@ function writeToTerminal(text: string): void {
 }
 
 async function claim(
-  dataDir: string,
+  lock: Store["lock"],
   serves: Served,
-  version: string,
-): Promise<{ readonly lock: GatewayLock; readonly folder: string }> {
-  const claimed = await claimPlace({ dataDir, serves, version, startTimeOf: readStartTime }).catch((error: unknown) => {
+  { dataDir, version }: { readonly dataDir: string; readonly version: string },
+): Promise<Extract<Claim, { kind: "held" }>> {
+  const claimed = await lock.claim(serves, version).catch((error: unknown) => {
     throw new GatewayError(
       "DATA_DIR_UNWRITABLE",
       `nothing can be written to the data directory ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,

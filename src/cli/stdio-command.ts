@@ -5,8 +5,7 @@ import { serveStdio } from "../front/mcp/stdio.ts";
 import { sleep } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { GatewayHolder } from "../store/files/gateway-lock.ts";
-import { makePlace } from "../store/files/gateway-places.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
 import { findOrStartGateway, type BackgroundOptions } from "./background.ts";
 import {
   openDataDirectory,
@@ -15,7 +14,7 @@ import {
   readConfig,
   refuseEndlessNesting,
   servedBy,
-  vaultKeyOf,
+  storeIn,
   type CommandContext,
 } from "./command-context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
@@ -92,9 +91,10 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   refuseEndlessNesting(context);
   tuneGarbageCollector();
   const dataDir = openDataDirectory(config, context);
-  const placeDir = openPlace(dataDir, servedBy(config, context));
+  const store = storeIn(dataDir, context);
+  const place = openPlace(store, servedBy(config, context));
   // Where that fails, whatever has to be kept later says so.
-  await makePlace(dataDir, placeDir, servedBy(config, context)).catch(() => undefined);
+  await store.lock.prepare(servedBy(config, context)).catch(() => undefined);
   let current = config;
   let secrets: (() => ReadonlySet<string>) | undefined;
   const log = openLog({
@@ -108,8 +108,8 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
     version: context.version,
     environment: context.env,
     dataDir,
-    placeDir,
-    vaultKey: vaultKeyOf(context),
+    store,
+    place,
   });
   secrets = gateway.secrets;
   const endpoint = gateway.mcp.endpointOf("/mcp");

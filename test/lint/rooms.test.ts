@@ -67,6 +67,16 @@ describe("the room rule", () => {
     expect(lint(`src/${from}/inner/planted.ts`, text)).not.toContain("no-restricted-imports");
   });
 
+  test("a wing's own files lie below its rooms", () => {
+    const importing = (path: string) => `import { thing } from "${path}";\nexport const other = thing;\n`;
+    expect(lint("src/store/planted.ts", importing("./files/thing.ts"))).toContain("no-restricted-imports");
+    expect(lint("src/store/planted.ts", importing("../people/identity/thing.ts"))).toContain("no-restricted-imports");
+    expect(lint("src/store/planted.ts", importing("../servers/instance/thing.ts"))).not.toContain(
+      "no-restricted-imports",
+    );
+    expect(lint("src/store/files/planted.ts", importing("../thing.ts"))).not.toContain("no-restricted-imports");
+  });
+
   test("only some rooms may import the protocol's packages", () => {
     const text = 'import { Client } from "@modelcontextprotocol/client";\nexport const other = Client;\n';
     expect(lint("src/engine/calls/planted.ts", text)).toContain("no-restricted-imports");
@@ -95,9 +105,10 @@ describe("the house", () => {
     const rooms = wings.flatMap((wing) =>
       wing.rooms.length === 0 ? [`${wing.name}/`] : wing.rooms.map((room) => `${wing.name}/${room.name}/`),
     );
-    expect(
-      sources.filter((file) => file !== "text-files.d.ts" && !rooms.some((room) => file.startsWith(room))),
-    ).toEqual([]);
+    const ground = wings.filter((wing) => wing.ground === true).map((wing) => wing.name);
+    const isAtHome = (file: string) =>
+      rooms.some((room) => file.startsWith(room)) || ground.includes(dirname(file)) || file === "text-files.d.ts";
+    expect(sources.filter((file) => !isAtHome(file))).toEqual([]);
     const empty = rooms.filter((room) => !sources.some((file) => file.startsWith(room)));
     expect(empty.map((room) => room.slice(0, -1)).sort()).toEqual([...planned].sort());
   });

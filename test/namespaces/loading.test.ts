@@ -6,7 +6,7 @@ import type { NamespaceSettings } from "../../src/config/config.ts";
 import { createEventBus } from "../../src/kernel/event-bus.ts";
 import type { GatewayEvent } from "../../src/kernel/event.ts";
 import { createNamespaceLoads, type NamespaceLoads } from "../../src/engine/namespaces/namespace-loads.ts";
-import type { KeptUse } from "../../src/engine/namespaces/namespace-usage.ts";
+import type { KeptUse } from "../../src/store/store.ts";
 import { GatewayError } from "../../src/kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../src/kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../src/kernel/principal.ts";

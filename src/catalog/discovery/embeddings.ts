@@ -18,10 +18,19 @@ const toolLimit = 20_000;
 /** Vectors of recent queries: agents repeat themselves. */
 const queryMemoryLimit = 200;
 
+/** Vectors of tools by the hash of what was embedded, all of one model and length. Satisfied by `store/`. */
 export interface VectorStore {
   get(hash: string): Float32Array | undefined;
-  put(entries: readonly { readonly hash: string; readonly vector: Float32Array }[]): void;
+  /** Kept in memory at once, on disk soon after. */
+  put(entries: readonly VectorEntry[]): void;
+  /** Forgets all but these, when there are more than shall be kept: some that are not needed now may be again tomorrow. */
   keepOnly(hashes: ReadonlySet<string>): void;
+}
+
+export interface VectorEntry {
+  /** 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly vector: Float32Array;
 }
 
 export interface EmbeddingDeps {

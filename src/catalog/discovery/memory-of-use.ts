@@ -33,6 +33,7 @@ export interface UseMemory {
   stemsOf(principal: PrincipalId, tool: ToolEntry): readonly string[] | undefined;
 }
 
+/** Where what was learned is kept. Satisfied by `store/`. */
 export interface UseMemoryStore {
   /** What was saved last, unchecked; undefined when there is nothing. */
   load(): Promise<unknown>;

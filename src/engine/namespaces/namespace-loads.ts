@@ -16,7 +16,8 @@ import { createNamespaceLoader, type NamespaceLoaderDeps } from "./namespace-loa
 import { createNamespaceSweeper } from "./namespace-sweeper.ts";
 import { createSharedLoads, type NamespaceLoad } from "./shared-loads.ts";
 import { createNamespaceSets } from "./namespace-sets.ts";
-import { createNamespaceUsage, type NamespaceUsageStore, type NamespaceUse } from "./namespace-usage.ts";
+import type { NamespaceUsageStore } from "../../store/store.ts";
+import { createNamespaceUsage, type NamespaceUse } from "./namespace-usage.ts";
 
 /**
  * Which namespaces are loaded, per principal: lists may not vary by connection (2026-07-28). Loading makes sure that

@@ -1,4 +1,5 @@
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { KeptUse } from "../../store/store.ts";
 
 /** How often one principal used one namespace; decides who is evicted first, and what is loaded again next time. */
 export interface NamespaceUse {
@@ -7,23 +8,6 @@ export interface NamespaceUse {
   /** Wall clock. */
   readonly lastUsedAtMs: number;
   readonly tools: ReadonlyMap<string, number>;
-}
-
-/** What is kept on disk: principal, instance, counts. Satisfied by `store/`. */
-export interface NamespaceUsageStore extends AsyncDisposable {
-  /** Undefined when nothing was kept, or it cannot be read. */
-  load(): Promise<readonly KeptUse[] | undefined>;
-  /** Returns at once; the newest value wins. */
-  save(uses: readonly KeptUse[]): void;
-}
-
-export interface KeptUse {
-  readonly principal: PrincipalId;
-  readonly instance: InstanceId;
-  readonly loads: number;
-  readonly calls: number;
-  readonly lastUsedAtMs: number;
-  readonly tools: Readonly<Record<string, number>>;
 }
 
 export interface NamespaceUsage {

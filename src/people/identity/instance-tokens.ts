@@ -2,25 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { InstanceTokenRecord, InstanceTokenStore } from "../../store/store.ts";
 import { readBearer } from "./authenticator.ts";
-
-/** What is kept of an instance token; satisfied by `store/`. The token itself is nowhere. */
-export interface InstanceTokenRecord {
-  /** SHA-256 of the token, 64 hex digits. */
-  readonly hash: string;
-  readonly instance: InstanceId;
-  /** Who made it: whoever holds the token acts as that principal, on that instance only. */
-  readonly principal: PrincipalId;
-  readonly createdAtMs: number;
-  /** Beginnings of the hashes of the tokens that the principal had then: it falls with any of them (fault 98). */
-  readonly madeUnder: readonly string[];
-}
-
-export interface InstanceTokenStore {
-  read(): readonly InstanceTokenRecord[];
-  /** Resolves when the records are safely on disk; rejects when they cannot be. */
-  write(records: readonly InstanceTokenRecord[]): Promise<void>;
-}
 
 /** Credentials for the endpoint of one instance (`/i/{instance}/mcp`). */
 export interface InstanceTokens {

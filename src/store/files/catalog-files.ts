@@ -3,21 +3,15 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
+import type { CatalogKeeper, KeptCatalog } from "../../servers/instance/instance-deps.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { replaceFile } from "./replace-file.ts";
-
-/** What is kept of one instance between two lives of the gateway; `instance/` declares the same shape. */
-interface Kept {
-  readonly hash: string;
-  readonly savedAtMs: number;
-  readonly lists: RawLists;
-}
 
 /** Changes when the files' shape does: older ones are then not read. */
 const format = 1;
 
 /** One file per instance below `directory`. What cannot be read is not there; what cannot be written is reported. */
-export function createCatalogFiles(directory: string, onFailure: (message: string) => void) {
+export function createCatalogFiles(directory: string, onFailure: (message: string) => void): CatalogKeeper {
   const writing = new Map<string, Promise<void>>();
 
   function pathOf(instance: string): string {
@@ -37,19 +31,19 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
   }
 
   return {
-    async load(instance: string): Promise<Kept | undefined> {
+    async load(instance) {
       try {
         return parseKept(parseExact(await readFile(pathOf(instance), "utf8")));
       } catch {
         return undefined;
       }
     },
-    save: async (instance: string, kept: Kept): Promise<void> =>
+    save: async (instance, kept) =>
       await inOrder(instance, async () => {
         await mkdir(directory, { recursive: true, mode: 0o700 });
         await replaceFile(pathOf(instance), stringifyExact({ format, ...kept }));
       }),
-    remove: async (instance: string): Promise<void> =>
+    remove: async (instance) =>
       await inOrder(instance, async () => {
         await unlink(pathOf(instance)).catch(() => undefined);
       }),
@@ -57,7 +51,7 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
 }
 
 /** A file that somebody changed by hand may be odd; whatever is in its lists is checked again like a server's answer. */
-function parseKept(value: unknown): Kept | undefined {
+function parseKept(value: unknown): KeptCatalog | undefined {
   if (!isJsonObject(value) || value["format"] !== format) return undefined;
   const { hash, savedAtMs, lists } = value;
   if (typeof hash !== "string" || typeof savedAtMs !== "number" || !isJsonObject(lists)) return undefined;

@@ -2,35 +2,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { GatewayHolder, GatewayLock } from "../gateway-holder.ts";
+import { sealServed, type SealedServed, type Served } from "../served.ts";
 import { replaceFile } from "./replace-file.ts";
-import { sealServed, type SealedServed, type Served } from "./served.ts";
-
-/** What the lock of a gateway's place says of the gateway that holds it. */
-export interface GatewayHolder {
-  readonly pid: number;
-  /** Start time of that process, where the system tells it: a pid alone may be somebody else's by now. */
-  readonly startTime: string | null;
-  /** Whoever can read this file is the owner of the directory: it opens the owner's door of the gateway. */
-  readonly secret: string;
-  /** `http://host:port`; null until it listens, and again when it stops. */
-  readonly url: string | null;
-  /** What it serves: who wants the same shares it. */
-  readonly serves: SealedServed;
-  readonly version: string;
-}
-
-/** One gateway per place: held from before it listens until it has stopped everything. */
-export interface GatewayLock extends AsyncDisposable {
-  readonly secret: string;
-  /** Tells others where it answers; null when it takes nothing new any more. */
-  announce(url: string | null): Promise<void>;
-  /** Tells others that the configuration is another one now. */
-  announceServed(serves: Served): Promise<void>;
-}
-
-export type Claim =
-  | { readonly kind: "held"; readonly lock: GatewayLock }
-  | { readonly kind: "taken"; readonly by: GatewayHolder };
 
 export interface LockOptions {
   /** The gateway's place, as `gateway-places.ts` gives it out. */
@@ -41,12 +15,16 @@ export interface LockOptions {
   readonly startTimeOf: (pid: number) => string | undefined;
 }
 
+type LockClaim =
+  | { readonly kind: "held"; readonly lock: GatewayLock }
+  | { readonly kind: "taken"; readonly by: GatewayHolder };
+
 const lockName = "gateway.lock";
 /** Each round somebody else got further; nobody loses as often as this. */
 const mostRounds = 50;
 
 /** Takes the lock, also from a gateway that did not end in order; tells who holds it otherwise. */
-export async function claimGatewayLock(options: LockOptions): Promise<Claim> {
+export async function claimGatewayLock(options: LockOptions): Promise<LockClaim> {
   const path = join(options.folder, lockName);
   const secret = randomBytes(32).toString("hex");
   const holder: GatewayHolder = {

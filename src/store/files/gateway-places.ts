@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Claim, GatewayHolder } from "../gateway-holder.ts";
+import { compareServed, type Served } from "../served.ts";
 import { withFileLock } from "./file-lock.ts";
-import { claimGatewayLock, readGatewayHolder, type GatewayHolder, type GatewayLock } from "./gateway-lock.ts";
+import { claimGatewayLock, readGatewayHolder } from "./gateway-lock.ts";
 import { replaceFile } from "./replace-file.ts";
-import { compareServed, type Served } from "./served.ts";
 
 /**
  * The places of the gateways that share a data directory: a folder each below `gateways/`, named after the configuration file, held by one
@@ -25,10 +26,6 @@ export interface ClaimOptions extends PlacesOptions {
   readonly serves: Served;
   readonly version: string;
 }
-
-export type PlaceClaim =
-  | { readonly kind: "held"; readonly lock: GatewayLock; readonly folder: string }
-  | { readonly kind: "taken"; readonly by: GatewayHolder };
 
 /** Folders that are kept, used last first: one is a few hundred KB, and who has had as many projects forgot the first. */
 const mostPlaces = 200;
@@ -51,7 +48,7 @@ export function placeOf(dataDir: string, { configFile, directory }: Served): str
 }
 
 /** Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one gets it. */
-export async function claimPlace(options: ClaimOptions): Promise<PlaceClaim> {
+export async function claimPlace(options: ClaimOptions): Promise<Claim> {
   const { dataDir, serves } = options;
   await mkdir(join(dataDir, "gateways"), { recursive: true, mode: 0o700 });
   // Held for a moment each time: whoever holds it longer has crashed, and then it is taken over.

@@ -1,24 +1,16 @@
 import { readFileSync } from "node:fs";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
+import type { InstanceTokenRecord, InstanceTokenStore } from "../store.ts";
 import { replaceFile } from "./replace-file.ts";
-
-/** What is kept of a token; `identity/` declares the same shape. */
-interface TokenRecord {
-  readonly hash: string;
-  readonly instance: InstanceId;
-  readonly principal: PrincipalId;
-  readonly createdAtMs: number;
-  readonly madeUnder: readonly string[];
-}
 
 /** Changes when the file's shape does. */
 const format = 2;
 
 /** Hashes of instance tokens in one JSON file of the data directory, mode 0600. An unreadable file means no token is valid. */
-export function createInstanceTokensFile(path: string, onFailure: (error: unknown) => void) {
+export function createInstanceTokensFile(path: string, onFailure: (error: unknown) => void): InstanceTokenStore {
   return {
-    read(): readonly TokenRecord[] {
+    read() {
       try {
         const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
         if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["tokens"]))
@@ -29,12 +21,11 @@ export function createInstanceTokensFile(path: string, onFailure: (error: unknow
         return [];
       }
     },
-    write: async (tokens: readonly TokenRecord[]): Promise<void> =>
-      await replaceFile(path, JSON.stringify({ format, tokens })),
+    write: async (tokens) => await replaceFile(path, JSON.stringify({ format, tokens })),
   };
 }
 
-function parseToken(token: unknown): TokenRecord | undefined {
+function parseToken(token: unknown): InstanceTokenRecord | undefined {
   if (!isJsonObject(token)) return undefined;
   const { hash, instance, principal, createdAtMs, madeUnder } = token;
   const isWhole =

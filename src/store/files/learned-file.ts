@@ -1,20 +1,15 @@
 import { readFile } from "node:fs/promises";
-
+import type { UseMemoryStore } from "../../catalog/discovery/memory-of-use.ts";
 import { replaceFile } from "./replace-file.ts";
-
-/** One JSON file that is written whole. */
-export interface LearnedFile extends AsyncDisposable {
-  /** What was saved last, unchecked; undefined when there is no file or it is no JSON. */
-  load(): Promise<unknown>;
-  /** Returns at once. While one write runs, only the newest value waits. */
-  save(value: unknown): void;
-}
 
 /** Most bytes that are read: far above what the memory's own limits allow. */
 const sizeLimitBytes = 64 * 1024 * 1024;
 
-/** What was learned from use, on disk: replaced atomically, readable by its owner only (mode 0600). Disposing waits for the last write. */
-export function createLearnedFile(path: string, onFailure: (error: unknown) => void): LearnedFile {
+/**
+ * One JSON file that is written whole: replaced atomically, readable by its owner only (mode 0600). While one write runs, only the newest
+ * value waits. Disposing waits for the last write.
+ */
+export function createLearnedFile(path: string, onFailure: (error: unknown) => void): UseMemoryStore & AsyncDisposable {
   let waiting: { readonly value: unknown } | undefined;
   let writing: Promise<void> | undefined;
 

@@ -1,35 +1,26 @@
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
+import type { KeptUse, NamespaceUsageStore } from "../store.ts";
 import { createLearnedFile } from "./learned-file.ts";
-
-/** How often a namespace and its tools were used; `instance/` declares the same shape. */
-interface Use {
-  readonly principal: PrincipalId;
-  readonly instance: InstanceId;
-  readonly loads: number;
-  readonly calls: number;
-  readonly lastUsedAtMs: number;
-  readonly tools: Readonly<Record<string, number>>;
-}
 
 /** Changes when the file's shape does: older ones are then not read. */
 const format = 1;
 
 /** Counts of use in one JSON file, replaced atomically. Somebody may have edited it: what is odd is left out. */
-export function createNamespaceUsageFile(path: string, onFailure: (error: unknown) => void) {
+export function createNamespaceUsageFile(path: string, onFailure: (error: unknown) => void): NamespaceUsageStore {
   const file = createLearnedFile(path, onFailure);
   return {
-    async load(): Promise<readonly Use[] | undefined> {
+    async load() {
       const kept = await file.load();
       if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["uses"])) return undefined;
       return kept["uses"].flatMap((use: unknown) => parseUse(use) ?? []);
     },
-    save: (uses: readonly Use[]): void => file.save({ format, uses }),
-    [Symbol.asyncDispose]: async (): Promise<void> => await file[Symbol.asyncDispose](),
+    save: (uses) => file.save({ format, uses }),
+    [Symbol.asyncDispose]: async () => await file[Symbol.asyncDispose](),
   };
 }
 
-function parseUse(use: unknown): Use | undefined {
+function parseUse(use: unknown): KeptUse | undefined {
   if (!isJsonObject(use)) return undefined;
   const { principal, instance, loads, calls, lastUsedAtMs, tools } = use;
   if (

@@ -1,15 +1,12 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { mkdirSync, watch } from "node:fs";
 import { mkdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeptCredential } from "../../servers/logins/credential.ts";
+import type { SecretStore } from "../store.ts";
 import { withFileLock } from "./file-lock.ts";
 import { replaceFile } from "./replace-file.ts";
 import { createVaultKey, type KeyKind } from "./vault-key.ts";
-
-/** What is kept for one instance, or why it cannot be had; `identity/` declares the same shape. */
-type Kept =
-  | { readonly kind: "none" }
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "unreadable"; readonly reason: string };
 
 export interface TokenVaultOptions {
   /** The data directory; the logins are in its folder `tokens`, the key file beside that. */
@@ -31,7 +28,7 @@ const largestFileBytes = 1024 * 1024;
  * Logins on disk, one AES-256-GCM file per instance, so that a login in one process and a refresh in another touch different files.
  * The instance's name is bound into each: a file moved to another name does not open. Files are replaced atomically, mode 0600.
  */
-export function createTokenVault(options: TokenVaultOptions) {
+export function createTokenVault(options: TokenVaultOptions): SecretStore {
   const folder = join(options.directory, "tokens");
   const key = createVaultKey(options.directory, options.secret);
 
@@ -45,9 +42,7 @@ export function createTokenVault(options: TokenVaultOptions) {
   }
 
   return {
-    folder,
-    makeFolder,
-    async read(instance: string): Promise<Kept> {
+    async read(instance) {
       const sealed = await readFile(pathOf(instance)).catch((error: NodeJS.ErrnoException) =>
         error.code === "ENOENT" ? undefined : (error.code ?? "EIO"),
       );
@@ -60,28 +55,27 @@ export function createTokenVault(options: TokenVaultOptions) {
         ? { kind: "unreadable", reason: "the key file that it was encrypted with is missing" }
         : unseal(sealed, secret, instance);
     },
-    async write(instance: string, text: string): Promise<void> {
+    async write(instance, text) {
       await makeFolder();
       await replaceFile(pathOf(instance), seal(text, (await key.load(true)) as Buffer, key.kind, instance));
     },
-    /** Whether there was one. */
-    async remove(instance: string): Promise<boolean> {
+    async remove(instance) {
       return await unlink(pathOf(instance)).then(
         () => true,
         () => false,
       );
     },
-    /** Changes whenever the file does; undefined when there is none. Costs one stat. */
-    async revision(instance: string): Promise<string | undefined> {
+    async revision(instance) {
       return await stat(pathOf(instance), { bigint: true }).then(
         ({ mtimeNs, ino, size }) => `${mtimeNs}-${ino}-${size}`,
         () => undefined,
       );
     },
-    async exclusively<T>(instance: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    async exclusively(instance, signal, work) {
       await makeFolder();
       return await withFileLock(`${pathOf(instance)}.lock`, signal, work);
     },
+    watch: (onChange) => watchFolder(folder, onChange),
   };
 }
 
@@ -104,7 +98,29 @@ function problemOf(sealed: Buffer, kind: KeyKind): string | undefined {
     : "it was encrypted with another kind of key than TOOLYARD_KEY holds now";
 }
 
-function unseal(sealed: Buffer, key: Buffer, instance: string): Kept {
+/** Several changes of a moment are one: a file is written beside its lock and its temporary name. */
+const settleMs = 100;
+
+function watchFolder(folder: string, onChange: () => void): () => void {
+  let settling: NodeJS.Timeout | undefined;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const watcher = watch(folder, { persistent: false }, (_event, name) => {
+      if (name === null || !name.endsWith(".vault")) return;
+      clearTimeout(settling);
+      settling = setTimeout(onChange, settleMs).unref();
+    });
+    watcher.on("error", () => watcher.close());
+    return () => {
+      clearTimeout(settling);
+      watcher.close();
+    };
+  } catch {
+    return () => undefined;
+  }
+}
+
+function unseal(sealed: Buffer, key: Buffer, instance: string): KeptCredential {
   const head = sealed.subarray(0, magic.length + 1);
   const iv = sealed.subarray(head.length, head.length + ivBytes);
   const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(

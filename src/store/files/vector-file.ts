@@ -1,21 +1,11 @@
 import { appendFile, readFile } from "node:fs/promises";
-
+import type { VectorEntry, VectorStore } from "../../catalog/discovery/embeddings.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Vectors by content hash (64 hexadecimal digits). One file per model; vectors are of one length. */
-export interface VectorFile extends AsyncDisposable {
+export interface VectorFile extends VectorStore, AsyncDisposable {
   /** Reads the file once; without one, or with one of another model or length, starts empty. */
   load(): Promise<void>;
-  get(hash: string): Float32Array | undefined;
-  /** Kept in memory at once, on disk soon after. */
-  put(entries: readonly VectorEntry[]): void;
-  /** Forgets all but these, when there are more than the file shall hold: some that are not needed now may be again tomorrow. */
-  keepOnly(hashes: ReadonlySet<string>): void;
-}
-
-export interface VectorEntry {
-  readonly hash: string;
-  readonly vector: Float32Array;
 }
 
 export interface VectorFileOptions {

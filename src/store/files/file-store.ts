@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import type { Log } from "../../kernel/log.ts";
+import type { GatewayStore, StoreBackend, StoreOptions } from "../store.ts";
+import { createCatalogFiles } from "./catalog-files.ts";
+import { claimPlace, listGateways, makePlace, placeOf } from "./gateway-places.ts";
+import { createInstanceTokensFile } from "./instance-tokens-file.ts";
+import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
+
+const loadLearned = async () => await import("./learned-file.ts");
+const loadVectors = async () => await import("./vector-file.ts");
+const loadSecrets = async () => await import("./token-vault.ts");
+
+/** Everything in files of the data directory, readable by their owner only. */
+export const fileBackend: StoreBackend = {
+  open({ dataDir, vaultKey, startTimeOf }: StoreOptions) {
+    return {
+      lock: {
+        claim: async (serves, version) => await claimPlace({ dataDir, serves, version, startTimeOf }),
+        list: async () => (await listGateways({ dataDir, startTimeOf })).map(({ holder }) => holder),
+        placeOf: (serves) => placeOf(dataDir, serves),
+        prepare: async (serves) => await makePlace(dataDir, placeOf(dataDir, serves), serves),
+      },
+      async secrets() {
+        const { createTokenVault } = await loadSecrets();
+        return createTokenVault({ directory: dataDir, secret: vaultKey });
+      },
+      at: openGatewayStore,
+    };
+  },
+  late: {
+    search: async () => await Promise.all([loadLearned(), loadVectors()]),
+    logins: loadSecrets,
+  },
+};
+
+function openGatewayStore(folder: string, log: Log): GatewayStore {
+  const warnOf = (operation: string, message: string) => (error: unknown) =>
+    log.warn({ component: "store", operation, err: error }, message);
+  return {
+    catalogs: createCatalogFiles(join(folder, "catalog"), (message) => log.warn({ component: "store" }, message)),
+    tokens: createInstanceTokensFile(join(folder, "instance-tokens.json"), (error) =>
+      log.error(
+        { component: "store", operation: "instance-tokens", err: error },
+        "instance tokens cannot be read: none is valid",
+      ),
+    ),
+    namespaceUsage: createNamespaceUsageFile(
+      join(folder, "namespace-usage.json"),
+      warnOf("namespace-usage", "how often namespaces are used cannot be kept"),
+    ),
+    async learned() {
+      const { createLearnedFile } = await loadLearned();
+      const onFailure = warnOf("learned", "what was learned from use cannot be kept");
+      return createLearnedFile(join(folder, "learned.json"), onFailure);
+    },
+    async vectors(model) {
+      const { createVectorFile } = await loadVectors();
+      const onFailure = warnOf("vectors", "vectors of tools cannot be kept");
+      const file = createVectorFile({ path: join(folder, "vectors.bin"), model, onFailure });
+      await file.load();
+      return file;
+    },
+  };
+}
