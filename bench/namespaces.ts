@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Gateway } from "../src/app/gateway.ts";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Gateway } from "../src/app/toolyard.ts";
 import { startManyServers, type ManyServer } from "../test/harness/many-servers.ts";
 import { load, percentile, type LoadResult } from "./measure/load.ts";
 import { cpuMicros, startMeasured, type Measured } from "./measure/process.ts";
@@ -242,15 +242,15 @@ async function measureMemory(mcpServers: object): Promise<string[][]> {
     const directory = await mkdtemp(join(tmpdir(), "toolyard-bench-"));
     const gateway = await openGateway({ mcpServers, toolyard: { namespaces: { maxLoaded } } }, directory);
     try {
-      const principal = gateway.authenticator().authenticate({ headers: {}, rawHeaders: [] } as never);
-      const servers = () => gateway.viewOf(principal).servers;
-      while (servers().some((server) => server.part === undefined))
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await gateway.ready();
+      const { url } = await gateway.listen({ port: 0 });
+      const get = async (path: string) => (await (await fetch(`${url}${path}`)).json()) as Record<string, never[]>;
+      const { namespaces = [] } = await get("/namespaces");
       const before = await heapBytes();
       let most = 0;
-      for (const server of servers()) {
-        await gateway.namespaces.loads.load(principal, server, AbortSignal.timeout(60_000));
-        most = Math.max(most, gateway.viewOf(principal).loaded.size);
+      for (const { name } of namespaces as readonly { readonly name: string }[]) {
+        await get(`/list/apps/${name}/tools`);
+        most = Math.max(most, (await get("/api/namespaces/stats"))["loaded"]?.length ?? 0);
       }
       cells.push(`${most} loaded at most, +${(((await heapBytes()) - before) / 1e6).toFixed(1)} MB`);
     } finally {
@@ -267,33 +267,12 @@ async function measureMemory(mcpServers: object): Promise<string[][]> {
   ];
 }
 
-async function openGateway(config: object, directory: string): Promise<Gateway> {
-  const { createGateway } = await import("../src/app/gateway.ts");
-  const { loadConfig } = await import("../src/config/load.ts");
-  const { systemClock } = await import("../src/kernel/clock.ts");
-  const { openStore } = await import("../src/app/store-backend.ts");
-  const file = join(directory, "toolyard.json");
-  await writeFile(file, JSON.stringify(config));
-  const loaded = await loadConfig({
-    file,
-    cwd: directory,
-    env: {},
-    flags: {},
-    homeDirectories: { config: directory, data: directory },
-  } as never);
-  const quiet = () => undefined;
-  const gateway = createGateway(loaded, {
-    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    clock: systemClock,
-    version: "0",
-    environment: process.env,
-    dataDir: directory,
-    store: openStore({ dataDir: directory, vaultKey: undefined }),
-    place: directory,
-  });
-  await gateway.apply(loaded);
-  gateway.letServersStart();
-  return gateway;
+/** The built one, in this process. */
+async function openGateway(config: object, dataDir: string): Promise<Gateway> {
+  const { createGateway } = (await import(
+    pathToFileURL(join(root, "dist/cli/toolyard.js")).href
+  )) as typeof import("../src/app/toolyard.ts");
+  return await createGateway({ config, dataDir, cwd: dataDir, log: { level: "silent" } });
 }
 
 async function heapBytes(): Promise<number> {

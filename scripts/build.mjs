@@ -2,6 +2,7 @@
 // (bench/startup). The packages in `dependencies` stay outside. Those in `devDependencies` that src/ imports are
 // bundled, of each only what is used, and named in dist/THIRD-PARTY-NOTICES.txt. What is loaded late stays a file of
 // its own, and nothing is minified. Skips the work when dist/ is newer than every source.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -28,6 +29,21 @@ function hashOf(paths) {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** Declarations of the package's entry. Its types stand in one file and import nothing of ours, so that no other file has to be read. */
+function writeTypes() {
+  const files = ["toolyard.ts", "embedding-types.ts"].map((name) => `src/app/${name}`);
+  const options = ["--declaration", "--emitDeclarationOnly", "--noResolve", "--noCheck", "--ignoreConfig"];
+  const formats = ["--target", "es2023", "--module", "nodenext", "--types", "node", "--allowImportingTsExtensions"];
+  execFileSync(process.execPath, [tsc, ...options, ...formats, "--outDir", "dist/types", ...files], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  // TypeScript leaves the names of the sources in declarations.
+  const entry = `${root}dist/types/toolyard.d.ts`;
+  writeFileSync(entry, readFileSync(entry, "utf8").replaceAll('types.ts"', 'types.js"'));
+}
+
+const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
 const sources = [
   "src",
   "tsconfig.json",
@@ -42,9 +58,10 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const { metafile } = await build({
     absWorkingDir: root,
-    // The command, and what runs in threads and processes of its own. All in one folder: they find each other there.
+    // The command, the package's own entry, and what runs in threads and processes of its own. All in one folder: they find each other there.
     entryPoints: [
       "src/cli/main.ts",
+      "src/app/toolyard.ts",
       "src/engine/validation/compile-worker.ts",
       "src/catalog/discovery/fuse-worker.ts",
       "src/app/late-check-worker.ts",
@@ -66,4 +83,5 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   });
   writeFileSync(`${root}dist/THIRD-PARTY-NOTICES.txt`, toNotices(metafile, root));
   chmodSync(stamp, 0o755);
+  writeTypes();
 }

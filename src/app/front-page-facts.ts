@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerFrontPage, type FrontPageFacts } from "../front/web/front-page.ts";
-import type { Gateway } from "./gateway.ts";
+import type { GatewayParts } from "./gateway.ts";
 
-type Shown = Pick<Gateway, "version" | "config" | "viewOf" | "owner">;
+type Shown = Pick<GatewayParts, "version" | "config" | "viewOf" | "owner">;
 
 /** `GET /`, loaded when somebody looks. Counts are told only where nobody has to authenticate. */
 export function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): void {

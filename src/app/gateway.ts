@@ -51,8 +51,8 @@ export interface GatewayDeps {
   readonly place: string;
 }
 
-/** Every part of a running gateway, made in order and stopped in the reverse of it. The only place that sees all. */
-export interface Gateway extends AsyncDisposable {
+/** Every part of a running gateway, made in order and stopped in the reverse of it. For `app` alone: nobody else is handed one. */
+export interface GatewayParts extends AsyncDisposable {
   readonly version: string;
   readonly fleet: Fleet;
   /** Who runs the gateway and talks to it without a token, over stdio: a local principal that no file can take away. */
@@ -88,7 +88,7 @@ export interface Gateway extends AsyncDisposable {
 /** A sealed state is good as long as a parked call would be. */
 const stateLifetimeMs = 600_000;
 
-export function createGateway(first: Config, deps: GatewayDeps): Gateway {
+export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { log, clock } = deps;
   let config = first;
   let authenticator = createAuthenticator(first);

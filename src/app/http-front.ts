@@ -4,11 +4,13 @@ import { createHttpServer, type HttpServer } from "../front/http/http-server.ts"
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { Gateway } from "./gateway.ts";
+import type { GatewayParts } from "./gateway.ts";
 import type { Owner } from "./owner.ts";
 
 /** The gateway over HTTP. */
 export interface HttpFront {
+  /** For requests that somebody else's server took. */
+  readonly handle: HttpServer["handle"];
   listen(host: string, port: number): Promise<AddressInfo>;
   /** Takes nothing new and waits for the calls that run, or for the signal. */
   drain(signal: AbortSignal): Promise<void>;
@@ -17,7 +19,7 @@ export interface HttpFront {
 
 const drainCheckMs = 50;
 
-export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
+export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.on(["config.applied"], () => {
     originRules = createOriginRules(gateway.config().settings);
@@ -42,6 +44,7 @@ export function createHttpFront(gateway: Gateway, log: Log, onConnect?: Owner["o
     log,
   });
   return {
+    handle: server.handle,
     listen: server.listen,
     async drain(signal) {
       server.drain();

@@ -3,7 +3,7 @@ import { flatExposure } from "../catalog/exposure/flat.ts";
 import { toListedTool } from "../catalog/exposure/native.ts";
 import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
-import type { Gateway } from "./gateway.ts";
+import type { GatewayParts } from "./gateway.ts";
 
 /** What a person wants to see of a gateway at a glance. Tokens are estimates (`exposure/token-estimate.ts`). */
 export interface Overview {
@@ -35,7 +35,7 @@ export interface ToolOverview {
 }
 
 /** The gateway as its owner sees it now. Walks every tool: for screens and pages, not for calls. */
-export function readOverview(gateway: Pick<Gateway, "viewOf" | "owner" | "mcp">): Overview {
+export function readOverview(gateway: Pick<GatewayParts, "viewOf" | "owner" | "mcp">): Overview {
   const view = gateway.viewOf(gateway.owner);
   const standard = gateway.mcp.endpointOf("/mcp")?.exposure ?? flatExposure;
   return {

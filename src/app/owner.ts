@@ -6,7 +6,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
-import type { Gateway } from "./gateway.ts";
+import type { GatewayParts } from "./gateway.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
 export interface Owner {
@@ -17,7 +17,7 @@ export interface Owner {
 
 export interface OwnerOptions {
   readonly secret: string;
-  readonly gateway: Gateway;
+  readonly gateway: GatewayParts;
   /** Ends the gateway as SIGTERM does. */
   readonly stop: () => void;
 }

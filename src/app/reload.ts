@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config, Settings } from "../config/config.ts";
 import { watchConfig } from "../config/watch.ts";
 import type { Log } from "../kernel/log.ts";
-import type { Gateway } from "./gateway.ts";
+import type { GatewayParts } from "./gateway.ts";
 
 export interface ReloadOptions {
-  readonly gateway: Gateway;
+  readonly gateway: Pick<GatewayParts, "config" | "apply" | "events">;
   /** Reads the file again, with the flags and variables of the start. */
   readonly load: () => Promise<Config>;
   readonly log: Log;

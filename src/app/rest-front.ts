@@ -6,10 +6,10 @@ import type { RestHandler } from "../front/http/http-server.ts";
 import type { RunningRequest } from "../front/mcp/running-requests.ts";
 import { createRest } from "../front/rest/rest.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
-import type { Gateway } from "./gateway.ts";
+import type { GatewayParts } from "./gateway.ts";
 
 /** The REST API of a gateway; loaded at its first request. */
-export function loadRest(gateway: Gateway, log: Log): RestHandler {
+export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   const { parts } = gateway.mcp;
   return createRest({
     version: gateway.version,
@@ -65,7 +65,7 @@ const noChannel: RunningRequest["channel"] = Object.freeze({
   finish: () => undefined,
 });
 
-function debugFacts(gateway: Gateway): JsonObject {
+function debugFacts(gateway: GatewayParts): JsonObject {
   const { heapUsed, rss, external } = process.memoryUsage();
   const statuses = new Map<string, number>();
   for (const instance of gateway.fleet.all()) statuses.set(instance.status, (statuses.get(instance.status) ?? 0) + 1);

@@ -1,5 +1,3 @@
-import { mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { ConfigFlags } from "../config/given.ts";
 import type { HomeDirectories } from "../config/directories.ts";
@@ -7,11 +5,10 @@ import { loadConfig } from "../config/load.ts";
 import { secretsOf } from "../config/secrets.ts";
 import type { Log } from "../kernel/log.ts";
 import { createPinoLog } from "../records/pino-log.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
+import { openDirectory } from "../app/data-directory.ts";
 import { openStore } from "../app/store-backend.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
-import { depthOf, markerVariable } from "../servers/process/marker.ts";
 import { textOption } from "./options.ts";
 
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
@@ -108,41 +105,4 @@ export function openPlace(store: Store, served: Served): string {
 /** What is kept in a data directory, opened as the user of this command may. */
 export function storeIn(dataDir: string, context: CommandContext): Store {
   return openStore({ dataDir, vaultKey: vaultKeyOf(context) });
-}
-
-function openDirectory(directory: string): string {
-  try {
-    makeDirectory(directory);
-  } catch (error) {
-    throw new GatewayError(
-      "CONFIG_INVALID",
-      `the data directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`,
-      { hint: "Choose another one with --data-dir." },
-    );
-  }
-  return directory;
-}
-
-/** Each gateway starts the servers of its configuration; one that starts itself would do so without end. */
-export function refuseEndlessNesting(context: CommandContext): void {
-  if (depthOf(context.env[markerVariable]) >= mostNested)
-    throw new GatewayError(
-      "SERVER_IS_GATEWAY",
-      `this gateway is the server of a gateway that is the server of a gateway, ${mostNested} times over`,
-    );
-}
-
-const mostNested = 4;
-
-/** With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is there (/proc). */
-function makeDirectory(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  const parent = dirname(path);
-  if (parent !== path) makeDirectory(parent);
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process was faster.
-    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
-  }
 }

@@ -7,7 +7,7 @@ import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
 import { commonOptions, type CommandContext, type GivenFlags } from "./command-context.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
 const wrongUsage = 2;

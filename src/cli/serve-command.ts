@@ -1,9 +1,10 @@
 import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
-import { createGateway, type Gateway } from "../app/gateway.ts";
-import { createHttpFront } from "../app/http-front.ts";
-import { createOwner, type Owner } from "../app/owner.ts";
+import { buildGateway, type Gateway } from "../app/gateway-face.ts";
+import { refuseOpenBind, toUrl } from "../app/open-bind.ts";
+import type { Owner } from "../app/owner.ts";
+import { refuseEndlessNesting } from "../app/nesting.ts";
 import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../kernel/log.ts";
@@ -12,15 +13,7 @@ import { systemClock } from "../kernel/clock.ts";
 import type { Claim, GatewayLock } from "../store/gateway-holder.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
-import {
-  openDataDirectory,
-  openLog,
-  readConfig,
-  refuseEndlessNesting,
-  servedBy,
-  storeIn,
-  type CommandContext,
-} from "./command-context.ts";
+import { openDataDirectory, openLog, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
@@ -32,7 +25,7 @@ import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts"
 
 /** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
 export async function serve(context: CommandContext): Promise<number> {
-  refuseEndlessNesting(context);
+  refuseEndlessNesting(context.env);
   tuneGarbageCollector();
   const config = await readConfig(context);
   refuseOpenBind(config, config.settings.host);
@@ -51,7 +44,7 @@ export async function serve(context: CommandContext): Promise<number> {
     write: output.write,
   });
   for (const warning of config.warnings) log.warn({ component: "config" }, warning);
-  gateway = createGateway(config, {
+  gateway = buildGateway(config, {
     log,
     clock: systemClock,
     version: context.version,
@@ -61,11 +54,11 @@ export async function serve(context: CommandContext): Promise<number> {
     place: claimed.folder,
   });
   const stopping = createStopping(log);
-  const owner = createOwner({ secret: lock.secret, gateway, stop: () => stopping.ask("asked by the owner") });
-  const front = createHttpFront(gateway, log, owner.onConnect);
+  const owner = gateway.openOwner({ secret: lock.secret, stop: () => stopping.ask("asked by the owner") });
+  const front = gateway.openHttp(owner.onConnect);
   try {
     const address = await front.listen(config.settings.host, config.settings.port);
-    const url = `http://${config.settings.host.includes(":") ? `[${config.settings.host}]` : config.settings.host}:${address.port}`;
+    const url = toUrl(config.settings.host, address.port);
     await run({ context, config, gateway, owner, lock, url, log, output, screen, stopping, idleExitMs });
     await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
   } finally {
@@ -118,8 +111,8 @@ async function run(running: Running): Promise<void> {
   if (idleExitMs !== undefined)
     whenUnused(
       {
-        isUsed: () => owner.clients > 0 || gateway.mcp.parts.running.size > 0,
-        uses: () => gateway.mcp.parts.running.total,
+        isUsed: () => owner.clients > 0 || gateway.requests.running > 0,
+        uses: () => gateway.requests.total,
         afterMs: idleExitMs,
         clock: systemClock,
         signal: stopping.asked,
@@ -175,18 +168,6 @@ async function claim(
   throw new GatewayError("PORT_TAKEN", `another gateway serves that already: ${describeGateway(claimed.by)}`, {
     hint: `Use that one, end it with \`toolyard stop${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a --data-dir of its own.`,
   });
-}
-
-/** Nobody listens beyond this machine by accident (docs/design.md, "Safe by default"). */
-function refuseOpenBind(config: Config, host: string): void {
-  const { auth } = config.settings;
-  const loopback = host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-  const authenticated = auth.tokenHashes.length > 0 || config.people.principals.size > 0;
-  if (!loopback && !authenticated && !auth.insecure)
-    throw new GatewayError(
-      "BIND_REFUSED",
-      `${host} can be reached from other machines, and nobody has to authenticate`,
-    );
 }
 
 function readIdleExit(context: CommandContext): number | undefined {

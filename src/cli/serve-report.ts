@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Gateway } from "../app/gateway.ts";
-import { readOverview, type Overview, type ServerOverview } from "../app/overview.ts";
+import type { Gateway } from "../app/gateway-face.ts";
+import type { Overview, ServerOverview } from "../app/overview.ts";
 import type { Config } from "../config/config.ts";
 import { plainText, shorten } from "./plain-text.ts";
 import { isComing, statusWord } from "./status-words.ts";
@@ -23,7 +23,7 @@ export function missingServersHelp({ file, servers }: Config, cwd: string): stri
 }
 
 export interface StartupReport {
-  readonly gateway: Pick<Gateway, "fleet" | "viewOf" | "owner" | "mcp" | "rootsHint">;
+  readonly gateway: Pick<Gateway, "instances" | "overview" | "rootsHint">;
   readonly config: Config;
   readonly url: string;
   readonly cwd: string;
@@ -38,7 +38,7 @@ const longestWaitMs = 120_000;
 /** On a terminal: who is still starting, while they start; then the last screen. Nothing more once the gateway stops. */
 export async function reportStartup(report: StartupReport): Promise<void> {
   const { gateway, screen, stopping } = report;
-  const starting = new Set(gateway.fleet.all());
+  const starting = new Set(gateway.instances());
   const total = starting.size;
   const waiting = AbortSignal.any([AbortSignal.timeout(longestWaitMs), stopping]);
   const showProgress = (): void => {
@@ -56,7 +56,7 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   );
   screen.progress("");
   if (stopping.aborted) return;
-  screen.print(toLastScreen(report, readOverview(gateway)));
+  screen.print(toLastScreen(report, gateway.overview()));
 }
 
 /** What could be set better, by server. */

@@ -1,7 +1,7 @@
-import { createGateway } from "../app/gateway.ts";
+import { buildGateway } from "../app/gateway-face.ts";
+import { refuseEndlessNesting } from "../app/nesting.ts";
 import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
-import { serveStdio } from "../front/mcp/stdio.ts";
 import { sleep } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
@@ -12,7 +12,6 @@ import {
   openLog,
   openPlace,
   readConfig,
-  refuseEndlessNesting,
   servedBy,
   storeIn,
   type CommandContext,
@@ -88,7 +87,7 @@ function endpointOf(context: CommandContext, { settings }: Config): string {
 
 /** Everything in this process: its own servers, no lock. It learns in the place of a gateway of its configuration, and reads there. */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
-  refuseEndlessNesting(context);
+  refuseEndlessNesting(context.env);
   tuneGarbageCollector();
   const dataDir = openDataDirectory(config, context);
   const store = storeIn(dataDir, context);
@@ -102,7 +101,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
     level: textOption(context, "log-level") ?? "warn",
     tokens: () => secrets?.(),
   });
-  const gateway = createGateway(config, {
+  const gateway = buildGateway(config, {
     log,
     clock: systemClock,
     version: context.version,
@@ -112,22 +111,13 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
     place,
   });
   secrets = gateway.secrets;
-  const endpoint = gateway.mcp.endpointOf("/mcp");
-  if (endpoint === undefined) return 1;
   const ended = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.stdin.destroy());
   try {
     await gateway.apply(config);
     gateway.letServersStart();
     const load = async (): Promise<Config> => (current = await readConfig(context, config.file));
-    const serving = serveStdio({
-      input: process.stdin,
-      output: process.stdout,
-      endpoint,
-      principal: gateway.owner,
-      parts: gateway.mcp.parts,
-      limits: config.settings.limits,
-    });
+    const serving = gateway.serveStdio({ input: process.stdin, output: process.stdout });
     await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
   } finally {
     ended.abort(new Error("the client has gone"));

@@ -46,6 +46,15 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return assemble({ document, file, directory, envFiles, place: { realFile, directory: realDirectory } }, options);
 }
 
+/** The same for a configuration that is no file: an object of the same form. Its relative paths start at `cwd`. */
+export async function loadConfigObject(config: object, options: Omit<LoadOptions, "file">): Promise<Config> {
+  const document = parseDocument(JSON.stringify(config, undefined, 2), "(configuration)");
+  const { names: predefined } = predefinedNames(document, options.cwd, options.env);
+  const envFiles = await readEnvFiles({ document, directory: options.cwd, variables: options.env, predefined });
+  const place = { realFile: undefined, directory: undefined };
+  return assemble({ document, file: undefined, directory: options.cwd, envFiles, place }, options);
+}
+
 /**
  * The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure: reads
  * no `envFile`.

@@ -47,6 +47,8 @@ export interface HttpServerDeps<Endpoint extends { readonly instance?: InstanceI
 }
 
 export interface HttpServer {
+  /** For requests that somebody else's server took. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** Resolves to the address once requests are answered. Throws PORT_TAKEN and ADDRESS_UNUSABLE. */
   listen(host: string, port: number): Promise<AddressInfo>;
   /** Takes no new connections; those that are idle end, the others after their answer. */
@@ -182,6 +184,7 @@ export function createHttpServer<Endpoint extends { readonly instance?: Instance
   }
 
   return {
+    handle,
     listen: async (host, port) =>
       await new Promise((resolve, reject) => {
         server.once("error", (error: NodeJS.ErrnoException) => reject(toListenFailure(error, `${host}:${port}`)));

@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Config } from "../config/config.ts";
+import { homeDirectories } from "../config/directories.ts";
+import { loadConfig, loadConfigObject } from "../config/load.ts";
+import { ownEnvironment } from "../config/own-environment.ts";
+import { secretsOf } from "../config/secrets.ts";
+import { abortAfter } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
+import type { Log } from "../kernel/log.ts";
+import { createPinoLog } from "../records/pino-log.ts";
+import type { Store } from "../store/store.ts";
+import { openDirectory } from "./data-directory.ts";
+import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./embedding-types.ts";
+import { buildGateway, type Gateway } from "./gateway-face.ts";
+import type { HttpFront } from "./http-front.ts";
+import { refuseEndlessNesting } from "./nesting.ts";
+import { refuseOpenBind, toUrl } from "./open-bind.ts";
+import { packageVersion } from "./package-version.ts";
+import { openStore } from "./store-backend.ts";
+
+/** A gateway for the program that it runs in, as `createGateway` of the package gives it out. */
+export async function openEmbedded(options: GatewayOptions): Promise<EmbeddedGateway> {
+  const environment = options.environment ?? ownEnvironment();
+  refuseEndlessNesting(environment);
+  const config = await readConfiguration(options, environment);
+  const dataDir = openDirectory(dataDirOf(config, options, environment));
+  const store = openStore({ dataDir, vaultKey: environment["TOOLYARD_KEY"] || undefined });
+  const { place, forget } = await openPlace(store, config, options);
+  let gateway: Gateway | undefined;
+  const log = openLog(options.log, config, () => gateway?.secrets());
+  for (const warning of config.warnings) log.warn({ component: "config" }, warning);
+  gateway = buildGateway(config, {
+    log,
+    clock: systemClock,
+    version: packageVersion(),
+    environment,
+    dataDir,
+    store,
+    place,
+  });
+  const front = gateway.openHttp();
+  await gateway.apply(config);
+  gateway.letServersStart();
+  return toEmbedded(gateway, front, forget);
+}
+
+function toEmbedded(gateway: Gateway, front: HttpFront, forget: () => Promise<void>): EmbeddedGateway {
+  const { tools, servers, search, call } = gateway.inProcess;
+  let stopping: Promise<void> | undefined;
+
+  async function end(signal: AbortSignal): Promise<void> {
+    await front.drain(abortAfter(gateway.config().settings.instances.drainTimeoutMs, signal));
+    await gateway.stop(signal);
+    front.close();
+    await forget();
+  }
+
+  async function stop({ signal = never }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    stopping ??= end(signal);
+    await stopping;
+  }
+
+  return {
+    handler: front.handle,
+    async listen({ port } = {}) {
+      const config = gateway.config();
+      const { host } = config.settings;
+      refuseOpenBind(config, host);
+      const address = await front.listen(host, port ?? config.settings.port);
+      return { url: toUrl(host, address.port) };
+    },
+    async ready({ signal = never } = {}) {
+      await Promise.all(gateway.instances().map(async (instance) => await instance.settled(signal)));
+      signal.throwIfAborted();
+    },
+    servers,
+    tools,
+    search,
+    call,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const never = new AbortController().signal;
+
+async function readConfiguration(
+  { config, configFile, cwd = process.cwd() }: GatewayOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Config> {
+  const options = { cwd, env, flags: {}, homeDirectories: homeDirectories(env, process.platform, homedir()) };
+  return config === undefined
+    ? await loadConfig({ ...options, file: configFile })
+    : await loadConfigObject(config, options);
+}
+
+/** The option, or what the configuration says, or the user's own. */
+function dataDirOf(
+  { settings }: Config,
+  { dataDir, cwd = process.cwd() }: GatewayOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  if (dataDir !== undefined) return resolve(cwd, dataDir);
+  return settings.dataDir ?? homeDirectories(environment, process.platform, homedir()).data;
+}
+
+interface Kept {
+  readonly place: string;
+  /** Takes away what is not to be kept. */
+  readonly forget: () => Promise<void>;
+}
+
+/** Unclaimed, as that of `toolyard stdio --in-process`: nobody else can reach this gateway. */
+async function openPlace(store: Store, config: Config, { dataDir }: GatewayOptions): Promise<Kept> {
+  const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
+  if (realFile === null && dataDir === undefined) {
+    const place = await mkdtemp(join(tmpdir(), "toolyard-"));
+    return { place, forget: async () => await rm(place, { recursive: true, force: true }) };
+  }
+  const serves = { configFile: realFile, directory, variables };
+  // Where that fails, whatever has to be kept later says so.
+  await store.lock.prepare(serves).catch(() => undefined);
+  return { place: store.lock.placeOf(serves), forget: async () => undefined };
+}
+
+function openLog(
+  { level, write }: LogOptions = {},
+  config: Config,
+  tokens: () => ReadonlySet<string> | undefined,
+): Log {
+  return createPinoLog({
+    level: level ?? "warn",
+    secrets: () => new Set([...secretsOf(config), ...(tokens() ?? [])]),
+    ...(write === undefined ? {} : { write }),
+  });
+}

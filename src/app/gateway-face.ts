@@ -1,0 +1,86 @@
+import type { Readable, Writable } from "node:stream";
+import type { Config, ServerConfig } from "../config/config.ts";
+import { serveStdio } from "../front/mcp/stdio.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Instance } from "../servers/instance/instance.ts";
+import { buildParts, type GatewayDeps } from "./gateway.ts";
+import { createHttpFront, type HttpFront } from "./http-front.ts";
+import { createInProcess, type InProcess } from "./in-process.ts";
+import { readOverview, type Overview } from "./overview.ts";
+import { createOwner, type Owner } from "./owner.ts";
+
+/** A gateway, as those see it who run one: commands, embedders and tests. What it is made of stays in `app`. */
+export interface Gateway extends AsyncDisposable {
+  /** The configuration in force. */
+  readonly config: () => Config;
+  /** Brings everything in line with a configuration; the first call starts what has to be started. */
+  apply(config: Config): Promise<void>;
+  /** Until this is called no server is started: a client that waited for the gateway is answered before they take the machine. */
+  letServersStart(): void;
+  /** Servers that wait to be started. */
+  readonly waitingStarts: number;
+  /** Every instance of a server, also those that are off. */
+  instances(): readonly Pick<Instance, "server" | "settled">[];
+  /** What its owner sees of it now. */
+  overview(): Overview;
+  /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
+  rootsHint(server: ServerConfig): string | undefined;
+  /** Requests of clients: how many run, and how many there have been. */
+  readonly requests: { readonly running: number; readonly total: number };
+  readonly events: EventBus;
+  /** Tokens of logins in use, which no log may show. */
+  readonly secrets: () => ReadonlySet<string>;
+  /** Searches and calls of the program that it runs in, as its owner. */
+  readonly inProcess: InProcess;
+  /** The gateway over HTTP; with the owner's door where somebody opens it. */
+  openHttp(onConnect?: Owner["onConnect"]): HttpFront;
+  /** What the owner of the data directory may do with it from another process. */
+  openOwner(options: { readonly secret: string; readonly stop: () => void }): Owner;
+  /** MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has gone and its requests are answered. */
+  serveStdio(streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;
+  /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
+  stop(signal: AbortSignal): Promise<void>;
+}
+
+/** Builds a gateway; nothing of it runs before `apply`. */
+export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
+  const parts = buildParts(config, deps);
+  const { running } = parts.mcp.parts;
+  return {
+    config: parts.config,
+    apply: parts.apply,
+    letServersStart: parts.letServersStart,
+    get waitingStarts() {
+      return parts.waitingStarts;
+    },
+    instances: () => parts.fleet.all(),
+    overview: () => readOverview(parts),
+    rootsHint: parts.rootsHint,
+    requests: {
+      get running() {
+        return running.size;
+      },
+      get total() {
+        return running.total;
+      },
+    },
+    events: parts.events,
+    secrets: parts.secrets,
+    inProcess: createInProcess(parts),
+    openHttp: (onConnect) => createHttpFront(parts, deps.log, onConnect),
+    openOwner: (options) => createOwner({ ...options, gateway: parts }),
+    async serveStdio(streams) {
+      const endpoint = parts.mcp.endpointOf("/mcp");
+      if (endpoint === undefined) return;
+      await serveStdio({
+        ...streams,
+        endpoint,
+        principal: parts.owner,
+        parts: parts.mcp.parts,
+        limits: config.settings.limits,
+      });
+    },
+    stop: parts.stop,
+    [Symbol.asyncDispose]: parts[Symbol.asyncDispose],
+  };
+}

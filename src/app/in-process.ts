@@ -1,0 +1,122 @@
+import { withLossTold } from "../catalog/exposure/restart-notice.ts";
+import { renderShared } from "../catalog/exposure/meta.ts";
+import { readDiscoverArguments } from "../catalog/exposure/meta-arguments.ts";
+import { resolveTool } from "../catalog/exposure/tool-lookup.ts";
+import { chooseServers } from "../catalog/exposure/resource-list.ts";
+import { UnseenServer } from "../catalog/exposure/unseen-server.ts";
+import type { ToolEntry } from "../catalog/model/snapshot.ts";
+import { abortAfter } from "../kernel/abort.ts";
+import type { CallContext } from "../kernel/call-context.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { toJsonBytes, type JsonObject } from "../kernel/json-bytes.ts";
+import { parseErrorObject } from "../servers/upstream/error-object.ts";
+import { newestLegacyRevision } from "../wire/mcp/revisions.ts";
+import type {
+  CallOptions,
+  CallResult,
+  FoundTool,
+  Progress,
+  SearchOptions,
+  ServerStatus,
+  Tool,
+} from "./embedding-types.ts";
+import type { GatewayParts } from "./gateway.ts";
+
+/** Searches and calls of the program that a gateway runs in, as its owner: no HTTP, no text to be taken apart again. */
+export interface InProcess {
+  servers(): readonly ServerStatus[];
+  tools(): readonly Tool[];
+  search(query: string, options?: SearchOptions): Promise<readonly FoundTool[]>;
+  call(tool: string, args?: object, options?: CallOptions): Promise<CallResult>;
+}
+
+/** A first search waits this long for servers never seen before, as one of a client does. */
+const firstSearchWaitMs = 2_000;
+
+type Parts = Pick<GatewayParts, "viewOf" | "owner" | "discovery" | "routing" | "fleet">;
+
+export function createInProcess(parts: Parts): InProcess {
+  const { owner } = parts;
+
+  async function search(query: string, options: SearchOptions = {}): Promise<readonly FoundTool[]> {
+    const { signal = never, ...given } = options;
+    signal.throwIfAborted();
+    if (parts.viewOf(owner).servers.some((server) => server.shown && server.part === undefined))
+      await parts.fleet.settled(owner, abortAfter(firstSearchWaitMs, signal));
+    const view = parts.viewOf(owner);
+    const request = readDiscoverArguments({ query, ...given });
+    const server = request.server === undefined ? undefined : chooseServers(view, request.server)[0]?.slug;
+    const { needs } = await parts.discovery.search(view, { ...request, server }, signal);
+    return needs.flatMap(({ hits }) =>
+      hits.map(({ tool, distance }) => ({ ...toTool(tool), relevance: 1 - distance })),
+    );
+  }
+
+  async function call(name: string, args: object = {}, options: CallOptions = {}): Promise<CallResult> {
+    const { signal = never, onProgress } = options;
+    signal.throwIfAborted();
+    const intent = await resolve(name, args, signal);
+    const outcome = await parts.routing.callTool(intent.tool, intent.arguments, {
+      principal: owner,
+      signal,
+      client,
+      ...(onProgress === undefined ? {} : { onProgress: (params) => onProgress(params as unknown as Progress) }),
+    });
+    if (outcome.kind === "error") throw toFailure(parseErrorObject(outcome.error));
+    parts.discovery.noteCall(owner, intent.tool);
+    const shown = renderShared(parts.viewOf(owner), intent, outcome.result, outcome.parsed);
+    const told = withLossTold(shown, { reason: outcome.loss, intent, forModel: true });
+    return JSON.parse(told.toString("utf8")) as CallResult;
+  }
+
+  /** A server that nobody has seen yet is woken: then its tools are known. */
+  async function resolve(name: string, args: object, signal: AbortSignal): Promise<ReturnType<typeof resolveTool>> {
+    const value = args as JsonObject;
+    const read = () => resolveTool(parts.viewOf(owner), name, { bytes: toJsonBytes(value), value });
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UnseenServer)) throw error;
+      await parts.routing.wake(error.instance, signal);
+      return read();
+    }
+  }
+
+  return {
+    tools: () =>
+      parts.viewOf(owner).servers.flatMap((server) => (server.shown ? server.tools.map((tool) => toTool(tool)) : [])),
+    servers: () =>
+      parts.viewOf(owner).servers.map(({ slug, title, status, dormant, reason, shown, tools }) => ({
+        name: slug,
+        title,
+        status,
+        dormant,
+        reason,
+        tools: shown ? tools.length : 0,
+      })),
+    search,
+    call,
+  };
+}
+
+const never = new AbortController().signal;
+
+/** It can be asked nothing: a program that wants to answer questions is a client over MCP. */
+const client: CallContext["client"] = Object.freeze({
+  era: "legacy",
+  revision: newestLegacyRevision,
+  capabilities: Object.freeze({}),
+});
+
+function toTool({ path, server, definition }: ToolEntry): Tool {
+  const { name, title, description, inputSchema, outputSchema, annotations } = definition;
+  return { path, server, name, title, description, inputSchema, outputSchema, annotations };
+}
+
+function toFailure({ code, message }: { readonly code: number; readonly message: string }): GatewayError {
+  return new GatewayError(
+    code === -32602 ? "PARAMS_INVALID" : "UPSTREAM_PROTOCOL",
+    `the server answered: ${message.slice(0, 500)}`,
+    { data: { server_code: code } },
+  );
+}
