@@ -13,10 +13,11 @@ import { createFleet, type Fleet } from "../servers/instance/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { createStartQueue } from "../servers/instance/start-queue.ts";
 import { createStartTurns } from "../servers/instance/start-turns.ts";
-import { mayUse } from "../engine/policy/policy.ts";
+import { mayUse } from "../engine/policy/tool-rules.ts";
 import { createSealedStates } from "../wire/mcp/sealed-state.ts";
 import { createLogLevels } from "../engine/calls/log-levels.ts";
 import { createRouting, type Routing } from "../engine/calls/routing.ts";
+import { createPerformer, type Performer } from "../engine/perform/perform.ts";
 import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
 import { createValidators } from "../engine/validation/validators.ts";
 import { untilAborted } from "../kernel/abort.ts";
@@ -59,6 +60,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly owner: Principal;
   readonly events: EventBus;
   readonly routing: Routing;
+  readonly performer: Performer;
   readonly discovery: Discovery;
   readonly subscriptions: Subscriptions;
   readonly mcp: McpFront;
@@ -201,6 +203,16 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
           }),
       ),
   );
+  const performer = createPerformer({
+    routing,
+    discovery,
+    loads: namespaces.loads,
+    viewOf,
+    settled: async (principal, signal) => await fleet.settled(principal, signal),
+    instanceOf,
+    events,
+    clock,
+  });
   const mcp = createMcpFront({
     memory,
     settings,
@@ -212,10 +224,9 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     events,
     viewOf,
     routing,
-    discovery,
+    performer,
     subscriptions,
     logLevels,
-    namespaces,
     adopting: fleet.adopting,
     settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     settled: async (principal, signal) => await fleet.settled(principal, signal),
@@ -255,6 +266,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     events,
     owner,
     routing,
+    performer,
     discovery,
     subscriptions,
     mcp,

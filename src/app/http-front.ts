@@ -49,7 +49,7 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
     async drain(signal) {
       server.drain();
       gateway.mcp.endParked(() => new GatewayError("DRAINING", "the gateway is stopping"));
-      while (!signal.aborted && gateway.routing.inFlight + gateway.mcp.parts.running.size > 0)
+      while (!signal.aborted && gateway.performer.inFlight + gateway.mcp.parts.running.size > 0)
         await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
     },
     close: server.close,

@@ -1,6 +1,5 @@
 import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
-import type { Discovery } from "../catalog/discovery/discovery.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
 import type { ClientInstances } from "../servers/instance/client-instances.ts";
@@ -26,6 +25,7 @@ import { toWireError } from "../front/mcp/wire-error.ts";
 import { asciiJson } from "../wire/json/ascii-json.ts";
 import type { LogLevels } from "../engine/calls/log-levels.ts";
 import type { Routing } from "../engine/calls/routing.ts";
+import type { Performer } from "../engine/perform/perform.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { toGatewayError, type GatewayError } from "../kernel/gateway-error.ts";
@@ -33,7 +33,6 @@ import type { InstanceId } from "../kernel/ids.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { SessionlessClients } from "../kernel/sessionless-clients.ts";
 import type { Principal } from "../kernel/principal.ts";
-import type { Namespaces } from "./namespace-wiring.ts";
 
 export interface McpFrontDeps {
   /** Those of the start, for what cannot change while it runs. */
@@ -48,10 +47,9 @@ export interface McpFrontDeps {
   readonly events: EventBus;
   readonly viewOf: (principal: Principal) => View;
   readonly routing: Routing;
-  readonly discovery: Discovery;
+  readonly performer: Performer;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
-  readonly namespaces: Pick<Namespaces, "list" | "noteBareName">;
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
@@ -86,16 +84,13 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
     viewOf,
-    discovery: deps.discovery,
-    settled: deps.settled,
+    performer: deps.performer,
     maxTokens: settings.results.discoverTokens,
     routing: deps.routing,
     pages: createPageBook(deps.cursorKey),
     profileOf,
     serverInfo,
     gateways: deps.gateways,
-    listNamespace: deps.namespaces.list,
-    onBareName: deps.namespaces.noteBareName,
   });
   const conversations = createConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
   const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {

@@ -4,15 +4,12 @@ import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
-import { renderNamespace } from "../catalog/exposure/namespace-tools.ts";
-import type { Intent } from "../catalog/exposure/intent.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import { createNamespaceLoads, type NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import type { Validators } from "../engine/validation/validators.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId } from "../kernel/ids.ts";
-import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { Principal } from "../kernel/principal.ts";
 import type { NamespaceUsageStore } from "../store/store.ts";
 
@@ -30,14 +27,6 @@ export interface NamespacesDeps {
 /** The parts of namespaces, wired. */
 export interface Namespaces extends AsyncDisposable {
   readonly loads: NamespaceLoads;
-  /** Executes a `list-namespace`: the tool's result. */
-  list(
-    principal: Principal,
-    intent: Extract<Intent, { kind: "list-namespace" }>,
-    signal: AbortSignal,
-  ): Promise<JsonObject>;
-  /** A tool was called by its bare name. */
-  noteBareName(principal: Principal, intent: Extract<Intent, { kind: "call" }>): void;
   /** Says which servers would have the same namespace, once for each configuration. */
   warnOfCollisions(config: Config): void;
 }
@@ -92,30 +81,6 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
 
   return {
     loads,
-    async list(principal, intent, signal) {
-      const { stale } = await loads.load(principal, intent.server, signal);
-      const view = deps.viewOf(principal);
-      const server = view.servers.find((candidate) => candidate.instance === intent.server.instance);
-      if (server === undefined)
-        throw new GatewayError("SERVER_UNKNOWN", `${intent.server.slug} is no longer configured`);
-      return renderNamespace({
-        server,
-        nameOf: (tool) => intent.nameOf(view, tool),
-        query: intent.query,
-        cursor: intent.cursor,
-        loaded: view.loaded.has(server.instance),
-        stale,
-      });
-    },
-    noteBareName(principal, { tool, migrated }) {
-      events.emit({
-        type: "tool.bare_name",
-        atMs: clock.now(),
-        principal: principal.id,
-        path: tool.path,
-        migrated: migrated === true,
-      });
-    },
     warnOfCollisions(config) {
       for (const collision of resolveNamespaces(config.servers).collisions)
         log.warn({ component: "namespaces", operation: "collision" }, describeCollision(collision));

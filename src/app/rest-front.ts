@@ -33,10 +33,8 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     adopting: gateway.fleet.adopting,
     viewOf: gateway.viewOf,
     routing: gateway.routing,
-    discovery: gateway.discovery,
-    settled: async (principal, signal) => await gateway.fleet.settled(principal, signal),
+    performer: gateway.performer,
     loads: gateway.namespaces.loads,
-    onBareName: gateway.namespaces.noteBareName,
     instancesOf: (principal) => gateway.fleet.of(principal),
     issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
     async revokeTokens(instance, principal) {
@@ -85,6 +83,6 @@ function debugFacts(gateway: GatewayParts): JsonObject {
     },
     instances: Object.fromEntries(statuses),
     sessions: gateway.mcp.parts.sessions.size,
-    in_flight: gateway.routing.inFlight,
+    in_flight: gateway.performer.inFlight,
   };
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { mayUse } from "../engine/policy/policy.ts";
+import { mayUse } from "../engine/policy/tool-rules.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import type { Config } from "./config.ts";
 import { parseEnvFile } from "./env-file.ts";

@@ -25,6 +25,8 @@ export interface DiscoveredNeed {
 }
 
 export interface DiscoveryOutcome {
+  /** What searched. */
+  readonly engine: SearchEngine["name"];
   readonly needs: readonly DiscoveredNeed[];
   readonly searchTimeMs: number;
   readonly queryCut: boolean;
@@ -114,7 +116,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
         );
         needs.push({ query, hits: answer.tools, totalFound: answer.total, match: answer.match });
       }
-      return { needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
+      return { engine: engine.name, needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
     },
     async meant(view, servers, queries, signal) {
       const { findMeant } = await parts();

@@ -1,5 +1,5 @@
 import type { View, ViewServer } from "../model/view.ts";
-import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 
@@ -24,8 +24,8 @@ export interface Exposure {
   readonly toolsByClient?: boolean;
   list(view: View, kind: ListKind, client?: ClientProfile): Listing;
   resolve(view: View, request: ExposureRequest): Intent;
-  /** The server's result as this client may read it: links and URIs in its spelling. `parsed` where that is known already. */
-  render(view: View, intent: Intent, result: JsonBytes, parsed: JsonObject | undefined): JsonBytes;
+  /** The server's result as this client may read it: links and URIs in its spelling. */
+  render(view: View, intent: Intent, result: ResultBytes): ResultBytes;
   /** A URI of a server as this exposure spells it: for notifications about it. */
   toUri(server: string, uri: string): string;
   instructions(view: View): string;

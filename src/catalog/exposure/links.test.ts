@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { ServerSlug } from "../../kernel/ids.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { rewriteContents, rewriteLinks } from "./links.ts";
 
 const server = "srv" as ServerSlug;
-const links = (text: string): string => rewriteLinks(Buffer.from(text), server).toString("utf8");
+const links = (text: string): string => rewriteLinks(new ResultBytes(Buffer.from(text)), server).bytes.toString("utf8");
 
 test("only the URIs of links and embedded resources change; every other byte stays", () => {
   expect(
@@ -23,9 +24,9 @@ test("prompts: content that is one block, or several", () => {
   );
 });
 
-test("a result without links is the very same buffer", () => {
-  const bytes = Buffer.from('{"content":[{"type":"text","text":"x"}]}');
-  expect(rewriteLinks(bytes, server)).toBe(bytes);
+test("a result without links is the very same", () => {
+  const result = new ResultBytes(Buffer.from('{"content":[{"type":"text","text":"x"}]}'));
+  expect(rewriteLinks(result, server)).toBe(result);
 });
 
 test("shapes that are no links are left alone", () => {

@@ -3,6 +3,7 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanMembers, type Span } from "../../wire/json/json-scan.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 const depthLimit = 1_000;
 const blockLimit = 1_000_000;
@@ -11,8 +12,13 @@ const blockLimit = 1_000_000;
  * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read here
  * (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
  */
-export function rewriteLinks(result: JsonBytes, server: ServerSlug, parsed?: JsonObject): JsonBytes {
-  if (parsed !== undefined && !holdsLinks(parsed)) return result;
+export function rewriteLinks(result: ResultBytes, server: ServerSlug): ResultBytes {
+  return result.known !== undefined && !holdsLinks(result.known)
+    ? result
+    : result.with(withLinksRewritten(result.bytes, server));
+}
+
+function withLinksRewritten(result: JsonBytes, server: ServerSlug): JsonBytes {
   const spans: Span[] = [];
   const members = scanMembers(result, 0, result.length, depthLimit);
   collectBlocks(result, findMember(members, "content"), spans);

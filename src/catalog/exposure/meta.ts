@@ -6,6 +6,7 @@ import { findMember, scanElements, scanFor, scanMembers } from "../../wire/json/
 import { noArguments, toCallArguments, type CallArguments } from "../../kernel/call-arguments.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { describeServers } from "./instructions.ts";
 import type { Exposure, Listing } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
@@ -104,21 +105,16 @@ function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
 }
 
 /** What every exposure of several servers does to a server's result. */
-export function renderShared(
-  _view: View,
-  intent: Intent,
-  result: JsonBytes,
-  parsed: JsonObject | undefined,
-): JsonBytes {
+export function renderShared(_view: View, intent: Intent, result: ResultBytes): ResultBytes {
   switch (intent.kind) {
     case "call":
-      return withNotes(rewriteLinks(result, intent.tool.server, parsed), intent);
+      return withNotes(rewriteLinks(result, intent.tool.server), intent);
     case "prompt":
-      return rewriteLinks(result, intent.prompt.server, parsed);
+      return rewriteLinks(result, intent.prompt.server);
     case "read":
       return intent.as === "native"
-        ? rewriteContents(result, intent.server.slug)
-        : toEmbedded(rewriteContents(result, intent.server.slug));
+        ? result.with(rewriteContents(result.bytes, intent.server.slug))
+        : result.with(toEmbedded(rewriteContents(result.bytes, intent.server.slug)));
     case "discover":
     case "list-resources":
     case "list-namespace":
@@ -130,12 +126,13 @@ export function renderShared(
 }
 
 /** Said in `_meta`, where it harms no reader: content and structured content stay the server's. */
-function withNotes(result: JsonBytes, intent: Extract<Intent, { kind: "call" }>): JsonBytes {
+function withNotes(result: ResultBytes, intent: Extract<Intent, { kind: "call" }>): ResultBytes {
   if (intent.warning === undefined && intent.migrated !== true) return result;
-  return withMetaEntries(result, {
+  const notes = {
     ...(intent.warning === undefined ? {} : { "toolyard/warning": intent.warning }),
     ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}),
-  });
+  };
+  return result.with(withMetaEntries(result.bytes, notes));
 }
 
 /** A read as a tool's result: each content as an embedded resource, its bytes untouched. */

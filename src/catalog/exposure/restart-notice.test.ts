@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { Intent } from "./intent.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { withLossTold } from "./restart-notice.ts";
 
 const call = { kind: "call", tool: { server: "x" } } as unknown as Intent;
 const prompt = { kind: "prompt", prompt: { server: "x" } } as unknown as Intent;
 const reason = "it crashed: exit code 1";
 const tell = (text: string, intent = call, forModel = true): string =>
-  withLossTold(Buffer.from(text, "utf8"), { reason, intent, forModel }).toString("utf8");
+  withLossTold(new ResultBytes(Buffer.from(text, "utf8")), { reason, intent, forModel }).bytes.toString("utf8");
 const notice = `x was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
 const entry = `"toolyard/restarted":${JSON.stringify(notice)}`;
 const block = JSON.stringify({ type: "text", text: `Note from Toolyard: ${notice} Set up again what you need.` });
@@ -36,7 +37,7 @@ test("a result that no model reads, or of no tool, says it in _meta alone", () =
 });
 
 test("without a loss, and for what the gateway answers itself, it is the same object", () => {
-  const result = Buffer.from("{}");
+  const result = new ResultBytes(Buffer.from("{}"));
   expect(withLossTold(result, { reason: undefined, intent: call, forModel: true })).toBe(result);
   const own: Intent = { kind: "answer", result: {} };
   expect(withLossTold(result, { reason, intent: own, forModel: true })).toBe(result);

@@ -2,6 +2,7 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { Intent } from "./intent.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 
@@ -23,15 +24,15 @@ export interface Loss {
  * The same result with the word that what the server held is gone: in `_meta` for programs, and for a model as one more text block at the
  * end of a tool's `content`. Every other byte stays.
  */
-export function withLossTold(result: JsonBytes, { reason, intent, forModel }: Loss): JsonBytes {
+export function withLossTold(result: ResultBytes, { reason, intent, forModel }: Loss): ResultBytes {
   const server = reason === undefined ? undefined : serverOf(intent);
   if (server === undefined || reason === undefined) return result;
   const notice = `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
   const told =
     forModel && isOfTool(intent)
-      ? withLastBlock(result, `Note from Toolyard: ${notice} Set up again what you need.`)
-      : result;
-  return withMetaEntries(told, { [restartedKey]: notice });
+      ? withLastBlock(result.bytes, `Note from Toolyard: ${notice} Set up again what you need.`)
+      : result.bytes;
+  return result.with(withMetaEntries(told, { [restartedKey]: notice }));
 }
 
 function isOfTool(intent: Intent): boolean {

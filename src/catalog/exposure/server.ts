@@ -1,6 +1,7 @@
 import type { View, ViewServer } from "../model/view.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { Exposure, ListKind } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { toListing } from "./native.ts";
@@ -36,7 +37,7 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
       );
     },
     resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
-    render: (_view: View, _intent: Intent, result: Buffer) => result,
+    render: (_view: View, _intent: Intent, result: ResultBytes) => result,
     toUri: (_server: string, uri: string) => uri,
     instructions: (view: View) => serverOf(view).part?.instructions ?? "",
     isTransparent: true,

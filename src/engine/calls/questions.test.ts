@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { CallContext, Era, Question } from "../../kernel/call-context.ts";
-import { toJsonBytes } from "../../kernel/json-bytes.ts";
+import { toJsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
-import { canAnswer, settleQuestions, toInputRequired, withServerNamed } from "./questions.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { canAnswer, settleQuestions, withServerNamed } from "./questions.ts";
 
 const question = { method: "elicitation/create", params: { message: "Your name?", requestedSchema: {} } };
 const asking = {
@@ -25,14 +26,9 @@ function round(era: Era, capabilities: object, ask?: CallContext["ask"]) {
 
 const settle = async (
   ours: ReturnType<typeof round>,
-  resend: Parameters<typeof settleQuestions>[3] = async () => await Promise.reject(new Error("not expected")),
-) =>
-  await settleQuestions(
-    { kind: "result", result: toJsonBytes(asking) },
-    toInputRequired(asking) as never,
-    ours,
-    resend,
-  );
+  resend: Parameters<typeof settleQuestions>[2] = async () => await Promise.reject(new Error("not expected")),
+  first: JsonObject = asking,
+) => await settleQuestions({ kind: "result", result: new ResultBytes(toJsonBytes(first), first) }, ours, resend);
 
 describe("what a client can answer", () => {
   test.each([
@@ -52,13 +48,14 @@ describe("what a client can answer", () => {
 });
 
 describe("input_required", () => {
-  test("is told from other results", () => {
-    expect(toInputRequired({ resultType: "complete" })).toBeUndefined();
-    expect(toInputRequired(undefined)).toBeUndefined();
-    expect(toInputRequired({ resultType: "input_required", inputRequests: [], requestState: 7 })).toEqual({
-      inputRequests: {},
-      requestState: undefined,
-    });
+  test("is told from other results, and what is no question in it asks nothing", async () => {
+    for (const first of [
+      { resultType: "complete", inputRequests: asking.inputRequests },
+      { resultType: "input_required", inputRequests: [], requestState: 7 },
+    ]) {
+      const answer = await settle(round("modern", {}), undefined, first);
+      expect((answer as { result: ResultBytes }).result.parsed()).toEqual(first);
+    }
   });
 
   test("FAULT 49: a question that a modern client did not declare is not passed on", async () => {
@@ -68,7 +65,7 @@ describe("input_required", () => {
   test("FAULT 48: a modern client gets the server's own keys, the server's name, and a state that opens only for it and this request", async () => {
     const ours = round("modern", { elicitation: {} });
     const reply = await settle(ours);
-    const result = JSON.parse((reply as { result: Buffer }).result.toString());
+    const result = JSON.parse((reply as { result: ResultBytes }).result.bytes.toString());
     expect(result).toMatchObject({
       resultType: "input_required",
       "x-kept": 1,
@@ -104,8 +101,8 @@ describe("input_required", () => {
     const reply = await settle(ours, async (extra) => {
       sent.push(...extra.map(([key, bytes]) => `${key}=${bytes.toString()}`));
       return await Promise.resolve({
-        reply: { kind: "result", result: Buffer.from('{"content":[]}') },
-        parsed: { content: [] },
+        kind: "result",
+        result: new ResultBytes(Buffer.from('{"content":[]}'), { content: [] }),
       });
     });
     expect(asked).toMatchObject([{ method: "elicitation/create", key: "name" }]);
@@ -114,7 +111,7 @@ describe("input_required", () => {
       'inputResponses={"name":{"action":"accept","content":{"n":9007199254740993}}}',
       'requestState="state-1"',
     ]);
-    expect(reply).toMatchObject({ kind: "result", result: Buffer.from('{"content":[]}') });
+    expect(reply).toMatchObject({ kind: "result", result: { bytes: Buffer.from('{"content":[]}') } });
   });
 
   test("a server that never stops asking is stopped", async () => {
@@ -126,7 +123,7 @@ describe("input_required", () => {
     await expect(
       settle(
         ours,
-        async () => await Promise.resolve({ reply: { kind: "result", result: toJsonBytes(asking) }, parsed: asking }),
+        async () => await Promise.resolve({ kind: "result", result: new ResultBytes(toJsonBytes(asking), asking) }),
       ),
     ).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
   });

@@ -3,9 +3,11 @@ import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { CallContext, Question } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
-import type { ParamMember, Reply } from "../../servers/upstream/connection.ts";
+import type { ParamMember } from "../../servers/upstream/connection.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { parseErrorObject } from "../../servers/upstream/error-object.ts";
 import { wrapState } from "./roots.ts";
+import type { ServerAnswer } from "./server-answer.ts";
 
 /** A server that keeps asking is stopped there. */
 const mostRounds = 20;
@@ -28,14 +30,15 @@ export function canAnswer(capabilities: JsonObject, method: string, params: Json
     : isJsonObject(declared["form"]) || declared["url"] === undefined;
 }
 
-export interface InputRequired {
+interface InputRequired {
   readonly inputRequests: JsonObject;
   readonly requestState: string | undefined;
 }
 
-/** The result as a request for input; undefined when it is none. */
-export function toInputRequired(parsed: JsonObject | undefined): InputRequired | undefined {
-  if (parsed?.["resultType"] !== "input_required") return undefined;
+/** The answer as a request for input; undefined when it is none. */
+function toInputRequired(answer: ServerAnswer): InputRequired | undefined {
+  if (answer.kind === "error" || !answer.result.isQuestion) return undefined;
+  const parsed = answer.result.parsed();
   return {
     inputRequests: isJsonObject(parsed["inputRequests"]) ? parsed["inputRequests"] : {},
     requestState: typeof parsed["requestState"] === "string" ? parsed["requestState"] : undefined,
@@ -57,27 +60,24 @@ export interface QuestionRound {
  * legacy one, whose answers go back upstream with `resend` until the call is complete.
  */
 export async function settleQuestions(
-  reply: Reply,
-  first: InputRequired,
+  first: ServerAnswer,
   round: QuestionRound,
-  resend: (extra: readonly ParamMember[]) => Promise<{ reply: Reply; parsed: JsonObject | undefined }>,
-): Promise<Reply> {
+  resend: (extra: readonly ParamMember[]) => Promise<ServerAnswer>,
+): Promise<ServerAnswer> {
   const { context } = round;
-  let asked: InputRequired = first;
-  let last = reply;
-  for (let rounds = 0; rounds < mostRounds; rounds += 1) {
+  let last = first;
+  for (let rounds = 0; ; rounds += 1) {
+    const asked = toInputRequired(last);
+    if (asked === undefined) return last;
+    if (rounds === mostRounds)
+      throw new GatewayError("UPSTREAM_PROTOCOL", `${round.server} asked more than ${mostRounds} times for one call`);
     if (context.client.era === "modern" && !isOnlyRoots(asked, round)) return passOn(last, asked, round);
     const responses = await askAll(asked, round);
     const extra: ParamMember[] = [["inputResponses", Buffer.from(asciiJsonOf(responses), "latin1")]];
     if (asked.requestState !== undefined)
       extra.push(["requestState", Buffer.from(asciiJson(asked.requestState), "latin1")]);
-    const next = await resend(extra);
-    const again = next.reply.kind === "result" ? toInputRequired(next.parsed) : undefined;
-    if (again === undefined) return next.reply;
-    asked = again;
-    last = next.reply;
+    last = await resend(extra);
   }
-  throw new GatewayError("UPSTREAM_PROTOCOL", `${round.server} asked more than ${mostRounds} times for one call`);
 }
 
 /** Whether the gateway can answer all of it, so that the client need not hear of it. */
@@ -91,8 +91,8 @@ function isForRoots(request: unknown): boolean {
 }
 
 /** For a modern client the questions stay as the server wrote them, keys included; only what it cannot answer is refused. */
-function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply {
-  if (reply.kind === "error") return reply;
+function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound): ServerAnswer {
+  if (answer.kind === "error") return answer;
   const isOurs = (request: unknown): boolean => round.roots !== undefined && isForRoots(request);
   const requests = Object.entries(asked.inputRequests);
   const ours = requests.flatMap(([key, request]) => (isOurs(request) ? [key] : []));
@@ -101,7 +101,6 @@ function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply
     const { method, params } = questionParts(request);
     if (!canAnswer(round.context.client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
   }
-  const parsed = JSON.parse(reply.result.toString("utf8")) as JsonObject;
   const state = ours.length === 0 ? asked.requestState : wrapState(ours, asked.requestState);
   const sealed =
     state === undefined
@@ -109,11 +108,11 @@ function passOn(reply: Reply, asked: InputRequired, round: QuestionRound): Reply
       : round.states.seal(state, { principal: round.context.principal.id, request: round.binding });
   const inputRequests = Object.fromEntries(theirs.map(([key, request]) => [key, named(request, round)]));
   const result = {
-    ...parsed,
+    ...answer.result.parsed(),
     ...(Object.keys(inputRequests).length === 0 ? {} : { inputRequests }),
     ...(sealed === undefined ? {} : { requestState: sealed }),
   };
-  return { kind: "result", result: Buffer.from(asciiJson(result), "latin1") };
+  return { kind: "result", result: new ResultBytes(Buffer.from(asciiJson(result), "latin1")) };
 }
 
 async function askAll(asked: InputRequired, round: QuestionRound): Promise<ReadonlyMap<string, JsonBytes>> {

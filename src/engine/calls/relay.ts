@@ -12,18 +12,10 @@ import { createSemaphore, type Semaphore } from "../../kernel/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import { parseErrorObject } from "../../servers/upstream/error-object.ts";
 import { answersOf, unwrapState, withRootsOf } from "./roots.ts";
-import { settleQuestions, toInputRequired, withServerNamed, type InputRequired } from "./questions.ts";
-import type { CheckedResult } from "./result-check.ts";
+import { settleQuestions, withServerNamed } from "./questions.ts";
+import type { ServerAnswer } from "./server-answer.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { WaitingQuestions } from "./waiting-questions.ts";
-
-/** What came of it: the server's result or error, as bytes; a result's parsed form where it was parsed anyway. */
-export type Outcome =
-  | ({
-      readonly kind: "result";
-      /** Why what the server held for this client is gone, when it is to be told with this result. */
-      readonly loss?: string | undefined;
-    } & CheckedResult)
-  | { readonly kind: "error"; readonly error: JsonBytes };
 
 /** What is sent to one server, and how its answer is looked at. */
 export interface Target {
@@ -36,7 +28,7 @@ export interface Target {
   readonly binding: () => string;
   /** On a header mismatch the lists are fetched again and the request is sent once more. */
   readonly refetch: boolean;
-  readonly check: (result: JsonBytes) => CheckedResult | Promise<CheckedResult>;
+  readonly check: (result: JsonBytes) => ResultBytes | Promise<ResultBytes>;
 }
 
 export interface RelayDeps {
@@ -52,7 +44,7 @@ export type Relay = (
   target: Target,
   params: readonly ParamMember[],
   context: CallContext,
-) => Promise<Outcome>;
+) => Promise<ServerAnswer>;
 
 export function createRelay(deps: RelayDeps): Relay {
   const turns = new WeakMap<Instance, Semaphore>();
@@ -62,7 +54,7 @@ export function createRelay(deps: RelayDeps): Relay {
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-  ): Promise<Outcome> {
+  ): Promise<ServerAnswer> {
     return instance.server.scope === "client"
       ? forClient(instance, target, params, context)
       : exchangeWith(instance, target, params, withRootsOf(instance.server, context));
@@ -74,7 +66,7 @@ export function createRelay(deps: RelayDeps): Relay {
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-  ): Promise<Outcome> {
+  ): Promise<ServerAnswer> {
     const { instance, leave } = deps.clients.enter(base, context);
     try {
       return await exchangeWith(instance, target, params, withRootsOf(instance.server, context));
@@ -88,7 +80,7 @@ export function createRelay(deps: RelayDeps): Relay {
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-  ): Promise<Outcome> {
+  ): Promise<ServerAnswer> {
     return instance.server.interactive
       ? inTurn(instance, () => converse(instance, target, params, context), context.signal)
       : converse(instance, target, params, context);
@@ -99,14 +91,18 @@ export function createRelay(deps: RelayDeps): Relay {
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-  ): Promise<Outcome> {
-    return attempt(instance, target, withAnswers(params, target, context), context, (outcome) =>
-      conclude(outcome, instance, target, params, context),
+  ): Promise<ServerAnswer> {
+    return attempt(instance, target, withAnswers(params, target, context), context, (answer) =>
+      conclude(answer, instance, target, params, context),
     );
   }
 
   /** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
-  async function inTurn(instance: Instance, run: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+  async function inTurn(
+    instance: Instance,
+    run: () => Promise<ServerAnswer>,
+    signal: AbortSignal,
+  ): Promise<ServerAnswer> {
     let turn = turns.get(instance);
     if (turn === undefined) turns.set(instance, (turn = createSemaphore(1)));
     const release = await turn.acquire(signal);
@@ -119,26 +115,24 @@ export function createRelay(deps: RelayDeps): Relay {
 
   /** A modern server's `input_required` goes to the client, and its answers back, until the call is complete. */
   function conclude(
-    outcome: Outcome,
+    answer: ServerAnswer,
     instance: Instance,
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-  ): Outcome | Promise<Outcome> {
-    const asked = outcome.kind === "result" ? toInputRequired(outcome.parsed) : undefined;
-    return asked === undefined || outcome.kind === "error"
-      ? outcome
-      : settle(outcome.result, asked, instance, target, params, context);
+  ): ServerAnswer | Promise<ServerAnswer> {
+    return answer.kind === "result" && answer.result.isQuestion
+      ? settle(answer, instance, target, params, context)
+      : answer;
   }
 
   async function settle(
-    result: JsonBytes,
-    asked: InputRequired,
+    asked: ServerAnswer,
     instance: Instance,
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-  ): Promise<Outcome> {
+  ): Promise<ServerAnswer> {
     const round = {
       server: instance.server.slug,
       context,
@@ -146,13 +140,12 @@ export function createRelay(deps: RelayDeps): Relay {
       binding: target.binding(),
       roots: context.ownRoots,
     };
-    const reply = await settleQuestions({ kind: "result", result }, asked, round, async (extra) => {
-      const next = await attempt(instance, target, [...params, ...extra], context, (outcome) => outcome);
-      return next.kind === "result"
-        ? { reply: { kind: "result", result: next.result }, parsed: next.parsed }
-        : { reply: next, parsed: undefined };
-    });
-    return reply.kind === "error" ? reply : toOutcome(await target.check(reply.result));
+    const settled = await settleQuestions(
+      asked,
+      round,
+      async (extra) => await attempt(instance, target, [...params, ...extra], context, (answer) => answer),
+    );
+    return settled.kind === "error" ? settled : { kind: "result", result: await target.check(settled.result.bytes) };
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */
@@ -174,13 +167,13 @@ export function createRelay(deps: RelayDeps): Relay {
     target: Target,
     params: readonly ParamMember[],
     context: CallContext,
-    then: (outcome: Outcome) => Outcome | Promise<Outcome>,
-  ): Promise<Outcome> {
+    then: (answer: ServerAnswer) => ServerAnswer | Promise<ServerAnswer>,
+  ): Promise<ServerAnswer> {
     let sent = false;
     const request = toRequest(instance, target, params, context, () => {
       sent = true;
     });
-    let outcome: Outcome;
+    let answer: ServerAnswer;
     for (let tries = 1; ; tries += 1) {
       try {
         const acquired = instance.acquire(context.signal);
@@ -189,10 +182,10 @@ export function createRelay(deps: RelayDeps): Relay {
         if (instance.server.stateful) instance.users.note(deps.presenceOf(context));
         if (reply.kind === "result") {
           const checked = target.check(reply.result);
-          outcome = toOutcome(checked instanceof Promise ? await checked : checked);
-        } else outcome = reply;
-        if (outcome.kind === "result" || !target.refetch || tries > 1) break;
-        if (parseErrorObject(outcome.error).code !== failures.HEADER_MISMATCH.rpc) break;
+          answer = { kind: "result", result: checked instanceof Promise ? await checked : checked };
+        } else answer = reply;
+        if (answer.kind === "result" || !target.refetch || tries > 1) break;
+        if (parseErrorObject(answer.error).code !== failures.HEADER_MISMATCH.rpc) break;
         await instance.refresh(context.signal);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
@@ -202,7 +195,7 @@ export function createRelay(deps: RelayDeps): Relay {
         if (tries > 1 || !mayRetry(instance.server, error, sent, target, context)) throw error;
       }
     }
-    return then(outcome);
+    return then(answer);
   }
 
   function toRequest(
@@ -264,8 +257,4 @@ function mayRetry(
 ): boolean {
   if (!server.retry || context.signal.aborted) return false;
   return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
-}
-
-function toOutcome(checked: CheckedResult): Outcome {
-  return { kind: "result", result: checked.result, parsed: checked.parsed };
 }

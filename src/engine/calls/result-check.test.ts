@@ -16,8 +16,8 @@ describe.each([
     const text = write(
       '"content":[{"type":"text","text":"a"},{"type":"hologram"}],"structuredContent":{"n":9007199254740993},"isError":true,"x":1',
     );
-    expect((await check(text)).result.toString()).toBe(text);
-    expect((await check(text)).parsed === undefined).toBe(size === "large");
+    expect((await check(text)).bytes.toString()).toBe(text);
+    expect((await check(text)).known === undefined).toBe(size === "large");
   });
 
   test.each([
@@ -42,7 +42,7 @@ describe.each([
 
   test("that asks for input, or is a task, needs no content", async () => {
     for (const members of ['"resultType":"input_required","inputRequests":{}', '"task":{"taskId":"1"}'])
-      expect((await check(write(members))).result).toBeDefined();
+      expect((await check(write(members))).bytes).toBeDefined();
   });
 
   test("FAULTS 48, 49: that concerns the gateway itself is parsed, whatever its size", async () => {
@@ -51,10 +51,10 @@ describe.each([
       '"result\\u0054ype":"input\\u005frequired"',
       '"task":{"taskId":"1"}',
     ]) {
-      expect((await check(write(members))).parsed).toBeDefined();
-      expect((await checkOther(write(members))).parsed).toBeDefined();
+      expect((await check(write(members))).known).toBeDefined();
+      expect((await checkOther(write(members))).known).toBeDefined();
     }
-    expect((await check(write('"resultType":"complete","content":[]'))).parsed === undefined).toBe(size === "large");
+    expect((await check(write('"resultType":"complete","content":[]'))).known === undefined).toBe(size === "large");
   });
 
   test.each(["NaN", '"a\tb"', '"\\x"', "01.e", "[1,2}", "1,,2", ":1", "1 2", '"unended'])(
@@ -92,11 +92,11 @@ describe("a result", () => {
   });
 
   test("is parsed whatever its size when it must be", async () => {
-    expect((await check(`{"content":[],${padding}}`, true)).parsed).toBeDefined();
+    expect((await check(`{"content":[],${padding}}`, true)).known).toBeDefined();
   });
 
   test("of another method must be an object", async () => {
-    expect((await checkOther('{"contents":[]}')).parsed).toEqual({ contents: [] });
+    expect((await checkOther('{"contents":[]}')).known).toEqual({ contents: [] });
     await expect(checkOther("[]")).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 });

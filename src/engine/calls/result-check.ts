@@ -3,6 +3,7 @@ import { findMember, scanElements, scanMembers, type Member } from "../../wire/j
 import { checkJson } from "../../wire/json/json-validity.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 export interface ResultLimits {
   /** Largest result that is passed on. */
@@ -12,61 +13,50 @@ export interface ResultLimits {
   readonly depth: number;
 }
 
-/** A result that was looked at. `parsed` is there when it was small, or had to be parsed for another reason. */
-export interface CheckedResult {
-  readonly result: JsonBytes;
-  readonly parsed: JsonObject | undefined;
-}
-
 /** Results up to this size are parsed: that costs microseconds and shows every fault. Larger ones are only looked over. */
 const parsedUpToBytes = 65_536;
 
 /**
  * Sees that the result of tools/call can be given to a client (faults 41, 43). Throws RESULT_TOO_LARGE,
- * UPSTREAM_PROTOCOL. The bytes are passed on as they are in any case.
+ * UPSTREAM_PROTOCOL. The bytes are passed on as they are in any case; what they hold is known when they are few, or had to be parsed for
+ * another reason.
  */
 export function checkToolResult(
   path: string,
   result: JsonBytes,
   limits: ResultLimits,
   mustParse: boolean,
-): CheckedResult | Promise<CheckedResult> {
+): ResultBytes | Promise<ResultBytes> {
   if (result.length > limits.resultBytes) {
     throw new GatewayError(
       "RESULT_TOO_LARGE",
       `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
     );
   }
-  const whole = (): CheckedResult => {
+  const whole = (): ResultBytes => {
     const parsed = parseObject(path, result);
     checkShape(path, parsed, limits);
-    return { result, parsed };
+    return new ResultBytes(result, parsed);
   };
   if (result.length <= parsedUpToBytes || mustParse) return whole();
   return scanLarge(path, result, limits).then((members) => {
     if (!isOrdinary(result, members)) return whole();
-    lookOver(path, result, members, limits);
-    return { result, parsed: undefined };
+    return new ResultBytes(result, undefined, lookOver(path, result, members, limits));
   });
 }
 
 /** Any other result: must be an object within the limit. */
-export function checkResult(
-  what: string,
-  result: JsonBytes,
-  limits: ResultLimits,
-): CheckedResult | Promise<CheckedResult> {
+export function checkResult(what: string, result: JsonBytes, limits: ResultLimits): ResultBytes | Promise<ResultBytes> {
   if (result.length > limits.resultBytes) {
     throw new GatewayError(
       "RESULT_TOO_LARGE",
       `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
     );
   }
-  if (result.length <= parsedUpToBytes) return { result, parsed: parseObject(what, result) };
-  return scanLarge(what, result, limits).then((members) => ({
-    result,
-    parsed: isOrdinary(result, members) ? undefined : parseObject(what, result),
-  }));
+  if (result.length <= parsedUpToBytes) return new ResultBytes(result, parseObject(what, result));
+  return scanLarge(what, result, limits).then(
+    (members) => new ResultBytes(result, isOrdinary(result, members) ? undefined : parseObject(what, result)),
+  );
 }
 
 /**
@@ -141,7 +131,8 @@ const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
   resource_link: "uri",
 });
 
-function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): void {
+/** Whether it says that the tool failed. */
+function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): boolean {
   const isError = findMember(members, "isError");
   if (isError !== undefined && result[isError.start] !== 0x74 && result[isError.start] !== 0x66)
     throw faulty(path, "has an isError that is no boolean");
@@ -154,6 +145,7 @@ function lookOver(path: string, result: JsonBytes, members: readonly Member[], l
   const blocks = scanElements(result, content.start, content.end, limits.depth, limits.contentBlocks);
   if (blocks.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
   if (blocks.some((block) => result[block.start] !== 0x7b)) throw faulty(path, "has a content block that is no object");
+  return isError !== undefined && result[isError.start] === 0x74;
 }
 
 function tooManyBlocks(path: string, limits: ResultLimits): GatewayError {

@@ -4,6 +4,7 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { Validators } from "../validation/validators.ts";
 
 export interface StructuredCheckDeps {
@@ -16,7 +17,7 @@ export interface StructuredCheckDeps {
 export type StructuredCheck = (
   tool: ToolEntry,
   instance: Instance,
-  parsed: JsonObject | undefined,
+  result: ResultBytes,
   signal: AbortSignal,
 ) => Promise<void>;
 
@@ -26,10 +27,10 @@ export function createStructuredCheck(deps: StructuredCheckDeps): StructuredChec
     deps.validators.prepare(key, schema, AbortSignal.timeout(10_000)).catch(() => undefined);
   }
 
-  return async (tool, instance, parsed, signal) => {
+  return async (tool, instance, result, signal) => {
     const schema = tool.definition.outputSchema;
-    const structured = parsed?.["structuredContent"];
-    if (schema === undefined || structured === undefined || parsed?.["isError"] === true) return;
+    const structured = result.known?.["structuredContent"];
+    if (schema === undefined || structured === undefined || result.isError) return;
     const key = `${tool.hash}.output`;
     const { strictResults } = instance.server;
     const verdict =

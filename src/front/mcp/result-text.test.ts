@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { joinText, toResultText } from "./result-text.ts";
 
 const padding = "x".repeat(40_000);
@@ -10,7 +11,7 @@ test.each(["null", "[1]", "{}", '{"a":1}', '{"io.modelcontextprotocol/serverInfo
       const bytes = Buffer.from(`{"pad":"${pad}","_meta": ${meta} ,"z":1}`);
       const parsed = JSON.parse(bytes.toString()) as { [key: string]: unknown };
       for (const known of [parsed, undefined]) {
-        const text = joinText(toResultText(bytes, known, "modern", '{"name":"us"}'));
+        const text = joinText(toResultText(new ResultBytes(bytes, known), "modern", '{"name":"us"}'));
         expect(text.match(/"_meta"/g)).toHaveLength(1);
         const own = meta.startsWith("{") ? (JSON.parse(meta) as object) : {};
         expect(JSON.parse(text)).toEqual({

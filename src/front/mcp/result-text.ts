@@ -3,6 +3,7 @@ import { findMember, scanNested } from "../../wire/json/json-scan.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 const depthLimit = 1_000;
 
@@ -34,12 +35,10 @@ export function prefixed(prefix: string, text: WireText): WireText {
 
 /**
  * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our serverInfo, whoever
- * made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes. `parsed` is what they
- * hold, where that is known.
+ * made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes.
  */
 export function toResultText(
-  result: JsonBytes,
-  parsed: JsonObject | undefined,
+  { bytes: result, known: parsed }: ResultBytes,
   era: Era,
   serverInfoText: string,
   hints = "",

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { View } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
-import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Metrics } from "../../records/metrics.ts";
-import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
+import type { Performer } from "../../engine/perform/perform.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
@@ -29,11 +28,9 @@ export interface RestDeps {
   /** What is kept on disk of the principal's own servers is read at his first request; undefined once it is. */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly viewOf: (principal: Principal) => View;
-  readonly routing: Routing;
-  readonly discovery: Discovery;
-  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
-  readonly loads: NamespaceLoads;
-  readonly onBareName: (principal: Principal, intent: Extract<Intent, { kind: "call" }>) => void;
+  readonly routing: Pick<Routing, "wake">;
+  readonly performer: Performer;
+  readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and those that all share. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];
   readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;

@@ -3,8 +3,6 @@ import type { View } from "../../catalog/model/view.ts";
 import { renderFailure } from "../../catalog/exposure/failure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
-import { renderShared } from "../../catalog/exposure/meta.ts";
-import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { createAbortPool } from "../../kernel/abort.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
@@ -114,27 +112,10 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
       if (isWorking) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
     });
     try {
-      const outcome = await deps.routing.callTool(
-        intent.tool,
-        intent.arguments,
-        restContext(principal, controller.signal, stream === undefined ? undefined : listenWith(stream)),
-      );
-      deps.discovery.noteCall(principal, intent.tool);
-      if (intent.bareName !== undefined) deps.onBareName(principal, intent);
-      // What MCP says in `_meta` has members of its own here: the result stays the server's.
-      const plain: CallIntent = { kind: "call", tool: intent.tool, arguments: intent.arguments, warning: undefined };
-      const shown =
-        outcome.kind === "error"
-          ? outcome
-          : {
-              ...outcome,
-              result: withLossTold(renderShared(view, plain, outcome.result, outcome.parsed), {
-                reason: outcome.loss,
-                intent,
-                forModel: false,
-              }),
-            };
-      answer(execution, toExecuteAnswer(intent, shown));
+      const listen = stream === undefined ? undefined : listenWith(stream);
+      const context = restContext(principal, controller.signal, listen);
+      const outcome = await deps.performer.perform(intent, { context, view });
+      answer(execution, toExecuteAnswer(view, intent, outcome));
     } catch (error) {
       const failure = withSignature(toGatewayError(error), view);
       if (stream?.isOpen !== true) throw failure;

@@ -1,10 +1,11 @@
 import type { View } from "../../catalog/model/view.ts";
+import { renderShared } from "../../catalog/exposure/meta.ts";
+import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
 import { resolveBare, resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { findMember, scanMembers } from "../../wire/json/json-scan.ts";
 import { newestLegacyRevision } from "../../wire/mcp/revisions.ts";
-import type { Outcome } from "../../engine/calls/relay.ts";
+import type { ServerAnswer } from "../../engine/calls/server-answer.ts";
 import { noArguments, type CallArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
@@ -19,7 +20,6 @@ type CallIntent = Extract<Intent, { kind: "call" }>;
 
 /** The member of a body that says which app a bare name belongs to; also `X-App-Context`. */
 export const contextField = "_app_context";
-const resultDepth = 1_000;
 
 /** A REST client can be asked nothing, and says nothing of itself. */
 export function restContext(
@@ -108,11 +108,14 @@ function withoutContext(body: Buffer, { value, members }: JsonBody): CallArgumen
 }
 
 /** The answer `{ success, tool_path, result | error, warning?, migrated? }` with the server's bytes in it, as latin1 text. */
-export function toExecuteAnswer(intent: CallIntent, outcome: Outcome): string {
+export function toExecuteAnswer(view: View, intent: CallIntent, outcome: ServerAnswer): string {
   const { tool, warning, bareName, migrated } = intent;
-  const isFailed = outcome.kind === "error" || isErrorResult(outcome);
+  const isFailed = outcome.kind === "error" || outcome.result.isError;
   const head = `{"success":${!isFailed},"tool_path":${asciiJson(tool.path)},${outcome.kind === "error" ? '"error"' : '"result"'}:`;
-  const body = (outcome.kind === "error" ? outcome.error : outcome.result).toString("latin1");
+  // What MCP says in `_meta` has members of its own here: the result stays the server's.
+  const plain: CallIntent = { kind: "call", tool, arguments: intent.arguments, warning: undefined };
+  const shown = outcome.kind === "error" ? outcome.error : toShown(view, plain, outcome);
+  const body = shown.toString("latin1");
   if (warning === undefined && migrated !== true) return `${head}${body}}`;
   const notes = {
     ...(warning === undefined ? {} : { warning }),
@@ -121,12 +124,10 @@ export function toExecuteAnswer(intent: CallIntent, outcome: Outcome): string {
   return `${head}${body},${asciiJson(notes).slice(1)}`;
 }
 
-/** Large results are not parsed: whether they are failures is looked up in the bytes. */
-function isErrorResult(outcome: Extract<Outcome, { kind: "result" }>): boolean {
-  if (outcome.parsed !== undefined) return outcome.parsed["isError"] === true;
-  const { result } = outcome;
-  const flag = findMember(scanMembers(result, 0, result.length, resultDepth), "isError");
-  return flag !== undefined && result.toString("latin1", flag.start, flag.end) === "true";
+/** A server's result as a program may read it: links that can be read here, and the word that the server has lost its state. */
+export function toShown(view: View, intent: Intent, answer: Extract<ServerAnswer, { kind: "result" }>): JsonBytes {
+  const shown = renderShared(view, intent, answer.result);
+  return withLossTold(shown, { reason: answer.loss, intent, forModel: false }).bytes;
 }
 
 /** A server's JSON-RPC error where there is no place for it: as the failure that comes nearest. */

@@ -1,10 +1,12 @@
 import * as z from "zod";
 import type { ViewServer } from "../../catalog/model/view.ts";
+import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { NamespaceUse } from "../../engine/namespaces/namespace-usage.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
+import { restContext } from "./execute.ts";
 import { findApp } from "./find-app.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -133,9 +135,10 @@ function listAppTools(deps: RestDeps): Route {
       responses: answers(appTools, "MCP tool definitions.", [304, ...executing]),
     },
     async handle({ principal, params, query, response }) {
-      const before = findApp(deps.viewOf(principal), params.app, query.namespace);
-      const { loadedAtMs, stale } = await deps.loads.load(principal, before, abortedWith(response));
-      const server = deps.viewOf(principal).server(before.slug) ?? before;
+      const view = deps.viewOf(principal);
+      const app = findApp(view, params.app, query.namespace);
+      const work = { view, context: restContext(principal, abortedWith(response)) };
+      const { server, loadedAtMs, stale } = await deps.performer.perform(toListNamespace(app), work);
       const metadata = {
         loadedAt: loadedAtMs === undefined ? null : new Date(loadedAtMs).toISOString(),
         toolCount: server.tools.length,
@@ -146,6 +149,17 @@ function listAppTools(deps: RestDeps): Route {
       return cachedAnswer(toCachedText({ namespace: server.namespace, tools, metadata }));
     },
   });
+}
+
+/** All tools of an app, under the server's own names. */
+function toListNamespace(server: ViewServer): Extract<Intent, { kind: "list-namespace" }> {
+  return {
+    kind: "list-namespace",
+    server,
+    nameOf: (_view, tool) => tool.definition.name,
+    query: undefined,
+    cursor: undefined,
+  };
 }
 
 function showStatistics(deps: RestDeps): Route {

@@ -1,15 +1,12 @@
 import * as z from "zod";
-import { renderShared } from "../../catalog/exposure/meta.ts";
-import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
 import { resolveRead } from "../../catalog/exposure/native.ts";
-import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { bytesAnswer, cachedAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
-import { relayedFailure, restContext } from "./execute.ts";
+import { relayedFailure, restContext, toShown } from "./execute.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -48,8 +45,9 @@ function listResources(deps: RestDeps): Route {
       summary: "Resources and templates of all servers",
       responses: answers(resourceList, "As list_mcp_resources answers.", [304, 404]),
     },
-    handle({ principal, query: { server, query, cursor } }) {
-      const list = renderResourceList(deps.viewOf(principal), { kind: "list-resources", server, query, cursor });
+    async handle({ principal, query: { server, query, cursor }, response }) {
+      const work = { view: deps.viewOf(principal), context: restContext(principal, abortedWith(response)) };
+      const { list } = await deps.performer.perform({ kind: "list-resources", server, query, cursor }, work);
       return cachedAnswer(toCachedText(list));
     },
   });
@@ -83,8 +81,7 @@ async function read(deps: RestDeps, principal: Principal, uri: string, signal: A
   const view = deps.viewOf(principal);
   const intent = resolveRead(view, uri, "native");
   if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", "this is no resource");
-  const outcome = await deps.routing.readResource(intent.server.instance, intent.uri, restContext(principal, signal));
+  const outcome = await deps.performer.perform(intent, { context: restContext(principal, signal), view });
   if (outcome.kind === "error") throw relayedFailure(outcome.error, "RESOURCE_UNKNOWN");
-  const shown = renderShared(view, intent, outcome.result, outcome.parsed);
-  return withLossTold(shown, { reason: outcome.loss, intent, forModel: false });
+  return toShown(view, intent, outcome);
 }

@@ -2,17 +2,18 @@ import * as z from "zod";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts";
+import { renderFound } from "../../catalog/exposure/discover-text.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
 import { toSignature } from "../../catalog/exposure/signature.ts";
 import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import { noArguments } from "../../kernel/call-arguments.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { discoverTools } from "../mcp/discover.ts";
 import { bytesAnswer, cachedAnswer } from "./answer.ts";
 import { toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
+import { restContext } from "./execute.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -131,12 +132,10 @@ async function search(
   signal: AbortSignal,
 ): Promise<Buffer> {
   const { query, limit, server, readOnly, detail } = wanted;
-  const { viewOf, discovery, settled } = deps;
   const asked = readDiscoverArguments({ query, limit, server, readOnly, detail });
-  return Buffer.from(
-    await discoverTools({ viewOf, discovery, settled, maxTokens: searchTokens }, principal, asked, signal),
-    "utf8",
-  );
+  const work = { view: deps.viewOf(principal), context: restContext(principal, signal) };
+  const found = await deps.performer.perform({ kind: "discover", request: asked }, work);
+  return Buffer.from(renderFound(found, searchTokens), "utf8");
 }
 
 interface PageRequest {

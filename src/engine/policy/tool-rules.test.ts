@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { localPrincipal } from "../../kernel/principal.ts";
-import { mayUse } from "./policy.ts";
+import { mayUse } from "./tool-rules.ts";
 
 const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean =>
   mayUse(localPrincipal, { rules: { allow, deny, rename: {}, describe: {} }, tool });

@@ -1,0 +1,113 @@
+import type { DiscoveryOutcome } from "../discovery/discovery.ts";
+import type { View, ViewServer } from "../model/view.ts";
+import { renderDiscover } from "./discover-answer.ts";
+import { renderServers } from "./discover-servers.ts";
+import { unavailableLine, type Unavailable } from "./discover-unavailable.ts";
+import type { DiscoverRequest } from "./intent.ts";
+
+/** What a search came to, before anybody is told of it. */
+export type Found =
+  | {
+      readonly kind: "found";
+      readonly view: View;
+      readonly request: DiscoverRequest;
+      /** Undefined when the search failed: then `failed` says why. */
+      readonly search: DiscoveryOutcome | undefined;
+      readonly failed: string | undefined;
+      readonly unavailable: readonly Unavailable[];
+      /** Servers that cannot be used either, but have nothing to do with the question as far as is known. */
+      readonly unavailableOthers: number;
+    }
+  /** Nothing was searched for: these are the servers that there are. */
+  | { readonly kind: "servers"; readonly servers: readonly ViewServer[] };
+
+/** The text of the answer of discover_mcp_tools: compact JSON that fits a budget. */
+export function renderFound(found: Found, maxTokens: number): string {
+  return found.kind === "servers" ? listServers(found.servers, maxTokens) : renderTools(found, maxTokens);
+}
+
+function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number): string {
+  const { view, request, unavailableOthers } = found;
+  const search = found.search ?? nothingSearched(request);
+  const bySlug = new Map(view.servers.map((server) => [server.slug as string, server]));
+  const failed =
+    found.failed === undefined ? [] : [unavailableLine({ server: "*", status: "search_failed", reason: found.failed })];
+  return renderDiscover({
+    needs: search.needs.map((need) => ({
+      query: need.query,
+      match: need.match,
+      hits: need.hits.flatMap(({ tool, distance }) => {
+        const server = bySlug.get(tool.server);
+        if (server === undefined) return [];
+        return [
+          {
+            tool,
+            serverTitle: server.title,
+            transport: server.transport,
+            distance,
+            status: server.dormant ? ("dormant" as const) : server.status,
+          },
+        ];
+      }),
+    })),
+    grouped: request.grouped,
+    detail: request.detail,
+    totalFound: search.needs.reduce((sum, need) => sum + need.totalFound, 0),
+    searchTimeMs: search.searchTimeMs,
+    maxTokens,
+    queryCut: search.queryCut,
+    ...(search.degraded === undefined ? {} : { degraded: search.degraded }),
+    unavailable: [...failed, ...found.unavailable],
+    unavailableOthers,
+  });
+}
+
+function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryOutcome, "engine"> {
+  return {
+    needs: queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
+    searchTimeMs: 0,
+    queryCut: false,
+    degraded: "search",
+  };
+}
+
+function listServers(servers: readonly ViewServer[], maxTokens: number): string {
+  const startedMs = performance.now();
+  return renderServers({
+    servers: servers.map((server) => {
+      const unavailable = unavailableOf(server, true);
+      const about = server.part?.instructions ?? server.category;
+      return {
+        server: server.slug,
+        title: server.title,
+        tools: server.tools.length,
+        status: server.dormant ? ("dormant" as const) : server.status,
+        ...(about === undefined ? {} : { about }),
+        ...(unavailable === undefined ? {} : { unavailable }),
+      };
+    }),
+    searchTimeMs: performance.now() - startedMs,
+    maxTokens,
+  });
+}
+
+/** A server whose tools a search cannot offer now. One that is switched off on purpose is told only to those who named it. */
+export function unavailableOf(server: ViewServer, isNamed: boolean): Unavailable | undefined {
+  if (server.status === "disabled")
+    return isNamed || server.reason === "stopped by hand" ? toUnavailable(server) : undefined;
+  return !server.shown || isUnseen(server) ? toUnavailable(server) : undefined;
+}
+
+export function toUnavailable(server: ViewServer): Unavailable {
+  return unavailableLine({
+    server: server.slug,
+    status: server.status,
+    // "starting" is no reason; why it is started again is one.
+    ...(isUnseen(server) && server.status !== "restarting" ? {} : { reason: server.reason }),
+  });
+}
+
+/** Whether its tools were never seen, so that waiting for it may help. */
+export function isUnseen(server: ViewServer): boolean {
+  return server.part === undefined && server.shown;
+}

@@ -1,0 +1,12 @@
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+
+/** What a server answered to a request that was passed to it: its result, or its JSON-RPC error. */
+export type ServerAnswer =
+  | {
+      readonly kind: "result";
+      readonly result: ResultBytes;
+      /** Why what the server held for this client is gone, when it is to be told with this result. */
+      readonly loss?: string | undefined;
+    }
+  | { readonly kind: "error"; readonly error: JsonBytes };

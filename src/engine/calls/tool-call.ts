@@ -1,0 +1,99 @@
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import { headerParameters, type HeaderParameter } from "../../catalog/model/header-parameters.ts";
+import type { ServerConfig } from "../../config/config.ts";
+import type { CallArguments } from "../../kernel/call-arguments.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { ParamMember } from "../../servers/upstream/connection.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { Validators } from "../validation/validators.ts";
+import { checkArguments } from "./arguments.ts";
+import { headerValue } from "./mirrored-argument.ts";
+import type { Relay, Target } from "./relay.ts";
+import { checkToolResult, type ResultLimits } from "./result-check.ts";
+import type { ServerAnswer } from "./server-answer.ts";
+import type { StructuredCheck } from "./structured-check.ts";
+
+export interface ToolCallDeps {
+  readonly relay: Relay;
+  readonly validators: Validators;
+  readonly checkStructured: StructuredCheck;
+  readonly limits: ResultLimits;
+}
+
+/** Checks the arguments of a call and sends it. Throws or rejects with GatewayErrors. */
+export type SendToolCall = (
+  tool: ToolEntry,
+  instance: Instance,
+  given: CallArguments,
+  context: CallContext,
+) => Promise<ServerAnswer>;
+
+/** No async functions: this runs for every call, and each costs it a promise and a generator. */
+export function createToolCalls(deps: ToolCallDeps): SendToolCall {
+  const mirrored: Mirrored = new WeakMap();
+
+  function sendChecked(
+    tool: ToolEntry,
+    instance: Instance,
+    checked: CallArguments,
+    context: CallContext,
+  ): Promise<ServerAnswer> {
+    const name = asciiJson(tool.upstreamName);
+    const own: readonly ParamMember[] =
+      checked.bytes === undefined
+        ? [["name", name]]
+        : [
+            ["name", name],
+            ["arguments", checked.bytes],
+          ];
+    const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
+    const answering = deps.relay(instance, toTarget(tool, instance.server, checked), params, context);
+    if (tool.definition.outputSchema === undefined) return answering;
+    return answering.then(async (answer) => {
+      if (answer.kind === "result") await deps.checkStructured(tool, instance, answer.result, context.signal);
+      return answer;
+    });
+  }
+
+  function toTarget(tool: ToolEntry, server: ServerConfig, given: CallArguments): Target {
+    const mustParse = server.strictResults && tool.definition.outputSchema !== undefined;
+    return {
+      method: "tools/call",
+      nameHeader: tool.upstreamName,
+      headers: server.transport.kind === "stdio" ? noHeaders : headersOf(mirrored, tool, given),
+      repeatable: isRepeatable(tool),
+      binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
+      refetch: server.transport.kind !== "stdio",
+      check: (result) => checkToolResult(tool.path, result, deps.limits, mustParse),
+    };
+  }
+
+  return (tool, instance, given, context) => {
+    // Where one server is shown as it is, it says itself what it does not take.
+    const validators = context.transparent === true ? undefined : deps.validators;
+    const checking = checkArguments(validators, tool, given, context.signal);
+    return checking instanceof Promise
+      ? checking.then((checked) => sendChecked(tool, instance, checked, context))
+      : sendChecked(tool, instance, checking, context);
+  };
+}
+
+/** Which arguments of a tool are repeated in headers; looked up once for each definition. */
+type Mirrored = WeakMap<ToolEntry, readonly HeaderParameter[]>;
+
+function headersOf(mirrored: Mirrored, tool: ToolEntry, given: CallArguments): readonly (readonly [string, string])[] {
+  let parameters = mirrored.get(tool);
+  if (parameters === undefined) mirrored.set(tool, (parameters = headerParameters(tool.definition.inputSchema)));
+  return parameters.flatMap((parameter) => {
+    const value = headerValue(parameter.path, given);
+    return value === undefined ? [] : [[parameter.name, value] as const];
+  });
+}
+
+function isRepeatable(tool: ToolEntry): boolean {
+  const annotations = tool.definition.annotations;
+  return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+}
+
+const noHeaders: readonly (readonly [string, string])[] = Object.freeze([]);

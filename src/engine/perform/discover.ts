@@ -1,0 +1,84 @@
+import type { Discovery, DiscoveryOutcome } from "../../catalog/discovery/discovery.ts";
+import { isUnseen, toUnavailable, unavailableOf, type Found } from "../../catalog/exposure/discover-text.ts";
+import type { DiscoverRequest } from "../../catalog/exposure/intent.ts";
+import { chooseServers } from "../../catalog/exposure/resource-list.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
+import { abortAfter } from "../../kernel/abort.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+
+export interface DiscoverDeps {
+  readonly viewOf: (principal: Principal) => View;
+  readonly discovery: Pick<Discovery, "search" | "meant">;
+  /** Waits until servers never seen before have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+}
+
+/** A first search waits this long for servers never seen before (docs/design.md, "Starting"). */
+const firstSearchWaitMs = 2_000;
+
+/** Searches the tools that the principal may see; an empty query asks which servers there are. */
+export async function discover(
+  deps: DiscoverDeps,
+  request: DiscoverRequest,
+  { principal, signal }: CallContext,
+): Promise<Found> {
+  if (deps.viewOf(principal).servers.some(isUnseen))
+    await deps.settled(principal, abortAfter(firstSearchWaitMs, signal));
+  const view = deps.viewOf(principal);
+  const servers = chooseServers(view, request.server);
+  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };
+  const [only] = servers;
+  const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
+  const outcome = await searchSafely(deps, view, asked, signal);
+  const unavailable = await unavailableAmong(deps, view, { servers, request, outcome }, signal);
+  return { kind: "found", view, request, ...outcome, ...unavailable };
+}
+
+type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;
+
+/** Named at most when nothing was found and nobody knows what they offer. */
+const unknownLimit = 3;
+
+/**
+ * Told by name: a server that was asked for by name, those that the question may be about, and, when nothing at all
+ * was found, some whose tools nobody has seen: they might have them.
+ */
+async function unavailableAmong(
+  deps: DiscoverDeps,
+  view: View,
+  { servers, request, outcome }: { servers: readonly ViewServer[]; request: DiscoverRequest; outcome: SearchOutcome },
+  signal: AbortSignal,
+): Promise<Unusable> {
+  const isNamed = request.server !== undefined;
+  const missed = servers.filter((server) => unavailableOf(server, isNamed) !== undefined);
+  if (isNamed || missed.length === 0) return { unavailable: missed.map(toUnavailable), unavailableOthers: 0 };
+  const meant = await deps.discovery.meant(view, missed, request.queries, signal);
+  const nothingFound = outcome.search?.needs.every((need) => need.hits.length === 0) === true;
+  const others = missed.filter((server) => !meant.has(server.slug));
+  const unknown =
+    nothingFound && meant.size === 0 ? others.filter((server) => server.part === undefined).slice(0, unknownLimit) : [];
+  const told = missed.filter((server) => meant.has(server.slug) || unknown.includes(server));
+  return { unavailable: told.map(toUnavailable), unavailableOthers: missed.length - told.length };
+}
+
+interface SearchOutcome {
+  readonly search: DiscoveryOutcome | undefined;
+  readonly failed: string | undefined;
+}
+
+/** A failed search is one of the honest answers, not an error: the model learns that it was the search. */
+async function searchSafely(
+  { discovery }: DiscoverDeps,
+  view: View,
+  request: DiscoverRequest,
+  signal: AbortSignal,
+): Promise<SearchOutcome> {
+  try {
+    return { search: await discovery.search(view, request, signal), failed: undefined };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "SEARCH_FAILED") throw error;
+    return { search: undefined, failed: error.message };
+  }
+}

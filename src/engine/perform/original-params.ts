@@ -1,0 +1,28 @@
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { toJsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { ParamMember } from "../../servers/upstream/connection.ts";
+import type { OriginalRequest, Work } from "./work.ts";
+
+/** The request that an intent passes on. Throws INTERNAL when the front that made the intent gave none. */
+export function originalOf(intent: Intent, { request }: Work): OriginalRequest {
+  if (request === undefined) throw new GatewayError("INTERNAL", `there is no request to ${intent.kind}`);
+  return request;
+}
+
+/** All members of the client's params but those that belong to this hop, as the client wrote them. */
+export function passedParams(request: OriginalRequest): ParamMember[] {
+  return Object.keys(request.params).flatMap((key): ParamMember[] => {
+    const bytes = hopParams.has(key) ? undefined : request.paramBytes(key);
+    return bytes === undefined ? [] : [[key, bytes]];
+  });
+}
+
+const hopParams: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
+
+/** The same with a reference in the server's own names. */
+export function withRef(request: OriginalRequest, ref: JsonObject): ParamMember[] {
+  return passedParams(request).map(([key, value]): ParamMember =>
+    key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value],
+  );
+}

@@ -1,0 +1,33 @@
+import type { Found } from "../../catalog/exposure/discover-text.ts";
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { ServerAnswer } from "../calls/server-answer.ts";
+
+/** What comes of each kind of intent, before a front writes it in its own way. */
+export interface OutcomeOf {
+  readonly call: ServerAnswer;
+  readonly read: ServerAnswer;
+  readonly prompt: ServerAnswer;
+  readonly complete: ServerAnswer;
+  readonly forward: ServerAnswer;
+  readonly discover: Found;
+  readonly "list-resources": { readonly kind: "resources"; readonly list: JsonObject };
+  readonly "list-namespace": LoadedNamespace;
+  readonly answer: { readonly kind: "own"; readonly result: JsonObject };
+}
+
+export type Outcome = OutcomeOf[Intent["kind"]];
+
+/** A namespace that was loaded, as it is afterwards. */
+export interface LoadedNamespace {
+  readonly kind: "namespace";
+  readonly asked: Extract<Intent, { kind: "list-namespace" }>;
+  /** The view after loading. */
+  readonly view: View;
+  readonly server: ViewServer;
+  /** Wall clock; undefined when it did not find room beside what is loaded. */
+  readonly loadedAtMs: number | undefined;
+  /** Why its tools may be out of date; undefined when they are fresh. */
+  readonly stale: string | undefined;
+}

@@ -1,0 +1,68 @@
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { ApprovalStage } from "./approval.ts";
+import type { OutcomeOf } from "./outcome.ts";
+import { createPolicyStage } from "./policy.ts";
+import { createRecordEndStage, type RecordEndDeps } from "./record-end.ts";
+import type { RecordStartStage } from "./record-start.ts";
+import type { ResultBudgetStage } from "./result-budget.ts";
+import { createRunStage, type RunDeps } from "./run.ts";
+import { composeStages } from "./stages.ts";
+import { createTaskBook } from "./task-book.ts";
+import type { Work } from "./work.ts";
+
+/** Carries an intent out, whoever asked. Never throws; rejects with a GatewayError, or with the reason of the signal. */
+export type Perform = <I extends Intent>(intent: I, work: Work) => Promise<OutcomeOf[I["kind"]]>;
+
+/** The one way in which anything is done: fronts decode, call `perform`, and encode. */
+export interface Performer {
+  readonly perform: Perform;
+  /** The instance that handed out the task that a principal asks about, over whichever front it was handed out. */
+  ownerOfTask(principal: Principal, taskId: string): InstanceId | undefined;
+  /** Intents that have not been answered yet. */
+  readonly inFlight: number;
+}
+
+export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
+  readonly discovery: RunDeps["discovery"] & RecordEndDeps["discovery"];
+  readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** Stages that are off when they are not given. */
+  readonly approval?: ApprovalStage;
+  readonly recordStart?: RecordStartStage;
+  readonly resultBudget?: ResultBudgetStage;
+}
+
+export function createPerformer(deps: PerformDeps): Performer {
+  const tasks = createTaskBook();
+  const recordEnd = createRecordEndStage({ ...deps, tasks });
+  let inFlight = 0;
+  const pass = composeStages(
+    {
+      policy: createPolicyStage(deps.instanceOf),
+      ...(deps.approval === undefined ? {} : { approval: deps.approval }),
+      ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
+      run: createRunStage(deps),
+      ...(deps.resultBudget === undefined ? {} : { resultBudget: deps.resultBudget }),
+      recordEnd(intent, work, startedMs, ended) {
+        inFlight -= 1;
+        recordEnd(intent, work, startedMs, ended);
+      },
+    },
+    deps.clock,
+  );
+  return {
+    // The switch over the kinds gives each its own kind of outcome; the list of stages does not know of that.
+    perform: ((intent, work) => {
+      inFlight += 1;
+      return pass(intent, work);
+    }) as Perform,
+    ownerOfTask: (principal, taskId) => tasks.find(principal, taskId),
+    get inFlight() {
+      return inFlight;
+    },
+  };
+}

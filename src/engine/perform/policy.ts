@@ -1,0 +1,17 @@
+import type { Instance } from "../../servers/instance/instance.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import { mayUse } from "../policy/tool-rules.ts";
+import type { Gate } from "./stages.ts";
+
+/** Refuses a call that the configuration does not allow: with POLICY_DENIED, before anything of it is done. */
+export function createPolicyStage(instanceOf: (id: InstanceId) => Instance | undefined): Gate {
+  return (intent, { context }) => {
+    if (intent.kind !== "call") return undefined;
+    const { tool } = intent;
+    const rules = instanceOf(tool.instance)?.server.tools;
+    if (rules !== undefined && !mayUse(context.principal, { rules, tool: tool.upstreamName }))
+      throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+    return undefined;
+  };
+}

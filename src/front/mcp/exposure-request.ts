@@ -1,0 +1,58 @@
+import type { ExposureRequest, Intent } from "../../catalog/exposure/intent.ts";
+import { noArguments } from "../../kernel/call-arguments.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { ClientWork } from "./outcome-text.ts";
+import type { ClientRequest } from "./message.ts";
+
+/** A client's request with what is needed to find out what it means. */
+export interface ClientRequestWork extends ClientWork {
+  readonly request: ClientRequest;
+}
+
+type Asked<Method extends ExposureRequest["method"]> = Extract<ExposureRequest, { method: Method }>;
+
+/** What the request means at the endpoint that it came to. Throws what exposures throw. */
+export function toIntent({ caller, view }: ClientRequestWork, asked: ExposureRequest): Intent {
+  return caller.endpoint.exposure.resolve(view, asked);
+}
+
+/** Throws PARAMS_INVALID, as the others here do. */
+export function readToolsCall(request: ClientRequest): Asked<"tools/call"> {
+  const bytes = request.paramBytes("arguments");
+  const value = request.params["arguments"];
+  if (bytes !== undefined && !isJsonObject(value))
+    throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
+  const given = bytes === undefined ? noArguments : { bytes, value };
+  return { method: "tools/call", name: requireText(request, "name"), arguments: given };
+}
+
+export function readResourcesRead(request: ClientRequest): Asked<"resources/read"> {
+  return { method: "resources/read", uri: requireText(request, "uri") };
+}
+
+export function readPromptsGet(request: ClientRequest): Asked<"prompts/get"> {
+  return {
+    method: "prompts/get",
+    name: requireText(request, "name"),
+    arguments: request.paramBytes("arguments"),
+  };
+}
+
+export function readComplete(request: ClientRequest): Asked<"completion/complete"> {
+  return { method: "completion/complete", ref: requireObject(request, "ref") };
+}
+
+function requireText(request: ClientRequest, key: string): string {
+  const value = request.params[key];
+  if (typeof value !== "string")
+    throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, a string`);
+  return value;
+}
+
+function requireObject(request: ClientRequest, key: string): JsonObject {
+  const value = request.params[key];
+  if (!isJsonObject(value))
+    throw new GatewayError("PARAMS_INVALID", `${request.method} needs params.${key}, an object`);
+  return value;
+}

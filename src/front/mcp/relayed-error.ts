@@ -1,0 +1,38 @@
+import { failures } from "../../kernel/failures.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { isErrorObject, parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { errorBody } from "./answer-channel.ts";
+import type { ReplyBody } from "./caller.ts";
+
+/**
+ * A server's error, unchanged but for what concerns only our hop to it, and for codes that this revision must not see
+ * (docs/design.md, "Errors").
+ */
+export function relayError(error: JsonBytes, era: Era): ReplyBody {
+  const parsed = parseErrorObject(error);
+  if (parsed.code === -32020 || parsed.code === -32022) {
+    return {
+      body: errorBody({
+        ...parsed,
+        code: failures.UPSTREAM_PROTOCOL.rpc,
+        message: `the server refused what the gateway sent: ${parsed.message}`,
+      }),
+      status: 200,
+    };
+  }
+  if (parsed.code === failures.CAPABILITY_MISSING.rpc && era === "legacy")
+    return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
+  if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern")
+    return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
+  return {
+    body: isErrorObject(error) ? `"error":${error.toString("latin1")}` : errorBody(parsed),
+    status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200,
+  };
+}
+
+/** A server's own error codes that have an HTTP status of their own (2026-07-28, streamable-http). */
+const relayedStatus: Readonly<Record<number, number>> = Object.freeze({
+  [failures.CAPABILITY_MISSING.rpc]: failures.CAPABILITY_MISSING.http,
+  [failures.METHOD_UNKNOWN.rpc]: failures.METHOD_UNKNOWN.http,
+});
