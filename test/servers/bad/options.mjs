@@ -61,7 +61,10 @@ const table = {
     type: "flag",
     help: "also offers the prompt `asking` and the resource bad://asking, which ask the user first",
   },
-  tasks: { type: "flag", help: "declares tasks; any tool `start-task` called with `task` starts one" },
+  tasks: {
+    type: "flag",
+    help: "declares tasks; any tool `start-task` called with `task`, or with the argument `unasked`, starts one",
+  },
   apps: { type: "flag", help: "also offers tools with a user interface (MCP Apps)" },
 
   "start-delay": { type: "number", initial: 0, help: "ms before anything is read" },

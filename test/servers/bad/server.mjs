@@ -157,7 +157,8 @@ const methods = {
       server.mismatchesLeft -= 1;
       return exchange.fail(-32020, "Header mismatch, as asked");
     }
-    if (params.task !== undefined && params.name === "start-task") return startTask(exchange);
+    const startsTask = params.task !== undefined || params.arguments?.unasked === true;
+    if (startsTask && params.name === "start-task") return startTask(exchange);
     const tool = server.options["only-canaries"] ? undefined : server.tools.get(params.name);
     await (tool?.run ?? canary)(exchange);
   },
@@ -199,7 +200,7 @@ const methods = {
 
 /** A task that never ends: 2025-11-25 hands it out in `task`, the extension of 2026-07-28 as the result itself. */
 function startTask({ server, params, era, answer }) {
-  const task = { taskId: randomUUID(), status: "working", ttl: params.task.ttl ?? null };
+  const task = { taskId: randomUUID(), status: "working", ttl: params.task?.ttl ?? null };
   server.tasks.add(task.taskId);
   answer(era === "legacy" ? { task } : { resultType: "task", ...task });
 }
