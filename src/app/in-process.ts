@@ -2,10 +2,8 @@ import { withLossTold } from "../catalog/exposure/restart-notice.ts";
 import { renderShared } from "../catalog/exposure/meta.ts";
 import { readDiscoverArguments } from "../catalog/exposure/meta-arguments.ts";
 import { resolveTool } from "../catalog/exposure/tool-lookup.ts";
-import { chooseServers } from "../catalog/exposure/resource-list.ts";
 import { UnseenServer } from "../catalog/exposure/unseen-server.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
-import { abortAfter } from "../kernel/abort.ts";
 import type { CallContext } from "../kernel/call-context.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toJsonBytes, type JsonObject } from "../kernel/json-bytes.ts";
@@ -30,10 +28,7 @@ export interface InProcess {
   call(tool: string, args?: object, options?: CallOptions): Promise<CallResult>;
 }
 
-/** A first search waits this long for servers never seen before, as one of a client does. */
-const firstSearchWaitMs = 2_000;
-
-type Parts = Pick<GatewayParts, "viewOf" | "owner" | "discovery" | "routing" | "fleet">;
+type Parts = Pick<GatewayParts, "viewOf" | "owner" | "performer" | "routing">;
 
 export function createInProcess(parts: Parts): InProcess {
   const { owner } = parts;
@@ -41,13 +36,12 @@ export function createInProcess(parts: Parts): InProcess {
   async function search(query: string, options: SearchOptions = {}): Promise<readonly FoundTool[]> {
     const { signal = never, ...given } = options;
     signal.throwIfAborted();
-    if (parts.viewOf(owner).servers.some((server) => server.shown && server.part === undefined))
-      await parts.fleet.settled(owner, abortAfter(firstSearchWaitMs, signal));
-    const view = parts.viewOf(owner);
     const request = readDiscoverArguments({ query, ...given });
-    const server = request.server === undefined ? undefined : chooseServers(view, request.server)[0]?.slug;
-    const { needs } = await parts.discovery.search(view, { ...request, server }, signal);
-    return needs.flatMap(({ hits }) =>
+    const work = { view: parts.viewOf(owner), context: { principal: owner, signal, client } };
+    const found = await parts.performer.perform({ kind: "discover", request }, work);
+    if (found.kind === "servers") return [];
+    if (found.search === undefined) throw new GatewayError("SEARCH_FAILED", found.failed ?? "the search failed");
+    return found.search.needs.flatMap(({ hits }) =>
       hits.map(({ tool, distance }) => ({ ...toTool(tool), relevance: 1 - distance })),
     );
   }
@@ -56,17 +50,18 @@ export function createInProcess(parts: Parts): InProcess {
     const { signal = never, onProgress } = options;
     signal.throwIfAborted();
     const intent = await resolve(name, args, signal);
-    const outcome = await parts.routing.callTool(intent.tool, intent.arguments, {
+    const view = parts.viewOf(owner);
+    const context: CallContext = {
       principal: owner,
       signal,
       client,
       ...(onProgress === undefined ? {} : { onProgress: (params) => onProgress(params as unknown as Progress) }),
-    });
+    };
+    const outcome = await parts.performer.perform(intent, { view, context });
     if (outcome.kind === "error") throw toFailure(parseErrorObject(outcome.error));
-    parts.discovery.noteCall(owner, intent.tool);
-    const shown = renderShared(parts.viewOf(owner), intent, outcome.result, outcome.parsed);
+    const shown = renderShared(view, intent, outcome.result);
     const told = withLossTold(shown, { reason: outcome.loss, intent, forModel: true });
-    return JSON.parse(told.toString("utf8")) as CallResult;
+    return told.parsed() as unknown as CallResult;
   }
 
   /** A server that nobody has seen yet is woken: then its tools are known. */
