@@ -98,7 +98,6 @@ export const wings = [
 export const planned = new Set([
   "cluster",
   "engine/approvals",
-  "people/directory",
   "people/authorization-server",
   "store/sql",
 ]);

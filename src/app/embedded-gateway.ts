@@ -9,6 +9,7 @@ import { secretsOf } from "../config/secrets.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
+import { toUrl } from "../front/http/public-url.ts";
 import { createPinoLog } from "../records/pino-log.ts";
 import type { Store } from "../store/store.ts";
 import { openDirectory } from "./data-directory.ts";
@@ -16,7 +17,7 @@ import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./e
 import { buildGateway, type Gateway } from "./gateway-face.ts";
 import type { HttpFront } from "./http-front.ts";
 import { refuseEndlessNesting } from "./nesting.ts";
-import { refuseOpenBind, toUrl } from "./open-bind.ts";
+import { refuseOpenBind } from "./open-bind.ts";
 import { packageVersion } from "./package-version.ts";
 import { openStore } from "./store-backend.ts";
 

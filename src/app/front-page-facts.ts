@@ -2,15 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerFrontPage, type FrontPageFacts } from "../front/web/front-page.ts";
 import type { GatewayParts } from "./gateway.ts";
 
-type Shown = Pick<GatewayParts, "version" | "config" | "viewOf" | "owner">;
+type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner">;
 
 /** `GET /`, loaded when somebody looks. Counts are told only where nobody has to authenticate. */
 export function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): void {
-  const { settings, people } = gateway.config();
-  const needsToken = settings.auth.tokenHashes.length > 0 || people.principals.size > 0;
+  const needsToken = !gateway.authenticator.open;
   answerFrontPage(request, response, {
     version: gateway.version,
-    url: `http://${request.headers.host ?? `${settings.host}:${settings.port}`}`,
+    url: gateway.publicUrl(request),
     needsToken,
     servers: needsToken ? undefined : countServers(gateway),
   });

@@ -28,6 +28,8 @@ export interface Gateway extends AsyncDisposable {
   /** Requests of clients: how many run, and how many there have been. */
   readonly requests: { readonly running: number; readonly total: number };
   readonly events: EventBus;
+  /** Whether nobody has to authenticate. */
+  readonly isOpen: boolean;
   /** Tokens of logins in use, which no log may show. */
   readonly secrets: () => ReadonlySet<string>;
   /** Searches and calls of the program that it runs in, as its owner. */
@@ -65,6 +67,9 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
       },
     },
     events: parts.events,
+    get isOpen() {
+      return parts.authenticator.open;
+    },
     secrets: parts.secrets,
     inProcess: createInProcess(parts),
     openHttp: (onConnect) => createHttpFront(parts, deps.log, onConnect),

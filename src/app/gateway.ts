@@ -8,11 +8,14 @@ import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
 import { redact } from "../records/pino-log.ts";
 import type { Log } from "../kernel/log.ts";
 import { createMetrics, type Metrics } from "../records/metrics.ts";
-import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
-import { createFleet, type Fleet } from "../servers/instance/fleet.ts";
+import type { Directory } from "../people/directory/directory.ts";
+import type { Authenticator } from "../people/identity/authenticator.ts";
+import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
+import { createFleet, type Fleet, type ReconcileReport } from "../servers/instance/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { createStartQueue } from "../servers/instance/start-queue.ts";
 import { createStartTurns } from "../servers/instance/start-turns.ts";
+import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
 import { mayUse } from "../engine/policy/tool-rules.ts";
 import { createSealedStates } from "../wire/mcp/sealed-state.ts";
 import { createLogLevels } from "../engine/calls/log-levels.ts";
@@ -30,10 +33,11 @@ import type { Store } from "../store/store.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createGatewayLogins } from "./server-logins.ts";
 import { createConnections } from "./connections.ts";
-import { createGatewayInstanceTokens, findPrincipal, type GatewayInstanceTokens } from "./instance-access.ts";
+import { createGatewayInstanceTokens } from "./instance-access.ts";
 import { createLateModules, type LateModules } from "./late-modules.ts";
 import { createLoopGuard } from "./loop-guard.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
+import { createPeople } from "./people-wiring.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { loadDiscovery } from "./search.ts";
 import { warnOfToolNames } from "./tool-names.ts";
@@ -50,6 +54,8 @@ export interface GatewayDeps {
   readonly store: Store;
   /** The gateway's own place in the store: catalogs, tokens of its instances, what was learned. No other gateway writes there. */
   readonly place: string;
+  /** The people, if they stand elsewhere than in the configuration: those of the configuration are then not looked at. */
+  readonly directory?: Directory | undefined;
 }
 
 /** Every part of a running gateway, made in order and stopped in the reverse of it. For `app` alone: nobody else is handed one. */
@@ -65,16 +71,17 @@ export interface GatewayParts extends AsyncDisposable {
   readonly subscriptions: Subscriptions;
   readonly mcp: McpFront;
   readonly namespaces: Namespaces;
-  readonly instanceTokens: GatewayInstanceTokens;
+  readonly instanceTokens: InstanceTokens;
   readonly metrics: Metrics;
   /** What is loaded when it is first needed, and whether it still can be. */
   readonly late: LateModules;
   readonly viewOf: (principal: Principal) => View;
-  readonly authenticator: () => Authenticator;
+  readonly authenticator: Authenticator;
+  readonly publicUrl: PublicUrl;
   /** How many tools of an instance its configuration lets anybody see. */
   readonly toolCount: (instance: Instance) => number;
   readonly rootsHint: RootsHint;
-  /** Tokens of logins in use, which no log may show. */
+  /** Tokens of logins in use, and values of people that stand elsewhere than in the configuration: no log may show them. */
   readonly secrets: () => ReadonlySet<string>;
   readonly config: () => Config;
   /** Brings everything in line with a configuration; the first call starts what has to be started. */
@@ -93,8 +100,10 @@ const stateLifetimeMs = 600_000;
 export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { log, clock } = deps;
   let config = first;
-  let authenticator = createAuthenticator(first);
+  const people = createPeople(first, deps.directory, log);
+  const { directory } = people;
   const { settings } = first;
+  const publicUrl = createPublicUrl(() => config.settings);
   const owner: Principal = Object.freeze({ ...localPrincipal });
   const events = createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
   const current = createCurrentCatalog();
@@ -103,7 +112,11 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   let known = { config: first, secrets: secretsOf(first) };
   const redactAll = (text: string): string => {
     if (known.config !== config) known = { config, secrets: secretsOf(config) };
-    return redact(redact(text, known.secrets), logins.secrets());
+    return redact(redact(text, known.secrets), secrets());
+  };
+  const secrets = (): ReadonlySet<string> => {
+    const ofPeople = directory.secrets();
+    return ofPeople.size === 0 ? logins.secrets() : new Set([...logins.secrets(), ...ofPeople]);
   };
   const late = createLateModules({ log, clock });
   const logins = createGatewayLogins({
@@ -136,6 +149,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     open: connections.open,
     loginOf: logins.loginOf,
     keeper: kept.catalogs,
+    people: directory,
     catalog: { get: (id) => current.get().instances.get(id), put: current.put, remove: current.remove },
     events,
     log,
@@ -172,7 +186,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const instanceTokens = createGatewayInstanceTokens({
     store: kept.tokens,
     inUrl: () => config.settings.auth.allowTokenInUrl,
-    authenticator: () => authenticator,
+    people,
     clock,
   });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
@@ -214,6 +228,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     clock,
   });
   const mcp = createMcpFront({
+    publicUrl,
     memory,
     settings,
     currentSettings: () => config.settings,
@@ -243,8 +258,24 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   };
   const cancelTicks = everySoOften(clock, () => config.settings.instances.idleCheckMs, tick);
 
+  /** Ends what people have opened who are not the same any more, then what runs for them. */
+  async function bringInLine(): Promise<ReconcileReport> {
+    mcp.endWhere(
+      (principal) => principal !== owner && !directory.isCurrent(principal),
+      () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
+    );
+    return await fleet.reconcile(config);
+  }
+
+  const forgetPeople = directory.onChange(() => {
+    bringInLine().catch((error: unknown) =>
+      log.error({ component: "people", err: error }, "what runs could not be brought in line with changed people"),
+    );
+  });
+
   async function stop(signal: AbortSignal): Promise<void> {
     cancelTicks();
+    forgetPeople();
     mcp.endWhere(
       () => true,
       () => new GatewayError("DRAINING", "the gateway is stopping"),
@@ -275,13 +306,14 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     metrics,
     late,
     viewOf,
-    authenticator: () => authenticator,
+    authenticator: people.authenticator,
+    publicUrl,
     toolCount: ({ id, server: { tools: rules } }) =>
       (current.get().instances.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter((tool) =>
         mayUse(owner, { rules, tool: tool.upstreamName }),
       ).length,
     rootsHint: createRootsHint({ fleet, events, log }),
-    secrets: logins.secrets,
+    secrets,
     config: () => config,
     get waitingStarts() {
       return starts.waiting;
@@ -292,16 +324,12 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     },
     async apply(next) {
       config = next;
-      authenticator = createAuthenticator(next, authenticator);
-      mcp.endWhere(
-        (principal) => principal !== owner && !authenticator.isCurrent(principal),
-        () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
-      );
+      people.follow(next);
       namespaces.warnOfCollisions(next);
-      const report = await fleet.reconcile(next);
+      const report = await bringInLine();
       events.emit({ type: "config.applied", atMs: clock.now(), file: next.file ?? "", ...report });
       // The one person of a local gateway is known before anybody calls; others find theirs loading at their first request.
-      const local = findPrincipal(authenticator, localPrincipal.id);
+      const local = directory.byId(localPrincipal.id);
       if (local !== undefined) void namespaces.loads.preload(local);
     },
     stop,

@@ -38,6 +38,7 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,
+    publicUrl: gateway.publicUrl,
     bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
     unready: () => undefined,
     onConnect,

@@ -1,30 +1,22 @@
-import type { IncomingMessage } from "node:http";
-import type { Authenticator } from "../people/identity/authenticator.ts";
 import { createInstanceTokens, type InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
-import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { InstanceTokenStore } from "../store/store.ts";
+import type { GatewayPeople } from "./people-wiring.ts";
 
-/** Instance tokens, and whom each stands for. */
-export interface GatewayInstanceTokens extends InstanceTokens {
-  /** The principal whose token the request carries. Throws UNAUTHORIZED, also when that principal is no longer there. */
-  authenticate(request: IncomingMessage, instance: InstanceId): Principal;
-}
-
+/** Instance tokens, kept in the gateway's place. */
 export function createGatewayInstanceTokens(deps: {
   readonly store: InstanceTokenStore;
   readonly inUrl: () => boolean;
-  /** As it is now: another one after each change of the configuration. */
-  readonly authenticator: () => Authenticator;
+  readonly people: Pick<GatewayPeople, "directory" | "lookUp">;
   readonly clock: Pick<Clock, "now">;
-}): GatewayInstanceTokens {
+}): InstanceTokens {
   const tokens = createInstanceTokens({
     store: deps.store,
     now: deps.clock.now,
     inUrl: deps.inUrl,
-    hashesOf: (principal) => deps.authenticator().holders.get(principal)?.hashes ?? [],
+    directory: deps.people.directory,
+    lookUp: deps.people.lookUp,
   });
   return {
     ...tokens,
@@ -34,17 +26,5 @@ export function createGatewayInstanceTokens(deps: {
           cause: error,
         });
       }),
-    authenticate(request, instance) {
-      const principal = findPrincipal(deps.authenticator(), tokens.verify(request, instance));
-      if (principal === undefined)
-        throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance");
-      return principal;
-    },
   };
-}
-
-/** The principal of that id as it may call now: always the object that the authenticator itself gives out. */
-export function findPrincipal(authenticator: Authenticator, id: string): Principal | undefined {
-  if (authenticator.open) return id === localPrincipal.id ? localPrincipal : undefined;
-  return authenticator.holders.get(id as PrincipalId)?.principal;
 }

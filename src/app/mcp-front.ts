@@ -6,6 +6,7 @@ import type { ClientInstances } from "../servers/instance/client-instances.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { createNamespacesExposure } from "../catalog/exposure/namespaces.ts";
 import { createAdmission } from "../front/http/admission.ts";
+import type { PublicUrl } from "../front/http/public-url.ts";
 import { createProfileOf } from "../front/mcp/client-profile.ts";
 import { createConversations } from "../front/mcp/conversation.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
@@ -37,6 +38,7 @@ import type { Principal } from "../kernel/principal.ts";
 export interface McpFrontDeps {
   /** Those of the start, for what cannot change while it runs. */
   readonly settings: Settings;
+  readonly publicUrl: PublicUrl;
   readonly currentSettings: () => Settings;
   readonly identity: { readonly name: string; readonly version: string };
   /** Ids of this gateway and of those behind it. */
@@ -121,6 +123,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.currentSettings().limits, clock);
   const parts: McpHttpDeps = {
+    publicUrl: deps.publicUrl,
     runner,
     legacy,
     listen,

@@ -12,8 +12,3 @@ export function refuseOpenBind(config: Config, host: string): void {
       `${host} can be reached from other machines, and nobody has to authenticate`,
     );
 }
-
-/** `http://host:port` of what listens there. */
-export function toUrl(host: string, port: number): string {
-  return `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
-}

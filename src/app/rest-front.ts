@@ -1,7 +1,6 @@
 import { secretsOf } from "../config/secrets.ts";
 import { redact } from "../records/pino-log.ts";
 import type { Log } from "../kernel/log.ts";
-import { toChallenge } from "../front/http/challenge.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import type { RunningRequest } from "../front/mcp/running-requests.ts";
 import { createRest } from "../front/rest/rest.ts";
@@ -14,9 +13,9 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   return createRest({
     version: gateway.version,
     settings: () => gateway.config().settings,
-    authenticate: (request) => gateway.authenticator().authenticate(request),
-    isOpen: () => gateway.authenticator().open,
-    challenge: toChallenge,
+    authenticate: gateway.authenticator.authenticate,
+    isOpen: () => gateway.authenticator.open,
+    publicUrl: gateway.publicUrl,
     admit: parts.admission.admit,
     track(principal, controller) {
       const running: RunningRequest = {

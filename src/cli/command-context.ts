@@ -47,6 +47,7 @@ function toConfigFlags(flags: GivenFlags): ConfigFlags {
   for (const [flag, key] of [
     ["host", "host"],
     ["port", "port"],
+    ["public-url", "publicUrl"],
     ["data-dir", "dataDir"],
     ["exposure", "exposure"],
     ["log-level", "logLevel"],

@@ -14,6 +14,7 @@ const texts: Readonly<Record<string, { readonly usage: string; readonly about: s
     options: `${common}
   --host H          address to listen on (default 127.0.0.1)
   --port P          port (default 3001; 0 lets the system choose)
+  --public-url URL  address that clients use, when a proxy stands in front
   --insecure        listen beyond this machine without a token
   --idle-exit S     end when nobody has used it for so many seconds
   --log-format F    json or pretty, on stderr (default: json; on a terminal warnings there, and all of it in a file)

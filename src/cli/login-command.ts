@@ -10,6 +10,7 @@ import { createOutgoing } from "../servers/logins/outgoing.ts";
 import { revokeTokens } from "../servers/logins/renew.ts";
 import type { GivenText } from "../config/given.ts";
 import { wantedFor } from "../servers/instance/wanted.ts";
+import { createConfigDirectory } from "../people/directory/config-directory.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
@@ -83,7 +84,11 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
     );
   const person = personOf(config, template, textOption(context, "principal"));
   if (typeof person === "string") return complain(person);
-  const wanted = wantedFor({ id: undefined, owner: person.owner, server: template }, config);
+  const wanted = wantedFor(
+    { id: undefined, owner: person.owner, server: template },
+    config.servers,
+    createConfigDirectory(config),
+  );
   if (wanted === undefined)
     return complain(`nobody is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
   const { transport } = wanted.server;

@@ -24,6 +24,7 @@ const serveOptions = {
   ...commonOptions,
   host: { type: "string" },
   port: { type: "string" },
+  "public-url": { type: "string" },
   insecure: { type: "boolean" },
   "idle-exit": { type: "string" },
   "log-format": { type: "string" },

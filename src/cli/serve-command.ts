@@ -2,11 +2,12 @@ import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { buildGateway, type Gateway } from "../app/gateway-face.ts";
-import { refuseOpenBind, toUrl } from "../app/open-bind.ts";
+import { refuseOpenBind } from "../app/open-bind.ts";
 import type { Owner } from "../app/owner.ts";
 import { refuseEndlessNesting } from "../app/nesting.ts";
 import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
+import { toUrl } from "../front/http/public-url.ts";
 import type { Log } from "../kernel/log.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -141,7 +142,9 @@ function tellPeople({ context, config, gateway, url, log, output, screen, stoppi
     return;
   }
   const { cwd } = context;
-  void reportStartup({ gateway, config, url, cwd, logFile: output.file, screen, stopping: stopping.asked });
+  // Through a proxy clients use another address than the one that is listened on.
+  const shown = config.settings.publicUrl ?? url;
+  void reportStartup({ gateway, config, url: shown, cwd, logFile: output.file, screen, stopping: stopping.asked });
 }
 
 /** The terminal may be gone while the gateway still drains. */

@@ -23,7 +23,7 @@ export function missingServersHelp({ file, servers }: Config, cwd: string): stri
 }
 
 export interface StartupReport {
-  readonly gateway: Pick<Gateway, "instances" | "overview" | "rootsHint">;
+  readonly gateway: Pick<Gateway, "instances" | "overview" | "rootsHint" | "isOpen">;
   readonly config: Config;
   readonly url: string;
   readonly cwd: string;
@@ -84,7 +84,7 @@ function toLastScreen({ gateway, config, url, cwd, logFile }: StartupReport, ove
     hints.map(({ server, hint }) => `  ${server} ${hint}\n`).join(""),
     [
       `  Address   ${url}/mcp`,
-      `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(config)}`,
+      `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(gateway)}`,
       `            (other clients and endpoints: ${url}/)`,
       ...(logFile === undefined ? [] : [`  Log       ${logFile}`]),
       "",
@@ -128,9 +128,8 @@ function toTotals({ servers, tokensFlat, tokensHere }: Overview): string {
     : `  ${counts} A model reads about ${toCount(tokensHere)} tokens of definitions, instead of ${toCount(tokensFlat)} for all tools.`;
 }
 
-function tokenHint({ settings, people }: Config): string {
-  const needsToken = settings.auth.tokenHashes.length > 0 || people.principals.size > 0;
-  return needsToken ? ' --header "Authorization: Bearer <token>"' : "";
+function tokenHint({ isOpen }: StartupReport["gateway"]): string {
+  return isOpen ? "" : ' --header "Authorization: Bearer <token>"';
 }
 
 function toCount(value: number): string {

@@ -107,6 +107,10 @@ export interface Settings {
   readonly allowedHosts: readonly string[];
   /** As browsers send them; `*` is every site. */
   readonly allowedOrigins: readonly string[];
+  /** The address that clients use, without a slash at its end; undefined when requests tell. */
+  readonly publicUrl?: string | undefined;
+  /** Addresses and ranges (CIDR) of the proxies whose `X-Forwarded-*` count. */
+  readonly trustedProxies?: readonly string[];
   readonly exposure: ExposureName;
   /** Slug of the one server that `/mcp` is transparently. */
   readonly transparent: string | undefined;

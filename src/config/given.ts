@@ -1,13 +1,16 @@
+import * as v from "valibot";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { ExposureName, LogLevel } from "./config.ts";
 import { longestMs, settingNumbers } from "./defaults.ts";
 import { exposureNames, logLevels } from "./settings-schema.ts";
 import type { Variables } from "./substitution.ts";
+import { publicAddress } from "./web-names.ts";
 
 /** What the command line gives, as it was typed. `--config` is `file` of {@link loadConfig}. */
 export interface ConfigFlags {
   readonly host?: string | undefined;
   readonly port?: string | undefined;
+  readonly publicUrl?: string | undefined;
   readonly dataDir?: string | undefined;
   readonly exposure?: string | undefined;
   readonly insecure?: boolean | undefined;
@@ -18,6 +21,7 @@ export interface ConfigFlags {
 export interface Given {
   readonly host: string | undefined;
   readonly port: number | undefined;
+  readonly publicUrl: string | undefined;
   readonly dataDir: string | undefined;
   readonly exposure: ExposureName | undefined;
   readonly insecure: boolean | undefined;
@@ -45,6 +49,7 @@ export function readGiven(flags: ConfigFlags, env: Variables): Given {
   return {
     host: toFilled(pick("--host", flags.host, "TOOLYARD_HOST")),
     port: toNumber(pick("--port", flags.port, "TOOLYARD_PORT"), settingNumbers.port),
+    publicUrl: toPublicUrl(pick("--public-url", flags.publicUrl, "TOOLYARD_PUBLIC_URL")),
     dataDir: toFilled(pick("--data-dir", flags.dataDir, "TOOLYARD_DATA_DIR")),
     exposure: toChoice(pick("--exposure", flags.exposure, "TOOLYARD_EXPOSURE"), exposureNames),
     insecure: flags.insecure ?? toBoolean(variable("TOOLYARD_INSECURE")),
@@ -58,6 +63,12 @@ export function readGiven(flags: ConfigFlags, env: Variables): Given {
       .filter((name) => name !== ""),
     parallelLoading: toBoolean(variable("TOOLYARD_ENABLE_PARALLEL_LOADING")),
   };
+}
+
+function toPublicUrl(source: GivenText | undefined): string | undefined {
+  if (!source) return undefined;
+  const read = v.safeParse(publicAddress, source.text);
+  return read.success ? read.output : fail(source, read.issues[0].message.replace(/^expected /, ""));
 }
 
 /** The text of a flag or variable, and which one it was. */

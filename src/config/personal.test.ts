@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, ServerSlug } from "../kernel/ids.ts";
-import type { People, ServerConfig, ServerOverrides, Transport } from "./config.ts";
+import type { People, ServerConfig, ServerOverrides, Settings, Transport } from "./config.ts";
 import { hashTransport } from "./hash.ts";
-import { personalServer } from "./personal.ts";
+import { createConfigDirectory } from "../people/directory/config-directory.ts";
+import { personalServer as mergePersonal, type PersonalServer } from "./personal.ts";
 
 const stdio: Transport = {
   kind: "stdio",
@@ -59,6 +60,13 @@ function people(user: ServerOverrides, team: ServerOverrides = {}): People {
     principals: new Map([["alice", alice]]),
     teams: new Map([["acme", new Map([["github", team]])]]),
   };
+}
+
+const settings = { auth: { tokenHashes: [], insecure: false, allowTokenInUrl: false } } as unknown as Settings;
+
+function personalServer(template: ServerConfig, members: People, id: string): PersonalServer {
+  const { valuesFor } = createConfigDirectory({ people: members, settings });
+  return mergePersonal(template, valuesFor(id as PrincipalId, template.slug));
 }
 
 const nobody: People = { principals: new Map(), teams: new Map() };

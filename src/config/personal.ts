@@ -1,4 +1,4 @@
-import type { HttpTransport, People, ServerConfig, ServerOverrides, StdioTransport, Transport } from "./config.ts";
+import type { HttpTransport, ServerConfig, ServerOverrides, StdioTransport, Transport } from "./config.ts";
 import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
 import { allowOverrides } from "./member-rules.ts";
@@ -12,6 +12,14 @@ export interface PersonalServer {
   readonly ignored: readonly string[];
 }
 
+/** What a person, and that person's team, have set for one server. */
+export interface PersonalValues {
+  readonly team: ServerOverrides | undefined;
+  readonly user: ServerOverrides | undefined;
+  /** Whether no people are configured, so that the template speaks for its one user. */
+  readonly isOnlyUser: boolean;
+}
+
 const none: ServerOverrides = Object.freeze({});
 
 /**
@@ -20,15 +28,13 @@ const none: ServerOverrides = Object.freeze({});
  * the user's own overrides and `required.team` from the team's or the user's, so that nobody works with another's secret by
  * mistake; only where no principals are configured the template speaks for its one user. Pure; never throws.
  */
-export function personalServer(server: ServerConfig, people: People, principalId: string): PersonalServer {
-  const person = people.principals.get(principalId);
-  const teamOverrides = (person?.team == null ? undefined : people.teams.get(person.team)?.get(server.slug)) ?? none;
-  const userOverrides = person?.servers.get(server.slug) ?? none;
+export function personalServer(server: ServerConfig, values: PersonalValues): PersonalServer {
+  const { team: teamOverrides = none, user: userOverrides = none, isOnlyUser } = values;
   const team = allowOverrides(server.transport, teamOverrides);
   const user = allowOverrides(server.transport, userOverrides);
 
   const transport = mergeTransport(server.transport, [team, user]);
-  const template = people.principals.size === 0 ? [server.transport] : [];
+  const template = isOnlyUser ? [server.transport] : [];
   const missing = [
     ...server.required.user.filter((path) => ![user, ...template].some((source) => has(source, path))),
     ...server.required.team.filter((path) => ![team, user, ...template].some((source) => has(source, path))),

@@ -12,7 +12,7 @@ import {
   type NumberRow,
 } from "./defaults.ts";
 import { overridesSchema } from "./server-entry.ts";
-import { hostName, webOrigin } from "./web-names.ts";
+import { addressRange, hostName, publicAddress, webOrigin } from "./web-names.ts";
 
 export const exposureNames = ["meta", "flat", "namespaces", "server"] as const;
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -82,6 +82,8 @@ export const settingsSchema = v.object({
   port: v.optional(numberOf(settingNumbers.port)),
   allowedHosts: v.optional(v.array(hostName)),
   allowedOrigins: v.optional(v.array(webOrigin)),
+  publicUrl: v.optional(publicAddress),
+  trustedProxies: v.optional(v.array(addressRange)),
   exposure: v.optional(v.picklist(exposureNames)),
   transparent: v.optional(filledText),
   dataDir: v.optional(filledText),

@@ -148,6 +148,44 @@ describe("flags, variables, file, defaults", () => {
     });
   });
 
+  test.each([
+    ["https://Tools.Example.com:443/", "https://tools.example.com"],
+    ["http://b\u00fccher.de:8080/yard/", "http://xn--bcher-kva.de:8080/yard"],
+    ["https://[::1]/a/b", "https://[::1]/a/b"],
+  ])("publicUrl %s becomes %s, from file, flag and variable", async (written, expected) => {
+    for (const loaded of [
+      loadValue({ toolyard: { publicUrl: written } }),
+      loadValue({ toolyard: { publicUrl: "http://other" } }, { env: { TOOLYARD_PUBLIC_URL: written } }),
+      loadValue({}, { flags: { publicUrl: written }, env: { TOOLYARD_PUBLIC_URL: "http://other" } }),
+    ])
+      expect((await loaded).settings.publicUrl).toBe(expected);
+  });
+
+  test.each([
+    ...[
+      "tools.example.com",
+      "ftp://h",
+      "https://",
+      "https://h/?a",
+      "https://h/#a",
+      "https://u@h",
+      "https://h/a b",
+      "",
+    ].map((written) => ["publicUrl", written, written] as const),
+    ...["proxy", "10.0.0.0/33", "::1/129", "10.0.0.0/8/8", "10.0.0.0/", "fe80::1%eth0"].map(
+      (written) => ["trustedProxies", [written], written] as const,
+    ),
+  ])("%s: %j is refused with its place", async (name, value, written) => {
+    await expect(loadText(`{ "toolyard": {\n"${name}": ${JSON.stringify(value)} } }`)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(new RegExp(`toolyard.json:2:\\d+: toolyard\\.${name}`)) as string,
+    });
+    if (name === "publicUrl" && written !== "")
+      await expect(loadValue({}, { env: { TOOLYARD_PUBLIC_URL: written } })).rejects.toMatchObject({
+        message: expect.stringContaining("TOOLYARD_PUBLIC_URL: expected an absolute URL") as string,
+      });
+  });
+
   test("namespaces: our own block before `namespaceSupport` and `performance`, variables before all", async () => {
     const theirs = {
       namespaceSupport: {

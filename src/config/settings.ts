@@ -123,6 +123,8 @@ export function buildSettings(source: SettingsSource): Settings {
     port: given.port ?? written.port ?? settingNumbers.port.value,
     allowedHosts: written.allowedHosts ?? [],
     allowedOrigins: written.allowedOrigins ?? [],
+    publicUrl: given.publicUrl ?? written.publicUrl,
+    trustedProxies: written.trustedProxies ?? [],
     ...chooseExposure(source),
     auth: toAuth(source),
     search: {

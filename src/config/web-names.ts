@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import * as v from "valibot";
 
@@ -18,6 +19,25 @@ export const webOrigin = v.pipe(
   v.nonEmpty('expected an origin as browsers send it, such as "https://app.example.com"; or "*"'),
 );
 
+/**
+ * The address that clients reach the gateway at: scheme, host and, where a proxy serves it below a path, that path. Becomes what a URL is
+ * begun with: without a slash at its end, the scheme's own port left out.
+ */
+export const publicAddress = v.pipe(
+  v.string(),
+  v.transform((written) => toPublicAddress(written.trim()) ?? ""),
+  v.nonEmpty(
+    'expected an absolute URL with http or https, a path if there is one, and nothing behind it, such as "https://tools.example.com"',
+  ),
+);
+
+/** An address, or a range of them in CIDR notation. */
+export const addressRange = v.pipe(
+  v.string(),
+  v.transform((written) => written.trim()),
+  v.check(isRange, 'expected an IP address or a range of them, such as "10.0.0.7" or "10.0.0.0/8"'),
+);
+
 /** The literal of an address of this machine without the brackets that a URL has around it, as a socket wants it. */
 export function withoutBrackets(host: string): string {
   return /^\[[^\]]*\]$/.test(host) ? host.slice(1, -1) : host;
@@ -36,6 +56,20 @@ function toOrigin(written: string): string | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/\\?#@]+\/?$/i.test(written) || !URL.canParse(written)) return undefined;
   const { origin } = new URL(written);
   return origin === "null" ? written.toLowerCase().replace(/\/$/, "") : origin;
+}
+
+/** Who writes a query, a fragment or a user there expects something of it that would not happen. */
+function toPublicAddress(written: string): string | undefined {
+  if (!/^https?:\/\/[^/\s]/i.test(written) || /[\s?#@\\]/.test(written) || !URL.canParse(written)) return undefined;
+  const { origin, pathname } = new URL(written);
+  return /\/\/|["<>]/.test(pathname) ? undefined : `${origin}${pathname.replace(/\/$/, "")}`;
+}
+
+function isRange(written: string): boolean {
+  const [address = "", bits, ...more] = written.split("/");
+  const version = isIP(address);
+  if (version === 0 || address.includes("%") || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 /** An underscore is in no domain's name, but in many a container's. */

@@ -116,6 +116,12 @@ export const failures = {
   },
   SESSION_UNKNOWN: { http: 404, rpc: -31116, retry: false, hint: "The session ended: initialize again." },
   SESSION_LIMIT: { http: 429, rpc: -31117, retry: true, hint: "End sessions with DELETE, or raise limits.sessions." },
+  DIRECTORY_UNAVAILABLE: {
+    http: 503,
+    rpc: -31119,
+    retry: true,
+    hint: "Try again in a moment. If it stays, look at what the people of this gateway are read from.",
+  },
   DRAINING: { http: 503, rpc: -31118, retry: true, hint: "The gateway is stopping: connect again in a moment." },
   // Finding
   TOOL_UNKNOWN: { http: 404, rpc: -31001, retry: false, hint: "List the tools to see what exists." },

@@ -47,6 +47,13 @@ describe("on a terminal", () => {
     expect(text).toContain(`  Log       ${logFile()}\n`);
   });
 
+  test("where a proxy stands in front, the last screen shows the address that clients use", async () => {
+    await using terminal = await serve({ bad: badServer() }, "--public-url", "https://tools.example.com/yard/");
+    await until(() => terminal.text().includes("Connect"));
+    expect(terminal.text()).toContain("  Address   https://tools.example.com/yard/mcp\n");
+    expect(terminal.text()).toContain("claude mcp add --transport http toolyard https://tools.example.com/yard/mcp\n");
+  });
+
   test("there are no JSON lines; the whole log stands in a file that only its owner can read", async () => {
     await using terminal = await serve({ bad: badServer(), broken });
     await until(() => terminal.text().includes("Connect"));

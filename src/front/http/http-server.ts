@@ -11,12 +11,20 @@ import { toClientFailure, toRawRefusal } from "./client-failure.ts";
 import { corsHeaders } from "./cors.ts";
 import { checkOrigin, type OriginRules } from "./origin.ts";
 import { refuseWithProblem } from "./problem.ts";
+import type { PublicUrl } from "./public-url.ts";
+import { whenFound } from "./when-found.ts";
 
 /** Everything that is not MCP; loaded at its first request, so that nobody waits for it who does not use it. */
 export type RestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** What the server in front of MCP has to know of an endpoint. */
+export interface HttpEndpoint {
+  readonly path: string;
+  readonly instance?: InstanceId;
+}
+
 /** MCP, as far as the server in front of it has to know. */
-export interface McpOverHttp<Endpoint extends { readonly instance?: InstanceId }> {
+export interface McpOverHttp<Endpoint extends HttpEndpoint> {
   readonly endpointOf: (path: string) => Endpoint | undefined;
   readonly handle: (
     request: IncomingMessage,
@@ -28,15 +36,16 @@ export interface McpOverHttp<Endpoint extends { readonly instance?: InstanceId }
   readonly refuse: (response: ServerResponse, failure: GatewayError, headers: readonly string[]) => void;
 }
 
-export interface HttpServerDeps<Endpoint extends { readonly instance?: InstanceId }> {
+export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly mcp: McpOverHttp<Endpoint>;
   readonly loadRest: () => Promise<RestHandler>;
   /** Answers `GET /` with what this is and where things are. */
   readonly frontPage: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  readonly authenticator: () => Authenticator;
-  /** For the endpoint of one instance. Throws UNAUTHORIZED. */
-  readonly authenticateInstance: (request: IncomingMessage, instance: InstanceId) => Principal;
+  readonly authenticator: Authenticator;
+  /** For the endpoint of one instance. Throws, or rejects with, UNAUTHORIZED. */
+  readonly authenticateInstance: (request: IncomingMessage, instance: InstanceId) => Principal | Promise<Principal>;
   readonly originRules: () => OriginRules;
+  readonly publicUrl: PublicUrl;
   /** How long a body may take to arrive (limits.bodyTimeoutMs). */
   readonly bodyTimeoutMs: number;
   /** Takes CONNECT requests; without it they are refused. */
@@ -68,9 +77,7 @@ const keepAliveTimeoutMs = 65_000;
 const mostHeaders = 200;
 
 /** node:http dispatches: one look at the path, no framework on the way of a call. */
-export function createHttpServer<Endpoint extends { readonly instance?: InstanceId }>(
-  deps: HttpServerDeps<Endpoint>,
-): HttpServer {
+export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpoint>): HttpServer {
   const sockets = new Set<Duplex>();
   let rest: RestHandler | undefined;
   let draining = false;
@@ -133,14 +140,30 @@ export function createHttpServer<Endpoint extends { readonly instance?: Instance
       response.writeHead(204, corsHeaders(request)).end();
       return;
     }
-    if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
+    refuseWhileDraining();
     if (request.headers.origin !== undefined)
       for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
-    const principal =
+    const found =
       endpoint.instance === undefined
-        ? deps.authenticator().authenticate(request)
+        ? deps.authenticator.authenticate(request)
         : deps.authenticateInstance(request, endpoint.instance);
-    deps.mcp.handle(request, response, endpoint, principal);
+    if (!(found instanceof Promise)) {
+      deps.mcp.handle(request, response, endpoint, found);
+      return;
+    }
+    whenFound({
+      found,
+      response,
+      enter(principal) {
+        refuseWhileDraining();
+        deps.mcp.handle(request, response, endpoint, principal);
+      },
+      refuse: (error) => refuseWith(request, response, error),
+    });
+  }
+
+  function refuseWhileDraining(): void {
+    if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
   }
 
   function ready(request: IncomingMessage, response: ServerResponse): void {
@@ -154,8 +177,7 @@ export function createHttpServer<Endpoint extends { readonly instance?: Instance
   }
 
   function handleRest(request: IncomingMessage, response: ServerResponse): void {
-    if (draining && request.method !== "GET" && request.method !== "HEAD")
-      throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
+    if (request.method !== "GET" && request.method !== "HEAD") refuseWhileDraining();
     if (rest !== undefined) {
       rest(request, response);
       return;
@@ -176,9 +198,12 @@ export function createHttpServer<Endpoint extends { readonly instance?: Instance
         { component: "front", operation: request.method ?? "", err: failure.cause ?? failure },
         failure.message,
       );
+    const endpoint = deps.mcp.endpointOf(pathOf(request.url ?? "/"));
     const challenge: Record<string, string> =
-      failure.code === "UNAUTHORIZED" ? { "WWW-Authenticate": toChallenge(request) } : {};
-    if (deps.mcp.endpointOf(pathOf(request.url ?? "/")) === undefined) refuseWithProblem(response, failure, challenge);
+      failure.code === "UNAUTHORIZED"
+        ? { "WWW-Authenticate": toChallenge(deps.publicUrl(request), endpoint?.path ?? "") }
+        : {};
+    if (endpoint === undefined) refuseWithProblem(response, failure, challenge);
     else deps.mcp.refuse(response, failure, Object.entries(challenge).flat());
     request.resume();
   }

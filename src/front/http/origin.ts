@@ -23,14 +23,23 @@ export function createOriginRules(options: {
   readonly host: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** Where clients are told to go: its host and its pages are the gateway's own. */
+  readonly publicUrl?: string | undefined;
 }): OriginRules {
   const own = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
+  const known = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
   const wildcard = own === "0.0.0.0" || own === "[::]";
   return {
     hosts: new Set(
-      [...loopbackHosts, ...(wildcard ? [] : [own]), ...options.allowedHosts].map((host) => host.toLowerCase()),
+      [...loopbackHosts, ...(wildcard ? [] : [own]), ...(known ? [known.hostname] : []), ...options.allowedHosts].map(
+        (host) => host.toLowerCase(),
+      ),
     ),
-    origins: new Set(options.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, ""))),
+    origins: new Set(
+      [...options.allowedOrigins, ...(known ? [known.origin] : [])].map((origin) =>
+        origin.toLowerCase().replace(/\/$/, ""),
+      ),
+    ),
     known: new Set(),
   };
 }
@@ -62,7 +71,7 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
 /** Same host and same port as the request itself: our own pages. */
 function isOwnOrigin(origin: string, host: string): boolean {
   const lower = origin.toLowerCase();
-  return lower === `http://${host.toLowerCase()}` || lower === `https://${host.toLowerCase()}`;
+  return /^https?:\/\//.test(lower) && lower.slice(lower.indexOf("//") + 2) === host.toLowerCase();
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

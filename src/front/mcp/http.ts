@@ -7,6 +7,7 @@ import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Admission } from "../http/admission.ts";
 import { readBody } from "../http/body.ts";
+import type { PublicUrl } from "../http/public-url.ts";
 import { readAccept } from "./accept.ts";
 import { answerBatch } from "./batch.ts";
 import type { Caller } from "./caller.ts";
@@ -37,6 +38,7 @@ export interface McpHttpDeps {
   readonly running: RunningRequests;
   readonly startupWait: StartupWait;
   readonly sessionlessClients: SessionlessClients;
+  readonly publicUrl: PublicUrl;
 }
 
 export type McpHttpHandler = (

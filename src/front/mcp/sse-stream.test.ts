@@ -32,6 +32,7 @@ async function open(keepAliveMs = 60_000): Promise<Both> {
     response,
     endpoint: { path: "/sse", exposure: metaExposure, sse: "stream" },
     principal: localPrincipal,
+    prefix: "",
     query: "",
     nowMs: 0,
     keepAliveMs,

@@ -35,6 +35,8 @@ export interface SseStreamOptions {
   readonly response: ServerResponse;
   readonly endpoint: Endpoint;
   readonly principal: Principal;
+  /** The path that a proxy serves the gateway below, before the path in the announced URL; usually empty. */
+  readonly prefix: string;
   /** What else the announced URL carries, from `&` on. */
   readonly query: string;
   readonly nowMs: number;
@@ -144,7 +146,7 @@ export function createSseStream(options: SseStreamOptions): SseStream {
   };
 
   response.writeHead(200, [...streamHeaders]);
-  write(`event: endpoint\ndata: ${endpoint.path}/messages?sessionId=${id}${options.query}\n\n`);
+  write(`event: endpoint\ndata: ${options.prefix}${endpoint.path}/messages?sessionId=${id}${options.query}\n\n`);
   const keepAlive = setInterval(() => isOver() || write(": keep-alive\n\n"), options.keepAliveMs);
   keepAlive.unref();
   response.once("close", () => {

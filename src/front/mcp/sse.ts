@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
+import { prefixOf } from "../http/public-url.ts";
 import { answerBatch } from "./batch.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -44,6 +45,7 @@ export function createMcpSse(deps: McpHttpDeps): McpSse {
       response,
       endpoint,
       principal,
+      prefix: prefixOf(deps.publicUrl(request)),
       query: tokenOf(request, endpoint),
       nowMs: deps.clock.monotonic(),
       keepAliveMs,

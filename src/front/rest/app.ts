@@ -3,6 +3,7 @@ import { parse as parseQuery } from "node:querystring";
 import type * as z from "zod";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { readBody } from "../http/body.ts";
+import { toChallenge } from "../http/challenge.ts";
 import { corsHeaders } from "../http/cors.ts";
 import type { RestHandler } from "../http/http-server.ts";
 import { refuseWithProblem } from "../http/problem.ts";
@@ -48,7 +49,10 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
     return;
   }
   if (request.method === "OPTIONS") throw unknownRoute();
-  const principal = deps.authenticate(request);
+  const found = deps.authenticate(request);
+  const principal = found instanceof Promise ? await found : found;
+  // Its client has gone while it was looked up: what is counted until the response closes would be counted for ever.
+  if (response.destroyed) return;
   response.once("close", deps.admit(principal));
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
@@ -125,7 +129,7 @@ function wrongMethod(place: Place, headers: Incoming["headers"]): GatewayError {
 function refuse(deps: RestDeps, { request, response, headers }: Incoming, failure: GatewayError): void {
   if (failure.code === "INTERNAL")
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
-  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = deps.challenge(request);
+  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = toChallenge(deps.publicUrl(request), "");
   refuseWithProblem(response, failure, headers);
   // What is left of a body that nobody read must not be taken for the next request.
   if (!request.readableEnded) request.resume();

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { View } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { PublicUrl } from "../http/public-url.ts";
 import type { Metrics } from "../../records/metrics.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
@@ -16,11 +17,11 @@ import type { Principal } from "../../kernel/principal.ts";
 export interface RestDeps {
   readonly version: string;
   readonly settings: () => Settings;
-  /** Throws UNAUTHORIZED. */
-  readonly authenticate: (request: IncomingMessage) => Principal;
+  /** Throws, or rejects with, UNAUTHORIZED. */
+  readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
   /** Whether nobody needs a credential: then everybody is the one local principal. */
   readonly isOpen: () => boolean;
-  readonly challenge: (request: IncomingMessage) => string;
+  readonly publicUrl: PublicUrl;
   /** Counts a principal's requests. Returns what ends this one. Throws RATE_LIMITED. */
   readonly admit: (principal: Principal) => () => void;
   /** Keeps a call among those that end when its principal goes: then it is aborted with the reason. Returns what ends this one. */

@@ -4,7 +4,7 @@ import type { RestDeps } from "./deps.ts";
 import { toOpenApi, type OpenApiDocument } from "./openapi.ts";
 import { toReferencePage } from "./reference-page.ts";
 import { referenceStyle } from "./reference-style.ts";
-import { publicRoute, type Route } from "./route.ts";
+import { publicRoute, type PublicRequest, type Route } from "./route.ts";
 
 /** A page without any script: it is text and links, with one style sheet of our own. */
 const pageHeaders: Headers = {
@@ -14,18 +14,35 @@ const pageHeaders: Headers = {
   "X-Frame-Options": "DENY",
 };
 
+interface Described {
+  readonly url: string;
+  readonly document: OpenApiDocument;
+  readonly json: CachedText;
+  /** By whether the examples send a token. */
+  readonly pages: Map<boolean, CachedText>;
+}
+
 /** The description of the routes: for programs, and as a page for people. Both are made when somebody first asks. */
 export function createDocumentationRoutes(deps: RestDeps, described: readonly Route[]): readonly Route[] {
-  let document: OpenApiDocument | undefined;
-  let json: CachedText | undefined;
-  const pages = new Map<boolean, CachedText>();
-  const describe = (): OpenApiDocument => (document ??= toOpenApi(described, deps.version));
-  const showJson = (): Answer => cachedAnswer((json ??= toCachedText(describe())));
+  let routes: ReturnType<typeof toOpenApi> | undefined;
+  let known: Described | undefined;
 
-  function showPage(): Answer {
+  /** What was made for the address that it was asked for under last: nearly always there is one. */
+  function describe({ raw }: PublicRequest): Described {
+    const url = deps.publicUrl(raw);
+    if (known?.url === url) return known;
+    const document: OpenApiDocument = { ...(routes ??= toOpenApi(described, deps.version)), servers: [{ url }] };
+    known = { url, document, json: toCachedText(document), pages: new Map() };
+    return known;
+  }
+
+  const showJson = (request: PublicRequest): Answer => cachedAnswer(describe(request).json);
+
+  function showPage(request: PublicRequest): Answer {
     const needsToken = !deps.isOpen();
+    const { pages, document } = describe(request);
     let page = pages.get(needsToken);
-    if (page === undefined) pages.set(needsToken, (page = withEntityTag(toReferencePage(describe(), { needsToken }))));
+    if (page === undefined) pages.set(needsToken, (page = withEntityTag(toReferencePage(document, { needsToken }))));
     return asPage(page, "text/html; charset=utf-8");
   }
 

@@ -9,8 +9,10 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
+import { toChallenge } from "../http/challenge.ts";
 import { corsHeaders } from "../http/cors.ts";
 import { refuseWithProblem } from "../http/problem.ts";
+import { whenFound } from "../http/when-found.ts";
 import type { RestDeps } from "./deps.ts";
 import { openEventStream, type EventStream } from "./event-response.ts";
 import { readExecution, restContext, toExecuteAnswer } from "./execute.ts";
@@ -53,11 +55,12 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
     const fail = (error: unknown): void => refuse(deps, request, response, toGatewayError(error), headers);
     try {
       const name = decodeName(segment);
-      const principal = deps.authenticate(request);
-      readBody(request, { bytes: deps.settings().limits.requestBodyBytes }, (error, body) => {
-        if (error !== undefined) fail(error);
-        else execute({ request, response, headers, principal, name }, body).catch(fail);
-      });
+      const found = deps.authenticate(request);
+      if (!(found instanceof Promise)) receive({ request, response, headers, principal: found, name }, fail);
+      else {
+        const enter = (principal: Principal): void => receive({ request, response, headers, principal, name }, fail);
+        whenFound({ found, response, enter, refuse: fail });
+      }
     } catch (error) {
       fail(error);
     }
@@ -70,6 +73,13 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
     readonly headers: Record<string, string>;
     readonly principal: Principal;
     readonly name: string;
+  }
+
+  function receive(incoming: Incoming, fail: (error: unknown) => void): void {
+    readBody(incoming.request, { bytes: deps.settings().limits.requestBodyBytes }, (error, body) => {
+      if (error !== undefined) fail(error);
+      else execute(incoming, body).catch(fail);
+    });
   }
 
   async function execute({ request, response, headers, principal, name }: Incoming, body: Buffer): Promise<void> {
@@ -137,7 +147,7 @@ function refuse(
   headers: Record<string, string>,
 ): void {
   if (failure.code === "INTERNAL") deps.reportFailure(failure, "POST /execute");
-  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = deps.challenge(request);
+  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = toChallenge(deps.publicUrl(request), "");
   refuseWithProblem(response, failure, headers);
   // What is left of a body that nobody read must not be taken for the next request.
   request.resume();

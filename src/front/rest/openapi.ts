@@ -41,7 +41,8 @@ export interface ApiOperation {
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
+  /** The gateway's address as whoever asked for the document knows it. */
+  readonly servers: readonly [{ readonly url: string }];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
@@ -51,8 +52,8 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
 }
 
-/** Describes the routes with the schemas that check their parameters. */
-export function toOpenApi(routes: readonly Route[], version: string): OpenApiDocument {
+/** Describes the routes with the schemas that check their parameters. Where they are served is said by whoever gives the document out. */
+export function toOpenApi(routes: readonly Route[], version: string): Omit<OpenApiDocument, "servers"> {
   const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, Record<string, ApiOperation>> = {};
   for (const route of routes) {
@@ -68,7 +69,6 @@ export function toOpenApi(routes: readonly Route[], version: string): OpenApiDoc
       description:
         "Every MCP server of a gateway, for programs that do not speak MCP. Failures are problem details (RFC 9457) with the gateway's own code.",
     },
-    servers: [{ url: "/" }],
     security: [{}, { token: [] }],
     components: {
       securitySchemes: {

@@ -1,9 +1,17 @@
 import * as z from "zod";
-import type { View } from "../../catalog/model/view.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
+import type { RestRequest } from "./route.ts";
+
+/** Where clients reach one instance alone, with a token of its own. */
+export const endpointSchema = {
+  endpoint: z
+    .string()
+    .describe("Where MCP clients reach this instance alone, with a token of its own: a path of the gateway."),
+  url: z.string().describe("The whole address of that endpoint, for a client's settings."),
+};
 
 export const instanceSchema = z
   .object({
@@ -15,7 +23,7 @@ export const instanceSchema = z
     dormant: z.boolean(),
     reason: z.string(),
     toolCount: z.int(),
-    endpoint: z.string().describe("Where MCP clients reach this instance alone, with a token of its own."),
+    ...endpointSchema,
   })
   .meta({ id: "Instance" });
 
@@ -39,7 +47,13 @@ export function findOwnInstance(deps: RestDeps, principal: Principal, id: string
   return instance;
 }
 
-export function describeInstance(instance: Instance, view: View, deps: RestDeps): z.output<typeof instanceSchema> {
+/** As whoever sent the request sees it. */
+export function describeInstance(
+  instance: Instance,
+  request: RestRequest,
+  deps: RestDeps,
+): z.output<typeof instanceSchema> {
+  const view = deps.viewOf(request.principal);
   const { status, dormant, reason, transport } = instance.statusView();
   return {
     id: instance.id,
@@ -50,12 +64,17 @@ export function describeInstance(instance: Instance, view: View, deps: RestDeps)
     dormant,
     reason: deps.redact(reason),
     toolCount: view.server(instance.server.slug)?.tools.length ?? 0,
-    endpoint: endpointOf(instance),
+    ...endpointOf(instance, request, deps),
   };
 }
 
-export function endpointOf(instance: Instance): string {
-  return `/i/${encodeURIComponent(instance.id)}/mcp`;
+export function endpointOf(
+  { id }: Instance,
+  { raw }: RestRequest,
+  { publicUrl }: RestDeps,
+): { readonly endpoint: string; readonly url: string } {
+  const endpoint = `/i/${encodeURIComponent(id)}/mcp`;
+  return { endpoint, url: `${publicUrl(raw)}${endpoint}` };
 }
 
 /** How long restarting or listing may take; it goes on when the client leaves, because others may wait for the same. */

@@ -1,4 +1,5 @@
 import { escapeHtml } from "../http/escape-html.ts";
+import { prefixOf } from "../http/public-url.ts";
 import type { ApiOperation, ApiParameter, JsonSchema, OpenApiDocument } from "./openapi.ts";
 import { toProperties, toTypeHtml } from "./schema-html.ts";
 
@@ -17,7 +18,8 @@ interface PageOptions {
  * The OpenAPI document as a page for people: operations by tag, with parameters, answers and a command to try, then all schemas.
  */
 export function toReferencePage(document: OpenApiDocument, options: PageOptions): string {
-  const { info, components } = document;
+  const { info, components, servers } = document;
+  const prefix = escapeHtml(prefixOf(servers[0].url));
   const groups = byTag(document);
   const sections = [...groups].map(
     ([tag, operations]) =>
@@ -26,10 +28,10 @@ export function toReferencePage(document: OpenApiDocument, options: PageOptions)
   const schemas = Object.entries(components.schemas).map(([name, schema]) => toSchemaSection(name, schema));
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escapeHtml(info.title)} API</title><link rel="stylesheet" href="/documentation/style.css"></head>
+<title>${escapeHtml(info.title)} API</title><link rel="stylesheet" href="${prefix}/documentation/style.css"></head>
 <body>${toNavigation(groups, Object.keys(components.schemas))}
 <main><h1>${escapeHtml(info.title)} API <small>${escapeHtml(info.version)}</small></h1>
-<p>${withCode(info.description)}</p>${toPreparation(options)}
+<p>${withCode(info.description)}</p>${toPreparation(prefix, options)}
 ${sections.join("\n")}
 <h2>Schemas</h2>${schemas.join("\n")}</main></body></html>
 `;
@@ -59,9 +61,9 @@ function toNavigation(groups: ReadonlyMap<string, readonly Described[]>, schemas
   return `<nav>${operations.join("")}${list("Schemas", named)}</nav>`;
 }
 
-function toPreparation({ needsToken }: PageOptions): string {
+function toPreparation(prefix: string, { needsToken }: PageOptions): string {
   const token = needsToken ? ", and <code>TOKEN</code> to your token" : "";
-  return `<p>The same as a file for generators of clients: <a href="/openapi.json">OpenAPI 3.1</a>.
+  return `<p>The same as a file for generators of clients: <a href="${prefix}/openapi.json">OpenAPI 3.1</a>.
 To try the examples, set <code>TOOLYARD</code> to the address of this page without <code>/documentation</code>${token}.</p>`;
 }
 

@@ -8,6 +8,7 @@ import {
   actionTimeoutMs,
   describeInstance,
   endpointOf,
+  endpointSchema,
   findInstance,
   findOwnInstance,
   instanceSchema,
@@ -31,7 +32,7 @@ const instanceToken = z
   .object({
     token: z.string().describe("Shown only now."),
     instance: z.string(),
-    endpoint: z.string(),
+    ...endpointSchema,
   })
   .meta({ id: "InstanceToken" });
 
@@ -58,9 +59,10 @@ function listInstances(deps: RestDeps): Route {
       summary: "All instances",
       responses: answers(instanceList, "Instances of whoever asks.", [304]),
     },
-    handle({ principal }) {
-      const view = deps.viewOf(principal);
-      const instances = deps.instancesOf(principal).map((instance) => describeInstance(instance, view, deps));
+    handle(request) {
+      const instances = deps
+        .instancesOf(request.principal)
+        .map((instance) => describeInstance(instance, request, deps));
       return cachedAnswer(toCachedText({ instances }));
     },
   });
@@ -77,10 +79,10 @@ function showInstance(deps: RestDeps): Route {
       summary: "One instance",
       responses: answers(instanceDetails, "The instance.", [304, 404]),
     },
-    handle({ principal, params: { id } }) {
-      const instance = findInstance(deps, principal, id);
+    handle(request) {
+      const instance = findInstance(deps, request.principal, request.params.id);
       const stderr = instance.stderr.map(deps.redact);
-      return cachedAnswer(toCachedText({ ...describeInstance(instance, deps.viewOf(principal), deps), stderr }));
+      return cachedAnswer(toCachedText({ ...describeInstance(instance, request, deps), stderr }));
     },
   });
 }
@@ -125,10 +127,10 @@ function runAction(deps: RestDeps, { name, summary, find, run }: Action): Route 
       summary,
       responses: answers(instanceSchema, "The instance as it stands then.", executing),
     },
-    async handle({ principal, params: { id } }) {
-      const instance = find(deps, principal, id);
+    async handle(request) {
+      const instance = find(deps, request.principal, request.params.id);
       await run(instance, abortAfter(actionTimeoutMs));
-      return jsonAnswer(describeInstance(instance, deps.viewOf(principal), deps));
+      return jsonAnswer(describeInstance(instance, request, deps));
     },
   });
 }
@@ -147,10 +149,10 @@ function issueToken(deps: RestDeps): Route {
       description: "Shown only in this answer. It reaches this instance and nothing else, as whoever asked for it.",
       responses: answers(instanceToken, "The token.", [404]),
     },
-    async handle({ principal, params: { id } }) {
-      const instance = findInstance(deps, principal, id);
-      const token = await deps.issueToken(instance.id, principal);
-      const issued = { token, instance: instance.id, endpoint: endpointOf(instance) };
+    async handle(request) {
+      const instance = findInstance(deps, request.principal, request.params.id);
+      const token = await deps.issueToken(instance.id, request.principal);
+      const issued = { token, instance: instance.id, ...endpointOf(instance, request, deps) };
       return jsonAnswer(issued, { "Cache-Control": "no-store" });
     },
   });

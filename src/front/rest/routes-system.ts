@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import { metadataPath, toResource } from "../http/challenge.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { answers } from "./responses.ts";
@@ -9,8 +10,6 @@ import { splitTarget } from "./router.ts";
 import * as schemas from "./schemas.ts";
 
 const tag = "Gateway";
-
-const metadataPath = "/.well-known/oauth-protected-resource";
 
 const resourceMetadata = z
   .object({
@@ -24,7 +23,12 @@ const resourceMetadata = z
 
 /** What whoever runs the gateway looks at, and what clients read before they have a token. */
 export function createSystemRoutes(deps: RestDeps): readonly Route[] {
-  return [showMetrics(deps), showInside(deps), showMetadata(metadataPath), showMetadata(`${metadataPath}/*`)];
+  return [
+    showMetrics(deps),
+    showInside(deps),
+    showMetadata(deps, metadataPath),
+    showMetadata(deps, `${metadataPath}/*`),
+  ];
 }
 
 /** Figures of all principals together are for those who run the gateway. Throws FORBIDDEN. */
@@ -68,7 +72,7 @@ function showInside(deps: RestDeps): Route {
 }
 
 /** For the resource at `/mcp`, and for any other by its path behind the well-known one; described once. */
-function showMetadata(path: string): Route {
+function showMetadata({ publicUrl }: RestDeps, path: string): Route {
   const operation = {
     id: "showResourceMetadata",
     tag,
@@ -80,9 +84,9 @@ function showMetadata(path: string): Route {
     path,
     ...(path === metadataPath ? { operation } : {}),
     handle({ raw }) {
-      const resource = splitTarget(raw.url ?? "/").path.slice(metadataPath.length);
+      const behind = splitTarget(raw.url ?? "/").path.slice(metadataPath.length);
       const metadata = {
-        resource: `http://${raw.headers.host ?? "localhost"}${resource === "" ? "/mcp" : resource}`,
+        resource: toResource(publicUrl(raw), behind),
         resource_name: "Toolyard",
         bearer_methods_supported: ["header"],
       };

@@ -1,16 +1,22 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { InstanceTokenRecord, InstanceTokenStore } from "../../store/store.ts";
+import type { Directory } from "../directory/directory.ts";
 import { readBearer } from "./authenticator.ts";
+import type { LookUp } from "./look-ups.ts";
 
 /** Credentials for the endpoint of one instance (`/i/{instance}/mcp`). */
 export interface InstanceTokens {
   /** A new token, shown only here. Resolves once its hash is kept. */
   issue(instance: InstanceId, principal: PrincipalId): Promise<string>;
-  /** Whose token the request carries. Throws UNAUTHORIZED, which says nothing of why. */
-  verify(request: IncomingMessage, instance: InstanceId): PrincipalId;
+  /**
+   * Whose token the request carries: at once when that person is at hand, otherwise once the directory has answered. Throws, or
+   * rejects with, UNAUTHORIZED, which says nothing of why.
+   */
+  authenticate(request: IncomingMessage, instance: InstanceId): Principal | Promise<Principal>;
   /** Takes back the principal's tokens of an instance; how many there were. */
   revoke(instance: InstanceId, principal: PrincipalId): Promise<number>;
 }
@@ -23,8 +29,8 @@ const mostPerInstance = 20;
 export function createInstanceTokens(options: {
   readonly store: InstanceTokenStore;
   readonly now: () => number;
-  /** Hashes, in hexadecimal digits, of the tokens that the principal has now; none for a gateway that is open. */
-  readonly hashesOf: (principal: PrincipalId) => readonly string[];
+  readonly directory: Directory;
+  readonly lookUp: LookUp;
   /** Whether `?token=` is taken (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
 }): InstanceTokens {
   let records: Map<string, InstanceTokenRecord> | undefined;
@@ -47,7 +53,7 @@ export function createInstanceTokens(options: {
   }
 
   function credentialsOf(principal: PrincipalId): string[] {
-    return options.hashesOf(principal).map((hash) => hash.slice(0, 16));
+    return options.directory.credentialsOf(principal).map((hash) => hash.slice(0, 16));
   }
 
   function isStillGood({ principal, madeUnder }: InstanceTokenRecord): boolean {
@@ -59,28 +65,30 @@ export function createInstanceTokens(options: {
   return {
     async issue(instance, principal) {
       const token = `${prefix}${randomBytes(32).toString("hex")}`;
-      const hash = sha256(token).toString("hex");
+      const hash = sha256(token);
       for (const record of own(instance, principal).slice(0, 1 - mostPerInstance)) known().delete(record.hash);
       known().set(hash, { hash, instance, principal, createdAtMs: options.now(), madeUnder: credentialsOf(principal) });
       await keep();
       return token;
     },
-    verify(request, instance) {
+    authenticate(request, instance) {
       const token = readBearer(request) ?? (options.inUrl() ? tokenInUrl(request) : undefined);
-      const hash = token !== undefined && tokenForm.test(token) ? sha256(token) : undefined;
-      const record = hash === undefined ? undefined : known().get(hash.toString("hex"));
-      if (
-        hash === undefined ||
-        record === undefined ||
-        !timingSafeEqual(hash, Buffer.from(record.hash, "hex")) ||
-        record.instance !== instance ||
-        !isStillGood(record)
-      ) {
-        throw new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance", {
-          hint: "Send Authorization: Bearer <instance token>; POST /api/instances/{id}/token makes one.",
-        });
+      const record = token !== undefined && tokenForm.test(token) ? known().get(sha256(token)) : undefined;
+      if (record === undefined || record.instance !== instance) throw unauthorized();
+      const { directory, lookUp } = options;
+      const { elsewhere } = directory;
+      const principal = directory.byId(record.principal);
+      if (principal !== undefined) {
+        if (!isStillGood(record)) throw unauthorized();
+        return principal;
       }
-      return record.principal;
+      if (elsewhere === undefined) throw unauthorized();
+      const find = async (signal: AbortSignal): Promise<Principal | undefined> => {
+        const found = await elsewhere.byId(record.principal, signal);
+        // The token may have been taken back while the directory was asked, and what it was made under is known only now.
+        return known().get(record.hash) === record && isStillGood(record) ? found : undefined;
+      };
+      return lookUp(request, find, unauthorized);
     },
     async revoke(instance, principal) {
       const gone = own(instance, principal);
@@ -96,6 +104,12 @@ function tokenInUrl(request: IncomingMessage): string | undefined {
   return query === undefined ? undefined : (new URLSearchParams(query).get("token") ?? undefined);
 }
 
-function sha256(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+function sha256(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function unauthorized(): GatewayError {
+  return new GatewayError("UNAUTHORIZED", "this endpoint needs a token of its instance", {
+    hint: "Send Authorization: Bearer <instance token>; POST /api/instances/{id}/token makes one.",
+  });
 }

@@ -4,6 +4,7 @@ import { settle } from "../../../test/harness/manual-clock.ts";
 import type { Config, Person, ServerConfig, ServerOverrides, Settings } from "../../config/config.ts";
 import type { PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
+import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 
 const never = new AbortController().signal;
@@ -26,7 +27,7 @@ function configOf(servers: readonly ServerConfig[], people: Readonly<Record<stri
   return {
     file: undefined,
     servers,
-    settings: {} as Settings,
+    settings: { auth: { tokenHashes: [] } } as unknown as Settings,
     people: { principals: new Map(principals), teams: new Map() },
     warnings: [],
   };
@@ -40,7 +41,13 @@ const withToken = (token: string): Partial<Person> => ({
 });
 
 async function fleetIn(world: FakeWorld, config: Config): Promise<Fleet> {
-  const fleet = createFleet(world.deps);
+  const people = createConfigDirectory(config);
+  const fleet = createFleet({ ...world.deps, people });
+  const { reconcile } = fleet;
+  fleet.reconcile = async (next) => {
+    people.follow(next as Config);
+    return await reconcile(next);
+  };
   await fleet.reconcile(config);
   await settle();
   return fleet;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StatusView, ViewSource } from "../../catalog/model/view.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createClientInstances, type ClientInstances } from "./client-instances.ts";
 import { createInstance } from "./create-instance.ts";
@@ -10,12 +10,12 @@ import type { InstanceDeps } from "./instance-deps.ts";
 import type { Users } from "./users.ts";
 import { configuredRoots, openWithRoots } from "./roots-source.ts";
 import type { RemovalReason } from "./state.ts";
-import { differs, hasLostToken, wantedFor, type Wanted } from "./wanted.ts";
+import { differs, hasLostToken, wantedFor, type Owners, type Wanted } from "./wanted.ts";
 
 /** All instances: which there should be for a configuration and its people, and which there are. Keyed by instance, never by slug alone. */
 export interface Fleet extends ViewSource, AsyncDisposable {
-  /** Brings what runs in line with the configuration. What did not change is not touched; what ends need not have ended yet. */
-  reconcile(config: Config): Promise<ReconcileReport>;
+  /** Brings what runs in line with the configuration, and with the people as they are now. What did not change is not touched; what ends need not have ended yet. */
+  reconcile(config: FleetConfig): Promise<ReconcileReport>;
   get(id: InstanceId): Instance | undefined;
   /** Those of single clients, beside the ones that views are made of. */
   readonly clients: ClientInstances;
@@ -31,6 +31,13 @@ export interface Fleet extends ViewSource, AsyncDisposable {
   tick(): void;
 }
 
+/** What a configuration says of instances. */
+export type FleetConfig = Pick<Config, "servers">;
+
+export interface FleetDeps extends Omit<InstanceDeps, "onChange"> {
+  readonly people: Owners;
+}
+
 export interface ReconcileReport {
   readonly added: number;
   readonly changed: number;
@@ -40,7 +47,8 @@ export interface ReconcileReport {
 /** A first search waits for servers that have never been seen, this long at most (docs/design.md, "Starting"). */
 const longestWaitMs = 2_000;
 
-export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
+export function createFleet(deps: FleetDeps): Fleet {
+  const { people } = deps;
   const instances = new Map<InstanceId, Instance>();
   const perPrincipal = new Map<string, readonly Instance[]>();
   /** What has been removed and may still be stopping: its successor waits for it. */
@@ -49,20 +57,23 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   const users = new Map<InstanceId, Users>();
   const clients = createClientInstances(deps);
   const adoptions = new Map<string, Promise<void>>();
-  let config: Config | undefined;
+  /** Hashes of the tokens that the owners of personal instances had when those were looked at last. */
+  const credentials = new Map<PrincipalId, readonly string[]>();
+  let config: FleetConfig | undefined;
   let statusVersion = 0;
   const onChange = (): void => {
     statusVersion += 1;
   };
 
-  async function reconcile(next: Config): Promise<ReconcileReport> {
+  async function reconcile(next: FleetConfig): Promise<ReconcileReport> {
     const before = config;
     config = next;
     perPrincipal.clear();
     const work: Promise<void>[] = [];
     for (const instance of instances.values()) {
-      const wanted = wantedFor(instance, next);
-      if (wanted === undefined || differs(instance, wanted) || hasLostToken(instance, before, next)) {
+      const wanted = wantedFor(instance, next.servers, people);
+      const lost = hasLostToken(instance, credentials.get(instance.owner as PrincipalId) ?? [], people);
+      if (wanted === undefined || differs(instance, wanted) || lost) {
         // A file of what is no longer configured would be kept for nobody.
         if (wanted === undefined) work.push(deps.keeper.remove(instance.id));
         instance.users.processEnded("its configuration changed");
@@ -71,6 +82,7 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
         work.push(instance.reconfigure(wanted.server));
       }
     }
+    for (const owner of credentials.keys()) noteCredentials(owner);
     for (const server of next.servers) {
       const id = sharedId(server);
       if (server.scope === "shared" && !instances.has(id)) work.push(add({ id, owner: null, server, missing: [] }));
@@ -115,12 +127,19 @@ export function createFleet(deps: Omit<InstanceDeps, "onChange">): Fleet {
   }
 
   function ownInstance(principal: Principal, template: ServerConfig): readonly Instance[] {
-    const current = config as Config;
-    const wanted = wantedFor({ owner: principal.id, server: template, id: undefined }, current);
+    const servers = config?.servers ?? [];
+    const wanted = wantedFor({ owner: principal.id, server: template, id: undefined }, servers, people);
     // Somebody who was removed while a request of theirs was on its way.
     if (wanted === undefined) return [];
+    if (!credentials.has(principal.id)) noteCredentials(principal.id);
     if (!instances.has(wanted.id)) noteAdoption(principal, add(wanted));
     return [instances.get(wanted.id) as Instance];
+  }
+
+  /** Whoever is no longer there is forgotten. */
+  function noteCredentials(owner: PrincipalId): void {
+    if (people.byId(owner) === undefined) credentials.delete(owner);
+    else credentials.set(owner, people.credentialsOf(owner));
   }
 
   function noteAdoption({ id }: Principal, adding: Promise<void>): void {
@@ -173,7 +192,7 @@ function sharedId(server: ServerConfig): InstanceId {
   return server.slug as string as InstanceId;
 }
 
-function report(before: Config | undefined, after: Config): ReconcileReport {
+function report(before: FleetConfig | undefined, after: FleetConfig): ReconcileReport {
   const old = new Map((before?.servers ?? []).map((server) => [server.slug as string, server]));
   const kept = new Set(after.servers.map((server) => server.slug as string));
   return {

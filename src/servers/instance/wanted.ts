@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Config, ServerConfig } from "../../config/config.ts";
-import { personalServer } from "../../config/personal.ts";
+import type { ServerConfig } from "../../config/config.ts";
+import { personalServer, type PersonalValues } from "../../config/personal.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import { localPrincipal } from "../../kernel/principal.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { InstanceState } from "./state.ts";
 
 /** An instance as the configuration wants it. */
@@ -14,6 +14,15 @@ export interface Wanted {
   readonly missing: readonly string[];
 }
 
+/** The people that instances are made for, as they are now. */
+export interface Owners {
+  /** Undefined for somebody who is not there. */
+  byId(owner: PrincipalId): Pick<Principal, "team"> | undefined;
+  valuesFor(owner: PrincipalId, slug: string): PersonalValues;
+  /** Hashes of the tokens that a person has. */
+  credentialsOf(owner: PrincipalId): readonly string[];
+}
+
 interface Running {
   /** Undefined for one that is still to be made. */
   readonly id: InstanceId | undefined;
@@ -21,16 +30,20 @@ interface Running {
   readonly server: ServerConfig;
 }
 
-/** What the configuration wants in place of an instance; undefined when it wants none: server, scope, person or team are others now. Pure. */
-export function wantedFor({ id, owner, server }: Running, config: Config): Wanted | undefined {
-  const template = config.servers.find(({ slug }) => slug === server.slug);
+/** What the configuration and its people want in place of an instance; undefined when they want none: server, scope, person or team are others now. */
+export function wantedFor(
+  { id, owner, server }: Running,
+  servers: readonly ServerConfig[],
+  people: Owners,
+): Wanted | undefined {
+  const template = servers.find(({ slug }) => slug === server.slug);
   if (template === undefined || (template.scope !== "shared") !== (owner !== null)) return undefined;
   if (owner === null) return { id: template.slug as string as InstanceId, owner, server: template, missing: [] };
-  const person = config.people.principals.get(owner);
+  const person = people.byId(owner);
   if (person === undefined && owner !== localPrincipal.id) return undefined;
   const wantedId = personalId(template, owner, person?.team ?? null);
   if (id !== undefined && id !== wantedId) return undefined;
-  const personal = personalServer(template, config.people, owner);
+  const personal = personalServer(template, people.valuesFor(owner, template.slug));
   return { id: wantedId, owner, server: personal.server, missing: personal.missing };
 }
 
@@ -49,15 +62,18 @@ export function differs(
   );
 }
 
-/** A token that was taken away must not leave anything running that its holder started. */
+/**
+ * A token that was taken away must not leave anything running that its holder started. What belongs to `local` stays: the gateway's
+ * owner uses it without a token too.
+ */
 export function hasLostToken(
-  instance: { readonly owner: PrincipalId | null },
-  before: Config | undefined,
-  after: Config,
+  { owner }: { readonly owner: PrincipalId | null },
+  before: readonly string[],
+  people: Owners,
 ): boolean {
-  if (instance.owner === null) return false;
-  const now = after.people.principals.get(instance.owner)?.tokenHashes ?? [];
-  return (before?.people.principals.get(instance.owner)?.tokenHashes ?? []).some((hash) => !now.includes(hash));
+  if (owner === null || owner === localPrincipal.id) return false;
+  const now = people.credentialsOf(owner);
+  return before.some((hash) => !now.includes(hash));
 }
 
 /** `{server}-{team}-{user}-{id}`: the id keeps apart what the readable parts might blend. */

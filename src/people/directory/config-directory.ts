@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Config } from "../../config/config.ts";
+import type { PersonalValues } from "../../config/personal.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
+import type { Directory } from "./directory.ts";
+
+/** The people of a configuration: all of them are at hand, and change only with it. */
+export interface ConfigDirectory extends Directory {
+  /** Takes the people of another configuration in place of those until now. */
+  follow(config: PeopleConfig): void;
+}
+
+/** What a configuration says of people. */
+export type PeopleConfig = Pick<Config, "people" | "settings">;
+
+interface Holder {
+  readonly principal: Principal;
+  readonly hashes: readonly string[];
+}
+
+/** Its people's values stand in the configuration. */
+const none: ReadonlySet<string> = new Set();
+
+type Holders = ReadonlyMap<PrincipalId, Holder>;
+
+export function createConfigDirectory(first: PeopleConfig): ConfigDirectory {
+  let people = first.people;
+  let holders = readHolders(first, new Map());
+  let tokens = indexTokens(holders);
+
+  return {
+    get open() {
+      return holders.size === 0;
+    },
+    // A hash that is found is equal: nothing is compared that could be guessed byte by byte.
+    byToken: (hash) => tokens.get(hash),
+    byId(id) {
+      if (holders.size === 0) return id === localPrincipal.id ? localPrincipal : undefined;
+      return holders.get(id)?.principal;
+    },
+    isCurrent: (principal) =>
+      principal === localPrincipal ? holders.size === 0 : holders.get(principal.id)?.principal === principal,
+    credentialsOf: (id) => holders.get(id)?.hashes ?? [],
+    valuesFor: (id, slug): PersonalValues => {
+      const person = people.principals.get(id);
+      return {
+        team: person?.team == null ? undefined : people.teams.get(person.team)?.get(slug),
+        user: person?.servers.get(slug),
+        isOnlyUser: people.principals.size === 0,
+      };
+    },
+    secrets: () => none,
+    onChange: () => () => undefined,
+    follow(config) {
+      people = config.people;
+      holders = readHolders(config, holders);
+      tokens = indexTokens(holders);
+    },
+  };
+}
+
+/** Who has lost no token since `before`, and is otherwise the same, keeps the same object; for anybody else there is a new one. */
+function readHolders({ settings, people }: PeopleConfig, before: Holders): Holders {
+  const holders = new Map<PrincipalId, Holder>();
+  const enter = (tokenHashes: readonly string[], wanted: Principal): void => {
+    const hashes = tokenHashes.map((hash) => hash.replace(/^sha256:/, "").toLowerCase());
+    const known = before.get(wanted.id);
+    const stays =
+      known !== undefined &&
+      isDeepStrictEqual({ ...known.principal }, wanted) &&
+      known.hashes.every((hash) => hashes.includes(hash));
+    holders.set(wanted.id, { hashes, principal: stays ? known.principal : Object.freeze({ ...wanted }) });
+  };
+  if (settings.auth.tokenHashes.length > 0) enter(settings.auth.tokenHashes, { ...localPrincipal });
+  for (const { id, team, roles, tokenHashes } of people.principals.values())
+    enter(tokenHashes, { id, team, roles, scopes: [] });
+  return holders;
+}
+
+function indexTokens(holders: Holders): ReadonlyMap<string, Principal> {
+  const tokens = new Map<string, Principal>();
+  for (const { principal, hashes } of holders.values()) for (const hash of hashes) tokens.set(hash, principal);
+  return tokens;
+}
