@@ -1,0 +1,66 @@
+import { createCurrentCatalog } from "../catalog/model/current.ts";
+import type { InstanceCatalog } from "../catalog/model/snapshot.ts";
+import { createViews, type View } from "../catalog/model/view.ts";
+import { createDiscovery, type Discovery } from "../catalog/discovery/discovery.ts";
+import type { Config } from "../config/config.ts";
+import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
+import { mayUse } from "../engine/policy/tool-rules.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { InstanceId } from "../kernel/ids.ts";
+import type { LoadLate } from "../kernel/late-module.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Principal } from "../kernel/principal.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { loadDiscovery } from "./search.ts";
+
+/** What is known of servers: filled by their instances, read by everybody. */
+export type CatalogOf = ReturnType<typeof createCatalog>;
+
+export function createCatalog() {
+  const current = createCurrentCatalog();
+  return {
+    current: current.get,
+    get: (id: InstanceId): InstanceCatalog | undefined => current.get().instances.get(id),
+    put: current.put,
+    remove: current.remove,
+  };
+}
+
+export interface ViewsDeps {
+  readonly config: () => Config;
+  readonly catalog: CatalogOf;
+  readonly fleet: Fleet;
+  /** Asked when a view is made: what loads namespaces is made from views itself. */
+  readonly loads: () => NamespaceLoads;
+}
+
+/** What each principal sees of the catalog. */
+export function createViewOf({ config, catalog, fleet, loads }: ViewsDeps): (principal: Principal) => View {
+  const rulesOf = (instance: string) => fleet.get(instance as InstanceId)?.server.tools;
+  return createViews(
+    catalog.current,
+    fleet,
+    (principal, statusView, tool) => {
+      const rules = rulesOf(statusView.instance);
+      return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
+    },
+    { loaded: (principal) => loads().of(principal), bareNames: () => config().settings.namespaces },
+  );
+}
+
+export interface SearchesDeps {
+  readonly settings: Config["settings"];
+  readonly fleet: Fleet;
+  readonly store: GatewayStore;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly loadLate: LoadLate;
+}
+
+/** Searches; their engine is loaded at the first one. */
+export function createSearches({ settings, fleet, store, log, clock, loadLate }: SearchesDeps): Discovery {
+  const isShared = (tool: { readonly instance: InstanceId }): boolean => fleet.get(tool.instance)?.owner === null;
+  const load = async () => await loadDiscovery(settings.search, { log, clock, store, isShared });
+  return createDiscovery(async () => await loadLate("search", load));
+}

@@ -1,0 +1,87 @@
+import type { View } from "../catalog/model/view.ts";
+import type { Discovery } from "../catalog/discovery/discovery.ts";
+import type { Config } from "../config/config.ts";
+import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
+import { createRouting, type Routing } from "../engine/calls/routing.ts";
+import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
+import { createPerformer, type Performer } from "../engine/perform/perform.ts";
+import { createValidators } from "../engine/validation/validators.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Principal } from "../kernel/principal.ts";
+import { createSessionlessClients, type SessionlessClients } from "../kernel/sessionless-clients.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
+import type { NamespaceUsageStore } from "../store/store.ts";
+import { createSealedStates } from "../wire/mcp/sealed-state.ts";
+import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
+
+export interface EngineDeps {
+  readonly config: () => Config;
+  readonly fleet: Fleet;
+  readonly viewOf: (principal: Principal) => View;
+  readonly discovery: Discovery;
+  readonly namespaceUsage: NamespaceUsageStore;
+  readonly events: EventBus;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The wing `engine`, wired: what calls need, and which namespaces are loaded for whom. */
+export interface Engine {
+  readonly routing: Routing;
+  /** Carries out every intent, whoever asks. */
+  readonly performer: Performer;
+  readonly namespaces: Namespaces;
+  readonly subscriptions: Subscriptions;
+  readonly logLevels: LogLevels;
+  readonly sessionlessClients: SessionlessClients;
+  /** Writes what is still to be written. */
+  stopNamespaces(): Promise<void>;
+  /** Ends the compiler of schemas; after the last call. */
+  stopValidation(): Promise<void>;
+}
+
+/** A sealed state is good as long as a parked call would be. */
+const stateLifetimeMs = 600_000;
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { fleet, events, log, clock } = deps;
+  const validators = createValidators({
+    clock,
+    onUnvalidated: (hash, reason) =>
+      log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`),
+  });
+  const namespaces = createNamespaces({ ...deps, validators, store: deps.namespaceUsage });
+  const sessionlessClients = createSessionlessClients(clock);
+  const routing = createRouting({
+    instanceOf: fleet.get,
+    presenceOf: (context) => context.connected?.presence ?? sessionlessClients.of(context),
+    clients: fleet.clients,
+    validators,
+    states: createSealedStates(stateLifetimeMs, clock.now),
+    events,
+    clock,
+    limits: deps.config().settings.limits,
+  });
+  const performer = createPerformer({
+    routing,
+    discovery: deps.discovery,
+    loads: namespaces.loads,
+    viewOf: deps.viewOf,
+    settled: async (principal, signal) => await fleet.settled(principal, signal),
+    instanceOf: fleet.get,
+    events,
+    clock,
+  });
+  return {
+    routing,
+    performer,
+    namespaces,
+    subscriptions: createSubscriptions(fleet.get, events),
+    logLevels: createLogLevels(fleet.get, events),
+    sessionlessClients,
+    stopNamespaces: async () => await namespaces[Symbol.asyncDispose](),
+    stopValidation: async () => await validators[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,95 @@
+import { createConnections } from "./connections.ts";
+import { createGatewayLogins, type GatewayLogins } from "./server-logins.ts";
+import type { LoopGuard } from "./loop-guard.ts";
+import type { InstanceCatalog } from "../catalog/model/snapshot.ts";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { InstanceId } from "../kernel/ids.ts";
+import type { LoadLate } from "../kernel/late-module.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Directory } from "../people/directory/directory.ts";
+import { createFleet, type Fleet } from "../servers/instance/fleet.ts";
+import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
+import { createStartQueue } from "../servers/instance/start-queue.ts";
+import { createStartTurns } from "../servers/instance/start-turns.ts";
+import type { GatewayIdentity } from "../servers/upstream/encode.ts";
+import type { SecretStore } from "../store/store.ts";
+import type { LargeBuffers } from "../wire/json/large-buffers.ts";
+
+export interface ServersDeps {
+  readonly config: () => Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly events: EventBus;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dataDir: string;
+  readonly identity: GatewayIdentity;
+  readonly memory: LargeBuffers;
+  readonly loopGuard: LoopGuard;
+  readonly loadLate: LoadLate;
+  readonly openSecrets: () => Promise<SecretStore>;
+  /** Takes every secret out of what a server wrote. */
+  readonly redact: (text: string) => string;
+  readonly keeper: CatalogKeeper;
+  readonly people: Directory;
+  readonly catalog: {
+    get(instance: InstanceId): InstanceCatalog | undefined;
+    put(part: InstanceCatalog): void;
+    remove(instance: InstanceId): void;
+  };
+}
+
+/** The wing `servers`, wired: instances, how they are reached, and who has logged in at them. */
+export interface Servers extends AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly logins: GatewayLogins;
+  /** Servers that wait to be started. */
+  readonly waitingStarts: number;
+  letStart(): void;
+}
+
+export function createServers(deps: ServersDeps): Servers {
+  const { config, log, clock, events } = deps;
+  const logins = createGatewayLogins({ openStore: deps.openSecrets, clock, log, loadLate: deps.loadLate });
+  const connections = createConnections({
+    ...deps,
+    settings: () => config().settings,
+    authorizeFor: logins.authorizeFor,
+  });
+  let mayStart = false;
+  const permits = (kind: "parallelStarts" | "parallelInstalls") => () =>
+    mayStart ? config().settings.instances[kind] : 0;
+  const starts = createStartTurns({
+    starts: createStartQueue(permits("parallelStarts")),
+    installs: createStartQueue(permits("parallelInstalls")),
+  });
+  const fleet = createFleet({
+    open: connections.open,
+    loginOf: logins.loginOf,
+    keeper: deps.keeper,
+    people: deps.people,
+    catalog: deps.catalog,
+    events,
+    log,
+    clock,
+    starts,
+    settings: () => config().settings.instances,
+    limits: () => config().settings.limits,
+  });
+  logins.watch(() => fleet.tick());
+  return {
+    fleet,
+    logins,
+    get waitingStarts() {
+      return starts.waiting;
+    },
+    letStart() {
+      mayStart = true;
+      starts.wake();
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([connections[Symbol.asyncDispose](), logins[Symbol.asyncDispose]()]);
+    },
+  };
+}
