@@ -95,9 +95,4 @@ export const wings = [
 ];
 
 /** Wings and rooms that later work moves into. Their place is kept here and in the lint rules; there is no folder yet. */
-export const planned = new Set([
-  "cluster",
-  "engine/approvals",
-  "people/authorization-server",
-  "store/sql",
-]);
+export const planned = new Set(["cluster", "engine/approvals", "people/authorization-server", "store/sql"]);
