@@ -179,6 +179,48 @@ describe("whoever used an earlier process of a server that holds state is told o
     expect((await execute(gateway.url, "plain:recall"))["_meta"]).toBeUndefined();
   });
 
+  test("by its own instance where each client has one, and nobody by another's", async () => {
+    await using gateway = await start({ x: stateful("x", { scope: "client", idleTimeoutMs: 0 }) });
+    const [client, other] = [await initialize(gateway), await initialize(gateway)];
+    await client.execute("x:add");
+    await other.execute("x:add");
+    await client.execute("x:crash");
+    expect((await client.execute("x:add")).content[1].text).toContain("crashed: exit code 3");
+    expect((await client.execute("x:add")).content).toHaveLength(1);
+    expect(await other.execute("x:add")).toEqual({ content: [{ type: "text", text: "2" }] });
+    const restart = ["restart", "x", "--config", gateway.configFile, "--data-dir", join(directory, "data")];
+    expect((await runCommand(restart)).code).toBe(0);
+    for (const one of [client, other])
+      expect((await one.execute("x:add")).content[1].text).toContain("restarted by hand");
+    const changed = { x: stateful("x", { scope: "client", idleTimeoutMs: 0, env: { CHANGED: "1" } }) };
+    await writeFile(gateway.configFile, JSON.stringify({ mcpServers: changed }));
+    for (const one of [client, other]) {
+      const told = await until(async () => {
+        const result = await one.execute("x:add");
+        return result.content.length > 1 && result;
+      });
+      expect(told.content[1].text).toContain("its configuration changed");
+    }
+  });
+
+  test("a program without a connection, whose own instance was stopped for want of use", async () => {
+    const limits = { sessionIdleMs: 1_000 };
+    await using gateway = await start({ x: stateful("x", { scope: "client", idleTimeoutMs: 0 }) }, { limits });
+    const add = async (): Promise<{ content: { text: string }[] }> => {
+      const _meta = { "io.modelcontextprotocol/clientInfo": { name: "editor", version: "1" } };
+      const params = { name: "execute_mcp_tool", arguments: { tool_path: "x:add" }, _meta };
+      return (await modernRpc(`${gateway.url}/mcp`, "tools/call", params)).json.result;
+    };
+    expect((await add()).content).toHaveLength(1);
+    // The first process is the base's, whose lists are shown.
+    await until(() =>
+      startsIn(pidsOf("x"))
+        .slice(1)
+        .every((pid) => !isAlive(pid)),
+    );
+    expect((await add()).content[1]?.text).toContain("stopped while it was not used");
+  });
+
   test("programs of revision 2026-07-28 are told apart by their names", async () => {
     await using gateway = await start({ x: stateful("x") });
     const call = async (name: string) => {

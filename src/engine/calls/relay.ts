@@ -11,6 +11,7 @@ import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../../kernel/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import { parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { withLoss } from "./loss.ts";
 import { answersOf, unwrapState, withRootsOf } from "./roots.ts";
 import { settleQuestions, withServerNamed } from "./questions.ts";
 import type { ServerAnswer } from "./server-answer.ts";
@@ -69,7 +70,9 @@ export function createRelay(deps: RelayDeps): Relay {
   ): Promise<ServerAnswer> {
     const { instance, leave } = deps.clients.enter(base, context);
     try {
-      return await exchangeWith(instance, target, params, withRootsOf(instance.server, context));
+      const outcome = await exchangeWith(instance, target, params, withRootsOf(instance.server, context));
+      // Whoever sent the call here looks at the users of the base, which did not answer it.
+      return instance.server.stateful ? withLoss(outcome, instance.users, context, deps.presenceOf) : outcome;
     } finally {
       leave();
     }

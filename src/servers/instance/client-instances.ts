@@ -13,6 +13,7 @@ import type { Instance } from "./instance.ts";
 import type { CatalogKeeper, InstanceDeps } from "./instance-deps.ts";
 import { configuredRoots, openWithRoots } from "./roots-source.ts";
 import type { RemovalReason } from "./state.ts";
+import { mostUsers, type Users } from "./users.ts";
 
 /** Who calls, as far as it decides whose instance the call goes to. */
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;
@@ -63,6 +64,8 @@ const rootsMs = 10_000;
 export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): ClientInstances {
   const entries = new Map<InstanceId, Entry>();
   const leaving = new Map<InstanceId, Promise<void>>();
+  /** Of instances that ended before their clients did: the next one of the same client has to tell what is lost. */
+  const usersOfEnded = new Map<InstanceId, { readonly users: Users; readonly client: ConnectedClient | undefined }>();
   const followed = new WeakSet<ConnectedClient>();
 
   function enter(base: Instance, caller: ClientCaller): Entered {
@@ -87,8 +90,10 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     makeRoom(principal.id, base);
     const id = idOf(base, name);
     const calls: Entry["calls"] = new Set();
+    const users = usersOfEnded.get(id)?.users;
+    usersOfEnded.delete(id);
     const instance = createInstance(
-      { id, owner: base.owner, server: base.server, missing: missingOf(base), after: leaving.get(id) },
+      { id, owner: base.owner, server: base.server, missing: missingOf(base), after: leaving.get(id), users },
       depsFor(base, rootsFor(base, caller, calls)),
     );
     const lastUseMs = deps.clock.monotonic();
@@ -125,6 +130,7 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
       "abort",
       () => {
         for (const entry of entries.values()) if (entry.client === client) dismiss(entry, "client-gone");
+        for (const [id, ended] of usersOfEnded) if (ended.client === client) usersOfEnded.delete(id);
       },
       { once: true },
     );
@@ -147,12 +153,21 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     );
   }
 
-  function dismiss({ instance }: Entry, why: RemovalReason): void {
+  function dismiss({ instance, client }: Entry, why: RemovalReason): void {
     entries.delete(instance.id);
+    if (instance.server.stateful && why !== "stopping" && client?.ended.aborted !== true)
+      keepUsers(instance, client, why);
     const gone = instance.remove(why).finally(() => {
       if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
     });
     leaving.set(instance.id, gone);
+  }
+
+  function keepUsers({ id, users }: Instance, client: ConnectedClient | undefined, why: RemovalReason): void {
+    users.processEnded(why === "client-gone" ? "it was stopped while it was not used" : "its configuration changed");
+    usersOfEnded.set(id, { users, client });
+    const [oldest] = usersOfEnded.keys();
+    if (usersOfEnded.size > mostUsers && oldest !== undefined) usersOfEnded.delete(oldest);
   }
 
   return {
