@@ -32,11 +32,11 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   const { document, path } = origin;
   const written = document.value(path);
   const { value, missing, secrets } = substitute(written, source.variables, source.predefined);
-  const unusable = (problems: readonly string[]): ReadEntry => ({
+  const unusable = (problems: readonly string[], warnings: readonly string[] = []): ReadEntry => ({
     entry: standIn(value),
     problem: toReason(problems, document.fileName),
     wrong: problems,
-    warnings: [],
+    warnings,
     secrets,
     envFile: undefined,
   });
@@ -51,7 +51,7 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
     return { entry: file.entry, problem, wrong: [], warnings: read.warnings, secrets: all, envFile: file.path };
   }
   const literal = secrets.size === 0 ? undefined : attemptEntry(written, origin, false);
-  if (literal === undefined || !("entry" in literal)) return unusable(read.problems);
+  if (literal === undefined || !("entry" in literal)) return unusable(read.problems, read.warnings);
   const problem = `a variable in it has a value that does not fit (${toReason(read.problems, document.fileName)})`;
   return { ...literal, problem, wrong: [], secrets, envFile: undefined };
 }
@@ -63,7 +63,8 @@ export function isWithin(path: Path, outer: Path): boolean {
 
 type Attempt =
   | { readonly entry: ServerEntry; readonly warnings: readonly string[] }
-  | { readonly problems: readonly string[] };
+  /** With the warnings: `comand: unknown field; did you mean command?` says why there is no command. */
+  | { readonly problems: readonly string[]; readonly warnings: readonly string[] };
 
 /** `isFilled`: every variable has its value, so that a `${` in the address is no variable that is missing. */
 function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attempt {
@@ -74,10 +75,10 @@ function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attemp
     const { transport } = entry;
     const isChecked = transport.kind !== "stdio" && (isFilled || !transport.url.includes("${"));
     return isChecked && !isWebUrl(transport.url)
-      ? { problems: [wrongUrl(origin, transport.urlField)] }
+      ? { problems: [wrongUrl(origin, transport.urlField)], warnings }
       : { entry, warnings };
   } catch (error) {
-    return { problems: problemsOf(error) };
+    return { problems: problemsOf(error), warnings };
   }
 }
 

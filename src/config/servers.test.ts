@@ -67,6 +67,14 @@ describe("servers as other clients write them", () => {
     ]);
   });
 
+  test("what nothing reads is told of a server that cannot be used, too: it may be why", async () => {
+    const { warnings } = await loadText(`{ "mcpServers": { "a": { "comand": "x" }, "b": { "command": "x" } } }`);
+    expect(warnings.map((warning) => warning.slice(directory.length + 1))).toEqual([
+      "toolyard.json:1:36: mcpServers.a.comand: unknown field, ignored; did you mean `command`?",
+      expect.stringContaining('server "a" is disabled: toolyard.json:1:24: mcpServers.a: expected `command`') as string,
+    ]);
+  });
+
   test("every field of a server arrives; what it does not say comes from the settings", async () => {
     const own = {
       namespace: "gh",
