@@ -1,7 +1,7 @@
 // Bundles src/ to dist/: two hundred small modules take Node 50 ms and 5 MB longer to load than a few large ones
 // (bench/startup). The packages in `dependencies` stay outside. Those in `devDependencies` that src/ imports are
 // bundled, of each only what is used, and named in dist/THIRD-PARTY-NOTICES.txt. What is loaded late stays a file of
-// its own, and nothing is minified. Skips the work when dist/ is newer than every source.
+// its own, and names stay as they are. Skips the work when dist/ is newer than every source.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -78,6 +78,9 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     platform: "node",
     format: "esm",
     target: "node20",
+    // Puts the value of a constant where it is used. Without it the named characters of src/wire/json/characters.ts are variables to V8,
+    // and looking over JSON takes a tenth longer; with it, a tenth less than with numbers in the code. Names and lines stay readable.
+    minifySyntax: true,
     define: { TOOLYARD_BUILD_ID: JSON.stringify(hashOf(sources)) },
     logLevel: "warning",
   });

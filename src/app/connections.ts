@@ -1,3 +1,4 @@
+import { deepestJson } from "../kernel/limits.ts";
 import { join } from "node:path";
 import type { ServerConfig, Settings } from "../config/config.ts";
 import type { OpenConnection } from "../servers/instance/instance-deps.ts";
@@ -34,9 +35,6 @@ export interface ConnectionsDeps {
   readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
 }
 
-/** What servers send may nest deeper than what clients may: definitions do. Far below where JSON.stringify throws. */
-const upstreamDepth = 1_000;
-
 /** One way to open a connection, whatever the transport; and the processes behind those that have one. */
 export function createConnections(deps: ConnectionsDeps): { readonly open: OpenConnection } & AsyncDisposable {
   const runDirectory = join(deps.dataDir, "run");
@@ -71,7 +69,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     const { limits, instances } = deps.settings();
     return {
       messageBytes: limits.upstreamMessageBytes,
-      depth: upstreamDepth,
+      depth: deepestJson,
       sendQueueBytes: limits.stdinQueueBytes,
       stopTimeoutMs: instances.stopTimeoutMs,
     };

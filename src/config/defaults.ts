@@ -1,3 +1,4 @@
+import { deepestJson, longestMs } from "../kernel/limits.ts";
 /**
  * Every number that the configuration may change: its default, its range, and why the default is what it is.
  * Times in ms, sizes in bytes. docs and schema are made from these rows, so that they cannot disagree.
@@ -10,9 +11,6 @@ export interface NumberRow {
 }
 
 type Rows<Name extends string> = Readonly<Record<Name, NumberRow>>;
-
-/** Beyond this setTimeout fires at once (Node: 2^31 - 1), so that no time may be longer: 24.8 days. */
-export const longestMs = 2_147_483_647;
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -175,7 +173,7 @@ export const limitNumbers = {
   jsonDepth: {
     value: 64,
     min: 8,
-    max: 1_000,
+    max: deepestJson,
     reason: "real messages nest a dozen levels; recursive parsers overflow at some thousands",
   },
   bodyTimeoutMs: {

@@ -1,6 +1,7 @@
+import { longestMs } from "../kernel/limits.ts";
 import * as v from "valibot";
 import { check, filledText, numberOf, problemAt, refuse, text, unknownFields, type Origin } from "./check.ts";
-import { longestMs, serverTimes } from "./defaults.ts";
+import { serverTimes } from "./defaults.ts";
 import { createProblems } from "./problems.ts";
 import { withTexts } from "./plain-values.ts";
 

@@ -1,6 +1,7 @@
+import { longestMs } from "../kernel/limits.ts";
 import { describe, expect, test } from "vitest";
 import type { Config, ServerConfig } from "./config.ts";
-import { longestMs } from "./defaults.ts";
+
 import { buildConfig, type LoadOptions } from "./load.ts";
 
 const directory = "/conf";

@@ -1,8 +1,9 @@
+import { longestMs } from "../kernel/limits.ts";
 import { isAbsolute, resolve } from "node:path";
 import { toRootUri } from "./root-uri.ts";
 import type { ServerSlug } from "../kernel/ids.ts";
 import type { ServerConfig, ToolRules, Transport } from "./config.ts";
-import { defaults, longestMs } from "./defaults.ts";
+import { defaults } from "./defaults.ts";
 import type { Document } from "./document.ts";
 import { hashTransport } from "./hash.ts";
 import { isKnownStateful } from "./known-state.ts";

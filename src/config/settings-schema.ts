@@ -1,3 +1,4 @@
+import { longestMs } from "../kernel/limits.ts";
 import * as v from "valibot";
 import { filledText, numberOf, text } from "./check.ts";
 import { profiledTools } from "./client-profiles.ts";
@@ -5,7 +6,6 @@ import {
   callLimits,
   instanceNumbers,
   limitNumbers,
-  longestMs,
   parallelStartsRange,
   serverTimes,
   settingNumbers,

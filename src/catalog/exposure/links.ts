@@ -1,3 +1,5 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { openBrace, openBracket } from "../../wire/json/characters.ts";
 import { toNativeUri } from "../model/resource-uri.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanMembers, type Span } from "../../wire/json/json-scan.ts";
@@ -5,7 +7,6 @@ import type { ServerSlug } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
-const depthLimit = 1_000;
 const blockLimit = 1_000_000;
 
 /**
@@ -20,12 +21,12 @@ export function rewriteLinks(result: ResultBytes, server: ServerSlug): ResultByt
 
 function withLinksRewritten(result: JsonBytes, server: ServerSlug): JsonBytes {
   const spans: Span[] = [];
-  const members = scanMembers(result, 0, result.length, depthLimit);
+  const members = scanMembers(result, 0, result.length, deepestJson);
   collectBlocks(result, findMember(members, "content"), spans);
   const messages = findMember(members, "messages");
   for (const message of messages === undefined ? [] : elementsOf(result, messages)) {
     if (result[message.start] !== openBrace) continue;
-    collectBlocks(result, findMember(scanMembers(result, message.start, message.end, depthLimit), "content"), spans);
+    collectBlocks(result, findMember(scanMembers(result, message.start, message.end, deepestJson), "content"), spans);
   }
   return replaceUris(result, spans, server);
 }
@@ -45,24 +46,21 @@ function holdsLinks(parsed: JsonObject): boolean {
 /** The same for the `contents` of resources/read. */
 export function rewriteContents(result: JsonBytes, server: ServerSlug): JsonBytes {
   const spans: Span[] = [];
-  const contents = findMember(scanMembers(result, 0, result.length, depthLimit), "contents");
+  const contents = findMember(scanMembers(result, 0, result.length, deepestJson), "contents");
   for (const item of contents === undefined ? [] : elementsOf(result, contents)) {
     if (result[item.start] !== openBrace) continue;
-    const uri = findMember(scanMembers(result, item.start, item.end, depthLimit), "uri");
+    const uri = findMember(scanMembers(result, item.start, item.end, deepestJson), "uri");
     if (uri !== undefined) spans.push(uri);
   }
   return replaceUris(result, spans, server);
 }
-
-const openBrace = 0x7b;
-const openBracket = 0x5b;
 
 function collectBlocks(bytes: Buffer, content: Span | undefined, spans: Span[]): void {
   if (content === undefined) return;
   const blocks = bytes[content.start] === openBracket ? elementsOf(bytes, content) : [content];
   for (const block of blocks) {
     if (bytes[block.start] !== openBrace) continue;
-    const members = scanMembers(bytes, block.start, block.end, depthLimit);
+    const members = scanMembers(bytes, block.start, block.end, deepestJson);
     const type = findMember(members, "type");
     const kind = type === undefined ? "" : bytes.toString("utf8", type.start + 1, type.end - 1);
     if (kind === "resource_link") {
@@ -71,14 +69,14 @@ function collectBlocks(bytes: Buffer, content: Span | undefined, spans: Span[]):
     } else if (kind === "resource") {
       const resource = findMember(members, "resource");
       if (resource === undefined || bytes[resource.start] !== openBrace) continue;
-      const uri = findMember(scanMembers(bytes, resource.start, resource.end, depthLimit), "uri");
+      const uri = findMember(scanMembers(bytes, resource.start, resource.end, deepestJson), "uri");
       if (uri !== undefined) spans.push(uri);
     }
   }
 }
 
 function elementsOf(bytes: Buffer, span: Span): readonly Span[] {
-  return bytes[span.start] === openBracket ? scanElements(bytes, span.start, span.end, depthLimit, blockLimit) : [];
+  return bytes[span.start] === openBracket ? scanElements(bytes, span.start, span.end, deepestJson, blockLimit) : [];
 }
 
 function replaceUris(bytes: Buffer, spans: readonly Span[], server: ServerSlug): Buffer {

@@ -1,14 +1,12 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { openBrace } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
-/** As deep as what servers send may nest. */
-const depthLimit = 1_000;
-const openBrace = 0x7b;
-
 /** The same result with more members at the beginning of its `_meta`; every other byte stays. */
 export function withMetaEntries(result: JsonBytes, entries: JsonObject): JsonBytes {
-  const members = scanMembers(result, 0, result.length, depthLimit);
+  const members = scanMembers(result, 0, result.length, deepestJson);
   const text = asciiJson(entries).slice(1, -1);
   const meta = findMember(members, "_meta");
   if (meta === undefined)

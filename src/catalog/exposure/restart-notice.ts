@@ -1,3 +1,5 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { openBracket } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
@@ -8,8 +10,6 @@ import { withMetaEntries } from "./meta-entry.ts";
 
 /** Where programs find the notice. */
 const restartedKey = "toolyard/restarted";
-const depthLimit = 1_000;
-const openBracket = 0x5b;
 
 /** A result that somebody gets from a server which has lost what it held for them. */
 export interface Loss {
@@ -59,7 +59,7 @@ function serverOf(intent: Intent): ServerSlug | undefined {
 }
 
 function withLastBlock(result: JsonBytes, text: string): JsonBytes {
-  const content = findMember(scanMembers(result, 0, result.length, depthLimit), "content");
+  const content = findMember(scanMembers(result, 0, result.length, deepestJson), "content");
   // A task, for instance, has none yet.
   if (content === undefined || result[content.start] !== openBracket) return result;
   const end = content.end - 1;

@@ -1,9 +1,7 @@
+import { deepestJson } from "../../kernel/limits.ts";
 import { mirroredValue } from "../../catalog/model/header-parameters.ts";
 import { scanMembers } from "../../wire/json/json-scan.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
-
-/** Arguments that came through the door nest less deeply. */
-const depthLimit = 10_000;
 
 /**
  * What a mirrored argument says in its header; undefined when it is left out. A number is the argument's own text: the server compares it
@@ -18,7 +16,7 @@ export function headerValue(path: readonly string[], { bytes, value }: CallArgum
 function textAt(bytes: Buffer, path: readonly string[]): string | undefined {
   let at = { start: 0, end: bytes.length };
   for (const name of path) {
-    const member = scanMembers(bytes, at.start, at.end, depthLimit).findLast(({ key }) => key === name);
+    const member = scanMembers(bytes, at.start, at.end, deepestJson).findLast(({ key }) => key === name);
     if (member === undefined) return undefined;
     at = member;
   }

@@ -1,3 +1,4 @@
+import { lowerF, lowerN, lowerT, openBrace, openBracket } from "../../wire/json/characters.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
@@ -134,18 +135,18 @@ const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
 /** Whether it says that the tool failed. */
 function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): boolean {
   const isError = findMember(members, "isError");
-  if (isError !== undefined && result[isError.start] !== 0x74 && result[isError.start] !== 0x66)
+  if (isError !== undefined && result[isError.start] !== lowerT && result[isError.start] !== lowerF)
     throw faulty(path, "has an isError that is no boolean");
   const structured = findMember(members, "structuredContent");
-  if (structured !== undefined && result[structured.start] === 0x6e)
+  if (structured !== undefined && result[structured.start] === lowerN)
     throw faulty(path, "has a structuredContent that is null");
   const content = findMember(members, "content");
   if (content === undefined) throw faulty(path, "has no content");
-  if (result[content.start] !== 0x5b) throw faulty(path, "has a content that is no array");
+  if (result[content.start] !== openBracket) throw faulty(path, "has a content that is no array");
   const blocks = scanElements(result, content.start, content.end, limits.depth, limits.contentBlocks);
   if (blocks.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
-  if (blocks.some((block) => result[block.start] !== 0x7b)) throw faulty(path, "has a content block that is no object");
-  return isError !== undefined && result[isError.start] === 0x74;
+  if (blocks.some((block) => result[block.start] !== openBrace)) throw faulty(path, "has a content block that is no object");
+  return isError !== undefined && result[isError.start] === lowerT;
 }
 
 function tooManyBlocks(path: string, limits: ResultLimits): GatewayError {

@@ -1,3 +1,5 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { openBrace } from "../../wire/json/characters.ts";
 import type { ServerConfig } from "../../config/config.ts";
 import { rootsResult } from "../../servers/instance/roots-source.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
@@ -26,9 +28,9 @@ export function withRootsOf(server: ServerConfig, context: CallContext): CallCon
  * in it is an answer about roots; those of other questions have an action or a model's message.
  */
 export function answersOf({ inputResponses: bytes, client, ownRoots }: CallContext): JsonBytes | undefined {
-  if (bytes === undefined || bytes[0] !== 0x7b) return bytes;
+  if (bytes === undefined || bytes[0] !== openBrace) return bytes;
   if (client.capabilities["roots"] !== undefined && ownRoots === undefined) return bytes;
-  const members = scanMembers(bytes, 0, bytes.length, responsesDepth);
+  const members = scanMembers(bytes, 0, bytes.length, deepestJson);
   const kept = members.filter(({ start, end }) => {
     const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
     return !(isJsonObject(value) && "roots" in value);
@@ -37,9 +39,6 @@ export function answersOf({ inputResponses: bytes, client, ownRoots }: CallConte
   const texts = kept.map(({ keyStart, end }) => bytes.toString("latin1", keyStart, end));
   return Buffer.from(`{${texts.join(",")}}`, "latin1");
 }
-
-/** More than any client may nest. */
-const responsesDepth = 1_000;
 
 /**
  * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The server's own state

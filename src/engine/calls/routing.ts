@@ -1,3 +1,4 @@
+import { deepestJson, firstWaitMs } from "../../kernel/limits.ts";
 import type { ToolEntry, PromptEntry } from "../../catalog/model/snapshot.ts";
 import type { Limits } from "../../config/config.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
@@ -70,7 +71,7 @@ export function createRouting(deps: RoutingDeps): Routing {
   });
   const relay = createRelay({ ...deps, waitingQuestions });
   const { resultBytes, contentBlocks } = deps.limits;
-  const limits = { resultBytes, contentBlocks, depth: upstreamDepth };
+  const limits = { resultBytes, contentBlocks, depth: deepestJson };
   const send = createToolCalls({
     relay,
     validators: deps.validators,
@@ -158,7 +159,7 @@ async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Pro
   const { state } = instance;
   const isFirstStart = state.kind === "new" || (state.kind === "starting" && state.down === undefined);
   if (!isFirstStart) await instance.acquire(signal);
-  await instance.settled(isFirstStart ? abortAfter(firstCallWaitMs, signal) : signal);
+  await instance.settled(isFirstStart ? abortAfter(firstWaitMs, signal) : signal);
 }
 
 /** What Mcp-Name says of a request that nobody here looked into (2026-07-28, streamable-http, standard request headers). */
@@ -169,8 +170,3 @@ function nameOf(method: string, params: readonly ParamMember[]): string | undefi
   return typeof name === "string" ? name : undefined;
 }
 
-/** As long as a first search waits (docs/design.md, "Starting"). */
-const firstCallWaitMs = 2_000;
-
-/** What servers send may nest deeper than what clients send, but not so deep that JSON.stringify could fail. */
-const upstreamDepth = 1_000;

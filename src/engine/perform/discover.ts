@@ -1,3 +1,4 @@
+import { firstWaitMs } from "../../kernel/limits.ts";
 import type { Discovery, DiscoveryOutcome } from "../../catalog/discovery/discovery.ts";
 import { isUnseen, toUnavailable, unavailableOf, type Found } from "../../catalog/exposure/discover-text.ts";
 import type { DiscoverRequest } from "../../catalog/exposure/intent.ts";
@@ -15,9 +16,6 @@ export interface DiscoverDeps {
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
 }
 
-/** A first search waits this long for servers never seen before (docs/design.md, "Starting"). */
-const firstSearchWaitMs = 2_000;
-
 /** Searches the tools that the principal may see; an empty query asks which servers there are. */
 export async function discover(
   deps: DiscoverDeps,
@@ -25,7 +23,7 @@ export async function discover(
   { principal, signal }: CallContext,
 ): Promise<Found> {
   if (deps.viewOf(principal).servers.some(isUnseen))
-    await deps.settled(principal, abortAfter(firstSearchWaitMs, signal));
+    await deps.settled(principal, abortAfter(firstWaitMs, signal));
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };

@@ -1,3 +1,5 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { openBrace } from "../../wire/json/characters.ts";
 import { randomBytes } from "node:crypto";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { scanMembers } from "../../wire/json/json-scan.ts";
@@ -51,7 +53,6 @@ export interface Binding {
 }
 
 const handlePrefix = "typ1.";
-const depthLimit = 100;
 
 interface WaitingQuestion {
   readonly question: Question;
@@ -183,9 +184,9 @@ export function createConversations(options: {
 }
 
 function readAnswers(bytes: JsonBytes | undefined): ReadonlyMap<string, JsonBytes> {
-  if (bytes === undefined || bytes[0] !== 0x7b) return new Map();
+  if (bytes === undefined || bytes[0] !== openBrace) return new Map();
   return new Map(
-    scanMembers(bytes, 0, bytes.length, depthLimit).map((member) => [
+    scanMembers(bytes, 0, bytes.length, deepestJson).map((member) => [
       member.key,
       bytes.subarray(member.start, member.end),
     ]),

@@ -1,3 +1,4 @@
+import { openBrace, openBracket } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -59,8 +60,6 @@ export class MessageError extends GatewayError {
 
 const noParams: JsonObject = Object.freeze({});
 const nothing = { members: [], inner: undefined } as const;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
 
 /**
  * Reads one JSON-RPC message (faults 1-8, 14, 17). Throws MessageError, and GatewayError BODY_TOO_DEEP before anything

@@ -1,11 +1,11 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { openBrace } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanNested } from "../../wire/json/json-scan.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-
-const depthLimit = 1_000;
 
 /**
  * Text that is ready to be written: a latin1 string, or for something large its pieces, in which what passes through is the server's own
@@ -77,7 +77,7 @@ function plainPieces(
 }
 
 function joinedPieces(result: JsonBytes, cut: Cut, serverInfoText: string, hints: string): (string | Buffer)[] {
-  const { members, inner: own } = scanNested(result, 0, result.length, depthLimit, "_meta");
+  const { members, inner: own } = scanNested(result, 0, result.length, deepestJson, "_meta");
   const type = findMember(members, "resultType") === undefined ? '"resultType":"complete",' : "";
   const caching = hints === "" || findMember(members, "ttlMs") !== undefined ? "" : `${hints},`;
   const open = result.indexOf(openBrace) + 1;
@@ -100,5 +100,3 @@ export function ownResultText(result: object, era: Era, serverInfoText: string, 
   const more = meta === undefined ? "" : `,${asciiJson(meta).slice(1, -1)}`;
   return `{"resultType":"complete","_meta":{"${metaKeys.serverInfo}":${serverInfoText}${more}}${text === "{}" ? "" : ","}${text.slice(1)}`;
 }
-
-const openBrace = 0x7b;

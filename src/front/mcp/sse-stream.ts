@@ -1,3 +1,4 @@
+import { carriageReturn, lineFeed } from "../../wire/json/characters.ts";
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -179,6 +180,3 @@ function nextLineEnd(bytes: Buffer, from: number): number {
   const carriage = bytes.indexOf(carriageReturn, from);
   return feed === -1 || carriage === -1 ? Math.max(feed, carriage) : Math.min(feed, carriage);
 }
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;

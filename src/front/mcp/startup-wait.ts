@@ -1,3 +1,4 @@
+import { firstWaitMs } from "../../kernel/limits.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { Exposure } from "../../catalog/exposure/exposure.ts";
 import { abortAfter } from "../../kernel/abort.ts";
@@ -16,9 +17,6 @@ export interface StartupWaitDeps {
 /** A wait that a request needs before anything can be said of the servers behind its endpoint; undefined when there is none. */
 export type StartupWait = (endpoint: Endpoint, principal: Principal) => Promise<void> | undefined;
 
-/** As long as a first search waits (docs/design.md, "Starting"). */
-const waitMs = 2_000;
-
 /**
  * A transparent endpoint declares its server's capabilities, and legacy clients are told of them once: a server never seen before is
  * waited for. What is known, also from disk, is never waited for.
@@ -36,7 +34,7 @@ export function createStartupWait({ viewOf, adopting, settledOne }: StartupWaitD
     const server = serverAt(exposure, viewOf(principal));
     return server === undefined || server.part !== undefined
       ? undefined
-      : settledOne(server.instance, abortAfter(waitMs));
+      : settledOne(server.instance, abortAfter(firstWaitMs));
   }
 }
 

@@ -1,3 +1,4 @@
+import { carriageReturn, lineFeed, openBrace, openBracket, space, tab } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -16,7 +17,7 @@ export interface JsonBody {
  */
 export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError("PARSE_ERROR", "the body is not valid UTF-8", { hint });
-  const first = bytes.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
+  const first = bytes.find((byte) => byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab);
   // The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything.
   const members = first === openBrace ? scanMembers(bytes, 0, bytes.length, maxDepth - 1) : [];
   if (first === openBracket) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
@@ -30,6 +31,4 @@ export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   return { value, members };
 }
 
-const openBrace = 0x7b;
-const openBracket = 0x5b;
 const hint = "Send one JSON object as valid UTF-8.";

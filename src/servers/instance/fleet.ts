@@ -1,3 +1,4 @@
+import { firstWaitMs } from "../../kernel/limits.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { StatusView, ViewSource } from "../../catalog/model/view.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
@@ -43,9 +44,6 @@ export interface ReconcileReport {
   readonly changed: number;
   readonly removed: number;
 }
-
-/** A first search waits for servers that have never been seen, this long at most (docs/design.md, "Starting"). */
-const longestWaitMs = 2_000;
 
 export function createFleet(deps: FleetDeps): Fleet {
   const { people } = deps;
@@ -151,7 +149,7 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   /** Whoever has waited once for a server that hangs has waited enough: it must not make every search slow. */
   function isLongSinceStarting({ state }: Instance): boolean {
-    return state.kind === "starting" && deps.clock.monotonic() - state.sinceMs > longestWaitMs;
+    return state.kind === "starting" && deps.clock.monotonic() - state.sinceMs > firstWaitMs;
   }
 
   return {

@@ -1,3 +1,4 @@
+import { lineFeed } from "../../wire/json/characters.ts";
 import type { Readable } from "node:stream";
 
 export interface StderrOptions {
@@ -164,8 +165,6 @@ function createLineBuffer(maxBytes: number): LineBuffer {
 }
 
 const maxParts = 32;
-
-const lineFeed = 0x0a;
 
 /** Text of one line. A character that was cut in two at the end is left out. */
 function decodeLine(bytes: Buffer): string {

@@ -1,12 +1,10 @@
+import { longestMs } from "../../kernel/limits.ts";
 /** One timer for many deadlines, set to the earliest of them: a timer for each call would cost more than all else that waits for it. */
 export interface Alarm {
   /** Rings at `atMs` (performance.now), or before. */
   setFor(atMs: number, nowMs: number): void;
   clear(): void;
 }
-
-/** setTimeout fires at once beyond 31 bits. */
-const longestTimerMs = 2_147_483_647;
 
 /** `onRing` deals with what is due and says when it wants to be called again, Infinity for not at all. */
 export function createAlarm(onRing: (nowMs: number) => number): Alarm {
@@ -17,7 +15,7 @@ export function createAlarm(onRing: (nowMs: number) => number): Alarm {
     if (atMs >= ringsAtMs) return;
     clearTimeout(timer);
     ringsAtMs = atMs;
-    timer = setTimeout(ring, Math.min(Math.max(1, Math.ceil(atMs - nowMs)), longestTimerMs));
+    timer = setTimeout(ring, Math.min(Math.max(1, Math.ceil(atMs - nowMs)), longestMs));
     timer.unref();
   }
 

@@ -1,3 +1,4 @@
+import { nine, one, openBrace, space, zero } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { findMember, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -38,7 +39,6 @@ function startsObject(bytes: Buffer): boolean {
   return bytes[at] === openBrace;
 }
 
-const space = 0x20;
 const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "no JSON object" });
 
 /** A result beyond the limit is left to whoever asked: of a list, one item may be at fault. Everything else is refused. */
@@ -68,8 +68,6 @@ function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
   return { kind: "error", id: valueOf(bytes, id), error: bytes.subarray(error.start, error.end) };
 }
 
-const openBrace = 0x7b;
-
 function faultyAnswer(reason: string, id: unknown): Inbound {
   return id === undefined ? { kind: "invalid", reason } : { kind: "invalid", reason, id };
 }
@@ -95,10 +93,10 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
 function valueOf(bytes: Buffer, member: Member): unknown {
   const first = bytes[member.start] as number;
   // Ids are nearly always small integers: no string, no parser.
-  if (member.end - member.start <= 9 && first >= 0x31 && first <= 0x39) {
+  if (member.end - member.start <= 9 && first >= one && first <= nine) {
     let value = 0;
     for (let at = member.start; at < member.end; at += 1) {
-      const digit = (bytes[at] as number) - 0x30;
+      const digit = (bytes[at] as number) - zero;
       if (digit < 0 || digit > 9) return parse(bytes, member);
       value = value * 10 + digit;
     }

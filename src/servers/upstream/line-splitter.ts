@@ -1,7 +1,5 @@
+import { carriageReturn, lineFeed } from "../../wire/json/characters.ts";
 import { largeBytes, type LargeBuffers } from "../../wire/json/large-buffers.ts";
-
-const newline = 0x0a;
-const carriageReturn = 0x0d;
 
 /**
  * Cuts a byte stream into lines without ever decoding it, in linear time however the bytes arrive (faults 71, 72).
@@ -69,7 +67,7 @@ export function createLineSplitter(
     let start = 0;
     let lines = 0;
     for (;;) {
-      const end = chunk.indexOf(newline, start);
+      const end = chunk.indexOf(lineFeed, start);
       if (end === -1) break;
       if (partBytes === 0) deliver(chunk.subarray(start, end));
       else {

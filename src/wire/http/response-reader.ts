@@ -1,3 +1,4 @@
+import { carriageReturn, lineFeed } from "../json/characters.ts";
 import { ResponseHead } from "./response-head.ts";
 
 /** Takes a response as it comes. */
@@ -18,8 +19,6 @@ const lineLimit = 4_096;
 const mostDigits = 15;
 
 const headEnd = Buffer.from("\r\n\r\n");
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 const none = Buffer.alloc(0);
 
 /** RFC 9112, sections 4 and 5, RFC 9110, section 5.5: no space before a colon, no folded lines, no control characters. */

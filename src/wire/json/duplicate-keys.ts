@@ -1,3 +1,5 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { backslash, colon, openBrace, openBracket, quote } from "./characters.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { scanElements, scanMembers, type Member } from "./json-scan.ts";
 
@@ -11,9 +13,6 @@ export function dropDuplicateKeys(bytes: JsonBytes, value: unknown): JsonBytes {
   return countColons(bytes) === countKeys(value) ? bytes : rebuild(bytes, 0, bytes.length);
 }
 
-/** Deep enough for everything that passed the door. */
-const depthLimit = 10_000;
-
 /** Colons outside strings: one per member that stands in the text. */
 function countColons(bytes: JsonBytes): number {
   let count = 0;
@@ -21,10 +20,10 @@ function countColons(bytes: JsonBytes): number {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (inString) {
-      if (byte === 0x5c) at += 1;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x3a) count += 1;
+      if (byte === backslash) at += 1;
+      else if (byte === quote) inString = false;
+    } else if (byte === quote) inString = true;
+    else if (byte === colon) count += 1;
   }
   return count;
 }
@@ -38,16 +37,16 @@ function countKeys(value: unknown): number {
 }
 
 function rebuild(bytes: Buffer, start: number, end: number): Buffer {
-  if (bytes[start] === 0x5b) {
-    const elements = scanElements(bytes, start, end, depthLimit, Number.MAX_SAFE_INTEGER);
+  if (bytes[start] === openBracket) {
+    const elements = scanElements(bytes, start, end, deepestJson, Number.MAX_SAFE_INTEGER);
     return join(
       "[",
       elements.map((element) => rebuild(bytes, element.start, element.end)),
       "]",
     );
   }
-  if (bytes[start] !== 0x7b) return bytes.subarray(start, end);
-  const members = scanMembers(bytes, start, end, depthLimit);
+  if (bytes[start] !== openBrace) return bytes.subarray(start, end);
+  const members = scanMembers(bytes, start, end, deepestJson);
   const kept = lastOfEach(members);
   return join(
     "{",

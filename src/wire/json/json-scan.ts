@@ -1,3 +1,17 @@
+import {
+  backslash,
+  carriageReturn,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  lineFeed,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  tab,
+} from "./characters.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
@@ -39,15 +53,6 @@ export interface Span {
   readonly start: number;
   readonly end: number;
 }
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const comma = 0x2c;
-const colon = 0x3a;
 
 /** Strings longer than this are searched for their end natively; shorter ones are faster in a plain loop. */
 const nativeSearchFrom = 48;
@@ -202,7 +207,7 @@ function skipScalar(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end) {
     const byte = bytes[at] as number;
-    if (byte === comma || byte === closeBrace || byte === closeBracket || byte <= 0x20) break;
+    if (byte === comma || byte === closeBrace || byte === closeBracket || byte <= space) break;
     at += 1;
   }
   if (at === start) throw malformed("a value", start);
@@ -233,7 +238,7 @@ export function skipSpace(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end) {
     const byte = bytes[at];
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+    if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) break;
     at += 1;
   }
   return at;

@@ -1,10 +1,7 @@
+import { carriageReturn, colon, lineFeed, space, startsWithMark } from "../json/characters.ts";
 import { GatheredBytes } from "../json/gathered-bytes.ts";
 import { isHeaderValue } from "../../kernel/header-value.ts";
 
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const colon = 0x3a;
-const space = 0x20;
 const newline = Buffer.from("\n");
 
 /** Reads one `text/event-stream` (WHATWG HTML, 9.2.6) as bytes, in linear time however they arrive. */
@@ -47,7 +44,7 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
     }
     if (isFirstLine) {
       isFirstLine = false;
-      if (line.length >= 3 && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3);
+      if (startsWithMark(line)) line = line.subarray(3);
     }
     if (line.length === 0) endEvent();
     else readField(line);

@@ -1,3 +1,4 @@
+import { openBracket } from "../../../wire/json/characters.ts";
 import type { StdioTransport } from "../../../config/config.ts";
 import { scanElements } from "../../../wire/json/json-scan.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
@@ -160,7 +161,6 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
 const outputGraceMs = 50;
 /** After a call that was not answered in time, any message within this long proves that the server lives. */
 const lifeSignMs = 10_000;
-const openBracket = 0x5b;
 /** Most messages taken from one array. */
 const mostBatched = 100;
 

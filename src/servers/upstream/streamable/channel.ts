@@ -1,3 +1,4 @@
+import { longestMs } from "../../../kernel/limits.ts";
 import type { Reply, UpstreamRequest } from "../connection.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 
@@ -8,11 +9,8 @@ export interface Channel {
   readonly size: number;
 }
 
-/** The longest delay that a timer takes: beyond it Node fires at once. */
-const longestTimerMs = 2_147_483_647;
-
 /** The same request with timeouts that fit a timer: a subscription may ask for Infinity. */
 export function withFiniteTimeouts(request: UpstreamRequest): UpstreamRequest {
-  if (request.timeoutMs <= longestTimerMs) return request;
-  return { ...request, timeoutMs: longestTimerMs };
+  if (request.timeoutMs <= longestMs) return request;
+  return { ...request, timeoutMs: longestMs };
 }

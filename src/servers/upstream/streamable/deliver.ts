@@ -1,3 +1,4 @@
+import { openBracket } from "../../../wire/json/characters.ts";
 import { scanElements } from "../../../wire/json/json-scan.ts";
 import type { ConnectionEvents } from "../connection.ts";
 import { readInbound, type Inbound } from "../inbound.ts";
@@ -13,7 +14,6 @@ export interface Delivery {
 
 /** Most messages taken from one array (revision 2025-03-26 had batches). */
 const batchLimit = 100;
-const openBracket = 0x5b;
 
 /**
  * Hands what came on the stream of one request to the table; true when its answer was among it. An answer to another request

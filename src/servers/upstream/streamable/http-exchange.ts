@@ -1,3 +1,4 @@
+import { startsWithMark } from "../../../wire/json/characters.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import {
   createEventStreamReader,
@@ -323,9 +324,4 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     clearTimeout(this.#timer);
     this.#wire.leave(this);
   }
-}
-
-/** The byte order mark of UTF-8: no JSON begins with it, but clients that decode the body first never see it. */
-function startsWithMark(body: Buffer): boolean {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 }
