@@ -7,7 +7,8 @@ import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { CallContext } from "../kernel/call-context.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toJsonBytes, type JsonObject } from "../kernel/json-bytes.ts";
-import { parseErrorObject } from "../servers/upstream/error-object.ts";
+import { parseErrorObject } from "../wire/mcp/error-object.ts";
+import { rpcCodes } from "../wire/mcp/rpc-codes.ts";
 import { newestLegacyRevision } from "../wire/mcp/revisions.ts";
 import type {
   CallOptions,
@@ -110,7 +111,7 @@ function toTool({ path, server, definition }: ToolEntry): Tool {
 
 function toFailure({ code, message }: { readonly code: number; readonly message: string }): GatewayError {
   return new GatewayError(
-    code === -32602 ? "PARAMS_INVALID" : "UPSTREAM_PROTOCOL",
+    code === rpcCodes.invalidParams ? "PARAMS_INVALID" : "UPSTREAM_PROTOCOL",
     `the server answered: ${message.slice(0, 500)}`,
     { data: { server_code: code } },
   );

@@ -17,7 +17,7 @@ export const sections = [
       row(
         "MUST",
         "Request ids are strings or integers, never null",
-        "src/front/mcp/message.test.ts: %j: %s",
+        "src/wire/mcp/client-message.test.ts: %j: %s",
         "come back exactly as they were written, and never with another's answer",
       ),
       row(

@@ -5,7 +5,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import { parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { wrapState } from "./roots.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 

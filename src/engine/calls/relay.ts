@@ -10,7 +10,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../../kernel/semaphore.ts";
 import type { ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
-import { parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { withLoss } from "./loss.ts";
 import { answersOf, unwrapState, withRootsOf } from "./roots.ts";
 import { settleQuestions, withServerNamed } from "./questions.ts";

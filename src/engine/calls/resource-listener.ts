@@ -3,7 +3,7 @@ import { abortAfter, abortReason, untilAborted } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
-import { parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 
 /**
  * Watches resources of a modern server (2026-07-28, patterns/subscriptions). One `subscriptions/listen` names many of them: over HTTP each

@@ -145,7 +145,8 @@ function lookOver(path: string, result: JsonBytes, members: readonly Member[], l
   if (result[content.start] !== openBracket) throw faulty(path, "has a content that is no array");
   const blocks = scanElements(result, content.start, content.end, limits.depth, limits.contentBlocks);
   if (blocks.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
-  if (blocks.some((block) => result[block.start] !== openBrace)) throw faulty(path, "has a content block that is no object");
+  if (blocks.some((block) => result[block.start] !== openBrace))
+    throw faulty(path, "has a content block that is no object");
   return isError !== undefined && result[isError.start] === lowerT;
 }
 

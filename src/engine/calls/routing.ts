@@ -169,4 +169,3 @@ function nameOf(method: string, params: readonly ParamMember[]): string | undefi
   const name: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"));
   return typeof name === "string" ? name : undefined;
 }
-

@@ -22,8 +22,7 @@ export async function discover(
   request: DiscoverRequest,
   { principal, signal }: CallContext,
 ): Promise<Found> {
-  if (deps.viewOf(principal).servers.some(isUnseen))
-    await deps.settled(principal, abortAfter(firstWaitMs, signal));
+  if (deps.viewOf(principal).servers.some(isUnseen)) await deps.settled(principal, abortAfter(firstWaitMs, signal));
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { toEventData } from "../../wire/sse/event-data.ts";
+import { answerPieces, answerText } from "../../wire/mcp/envelope.ts";
+import { eventStreamHeaders, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { EventLog } from "./event-log.ts";
 import { joinText, textLength, type WireText } from "./result-text.ts";
@@ -37,16 +37,6 @@ export interface AnswerChannelOptions {
   readonly memory: LargeBuffers;
   readonly onGone: () => void;
 }
-
-/** Of every event stream, also one that belongs to no request. */
-export const streamHeaders: readonly string[] = [
-  "Content-Type",
-  "text/event-stream",
-  "Cache-Control",
-  "no-cache, no-transform",
-  "X-Accel-Buffering",
-  "no",
-];
 
 export function createAnswerChannel(response: ServerResponse, options: AnswerChannelOptions): AnswerChannel {
   return new HttpAnswerChannel(response, options);
@@ -98,18 +88,14 @@ class HttpAnswerChannel implements AnswerChannel {
     if (!this.#streaming && !this.#options.acceptsJson && httpStatus === 200 && !this.#gone) this.#openStream();
     this.#finished = true;
     if (this.#streaming) {
-      this.#writeEvent(this.#message(joinText(body)));
+      this.#writeEvent(answerText(this.#options.idText, joinText(body)));
       this.#events?.end();
       if (!this.#gone) this.#response.end();
       return;
     }
     if (this.#gone) return;
-    if (typeof body === "string") this.#writeJson(httpStatus, this.#message(body));
-    else this.#writePieces(httpStatus, [`{"jsonrpc":"2.0","id":${this.#options.idText},`, ...body, "}"]);
-  }
-
-  #message(body: string): string {
-    return `{"jsonrpc":"2.0","id":${this.#options.idText},${body}}`;
+    if (typeof body === "string") this.#writeJson(httpStatus, answerText(this.#options.idText, body));
+    else this.#writePieces(httpStatus, answerPieces(this.#options.idText, body));
   }
 
   #writeJson(httpStatus: number, message: string): void {
@@ -150,10 +136,10 @@ class HttpAnswerChannel implements AnswerChannel {
 
   #openStream(): void {
     this.#streaming = true;
-    this.#response.writeHead(200, [...streamHeaders, ...this.#options.headers]);
+    this.#response.writeHead(200, [...eventStreamHeaders, ...this.#options.headers]);
     this.#events = this.#options.openLog?.();
     if (this.#events !== undefined) this.#write(this.#events.prime());
-    this.#keepAlive = setInterval(() => this.#write(": keep-alive\n\n"), this.#options.keepAliveMs);
+    this.#keepAlive = setInterval(() => this.#write(keepAliveText), this.#options.keepAliveMs);
     this.#keepAlive.unref();
   }
 
@@ -168,11 +154,6 @@ class HttpAnswerChannel implements AnswerChannel {
 
   #writeEvent(message: string): void {
     if (this.#events !== undefined) this.#write(this.#events.append(message));
-    else this.#write(`event: message\ndata: ${toEventData(message)}\n\n`);
+    else this.#write(eventText("message", message));
   }
-}
-
-/** The `"error":…` part of an answer. */
-export function errorBody(error: { readonly code: number; readonly message: string; readonly data?: unknown }): string {
-  return `"error":${asciiJson(error.data === undefined ? { code: error.code, message: error.message } : { code: error.code, message: error.message, data: error.data })}`;
 }

@@ -1,11 +1,12 @@
 import type { Limits } from "../../config/config.ts";
 import { scanElements } from "../../wire/json/json-scan.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { Admission } from "../http/admission.ts";
-import { errorBody } from "./answer-channel.ts";
+import { answerText } from "../../wire/mcp/envelope.ts";
+import { failureText } from "../../wire/mcp/failure-text.ts";
 import type { Caller } from "./caller.ts";
 import type { LegacyRequests } from "./legacy.ts";
-import { MessageError, readClientMessage } from "./message.ts";
+import { MessageError, readClientMessage } from "../../wire/mcp/client-message.ts";
 import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
 
@@ -51,9 +52,11 @@ async function answerOne(
     readonly admission: Admission;
   },
 ): Promise<string | undefined> {
+  let idText: string | undefined;
   try {
     const message = readClientMessage(bytes, deps.limits.jsonDepth);
-    if (message.kind !== "request") {
+    if (message.kind === "request") idText = message.idText;
+    else {
       deps.legacy.receive(message, caller.session);
       return undefined;
     }
@@ -66,9 +69,8 @@ async function answerOne(
       deps.legacy.answer(message, caller, channel, controller.signal) ??
       deps.runner.run(message, caller, channel, controller.signal)
     ).finally(leave);
-    return `{"jsonrpc":"2.0","id":${message.idText},${joinText(reply.body)}}`;
+    return answerText(message.idText, joinText(reply.body));
   } catch (error) {
-    const failure: GatewayError = toGatewayError(error);
-    return `{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message })}}`;
+    return failureText(toGatewayError(error), idText);
   }
 }

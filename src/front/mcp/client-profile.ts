@@ -2,7 +2,7 @@ import { findClientProfile, type ClientProfile, type ClientProfiles } from "../.
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Caller } from "./caller.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
 /** The profile of a client by what it calls itself (`clientInfo`); undefined for all that need none. */
 export type ProfileOf = (clientInfo: unknown) => ClientProfile | undefined;

@@ -24,7 +24,7 @@ import {
 } from "./exposure-request.ts";
 import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./outcome-text.ts";
 import { toWireError } from "./wire-error.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { createParamHeaderCheck, type CheckParamHeaders } from "./param-headers.ts";
 import type { PageBook } from "./pages.ts";
 import { ownResultText } from "./result-text.ts";

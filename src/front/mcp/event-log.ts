@@ -1,4 +1,4 @@
-import { toEventData } from "../../wire/sse/event-data.ts";
+import { eventText, primeText } from "../../wire/sse/event-text.ts";
 
 /**
  * What was sent on one stream of a legacy session, kept for a client that comes back with Last-Event-ID (2025-11-25, transports,
@@ -42,10 +42,10 @@ export function createEventLog(id: string, retryMs: number): EventLog {
 
   return {
     id,
-    prime: () => `id: ${id}_0\nretry: ${retryMs}\ndata: \n\n`,
+    prime: () => primeText(`${id}_0`, retryMs),
     append(message) {
       lastNumber += 1;
-      const text = `event: message\nid: ${id}_${lastNumber}\ndata: ${toEventData(message)}\n\n`;
+      const text = eventText("message", message, `${id}_${lastNumber}`);
       keep(text);
       for (const listener of listeners) listener.onEvent(text);
       return text;

@@ -3,7 +3,7 @@ import { noArguments } from "../../kernel/call-arguments.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ClientWork } from "./outcome-text.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
 /** A client's request with what is needed to find out what it means. */
 export interface ClientRequestWork extends ClientWork {

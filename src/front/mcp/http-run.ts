@@ -9,7 +9,7 @@ import { createAnswerChannel, type AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LegacyRequests } from "./legacy.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { refuse } from "./replies.ts";
 import type { RequestRunner } from "./request-run.ts";
 import { textLength } from "./result-text.ts";

@@ -17,7 +17,7 @@ import type { StartupWait } from "./startup-wait.ts";
 import { createHttpRun, keepAliveMs, type Incoming } from "./http-run.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import type { ListenRequests } from "./listen.ts";
-import { isBatch, MessageError, readClientMessage, type ClientMessage } from "./message.ts";
+import { isBatch, MessageError, readClientMessage, type ClientMessage } from "../../wire/mcp/client-message.ts";
 import { jsonHeaders, refuse, sendReply } from "./replies.ts";
 import { checkEnvelope, claimedRevision, clientInfoOf } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";

@@ -1,3 +1,4 @@
+import { writeNotification } from "../../wire/mcp/envelope.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { View } from "../../catalog/model/view.ts";
 import { isLogLevel, isWanted } from "../../wire/mcp/log-level.ts";
@@ -11,14 +12,14 @@ import type { InstanceId } from "../../kernel/ids.ts";
 
 import type { Principal } from "../../kernel/principal.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { streamHeaders } from "./answer-channel.ts";
+import { eventStreamHeaders, keepAliveText } from "../../wire/sse/event-text.ts";
 import { readClientName } from "../../kernel/client-presence.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
 import type { ProfileOf } from "./client-profile.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { ClientMessage, ClientRequest } from "./message.ts";
-import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
+import type { ClientMessage, ClientRequest } from "../../wire/mcp/client-message.ts";
+import { resourceKey, type Notifier } from "./notifier.ts";
 import type { OwnInstances } from "./own-instances.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -115,10 +116,10 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       exposure: endpoint.exposure,
       wants: { tools: true, resources: true, prompts: true },
       resources,
-      send: (method, params) => void session.push(notificationText(method, params)),
+      send: (method, params) => void session.push(writeNotification(method, params)),
       relay: (method, params) => {
         if (method === "notifications/message" && !isWanted(params["level"], session.logLevel)) return;
-        session.push(notificationText(method, params));
+        session.push(writeNotification(method, params));
       },
     });
     session.onRootsChanged = (params) => tellServers(session, endpoint, params);
@@ -240,9 +241,9 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       }
     },
     openStream(session, request, response, keepAliveMs) {
-      response.writeHead(200, [...streamHeaders]);
+      response.writeHead(200, [...eventStreamHeaders]);
       response.flushHeaders();
-      const keepAlive = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
+      const keepAlive = setInterval(() => response.write(keepAliveText), keepAliveMs);
       keepAlive.unref();
       response.on("close", () => {
         clearInterval(keepAlive);

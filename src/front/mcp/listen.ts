@@ -1,3 +1,4 @@
+import { writeNotification } from "../../wire/mcp/envelope.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
@@ -6,8 +7,8 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
-import type { ClientRequest } from "./message.ts";
-import { notificationText, resourceKey, type Notifier } from "./notifier.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
+import { resourceKey, type Notifier } from "./notifier.ts";
 import type { OwnInstances } from "./own-instances.ts";
 import { toWireError } from "./wire-error.ts";
 
@@ -59,7 +60,7 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
     const releases: (() => void)[] = [];
     const { exposure } = caller.endpoint;
     const send = (method: string, params: Readonly<Record<string, unknown>>): void => {
-      channel.send(notificationText(method, { ...params, _meta: { [metaKeys.subscriptionId]: request.id } }));
+      channel.send(writeNotification(method, { ...params, _meta: { [metaKeys.subscriptionId]: request.id } }));
     };
     const stream: Stream = { principal: caller.principal, end: () => finish() };
     const finish = (): void => {

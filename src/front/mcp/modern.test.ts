@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkEnvelope, decodeHeaderValue } from "./modern.ts";
-import { readClientMessage, type ClientRequest } from "./message.ts";
+import { readClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

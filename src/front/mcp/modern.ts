@@ -3,7 +3,7 @@ import { isLogLevel } from "../../wire/mcp/log-level.ts";
 import { metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
 /** Where a header stands for a member of the body (2026-07-28, streamable-http, standard request headers). */
 const namedBy: Readonly<Record<string, "name" | "uri" | undefined>> = Object.freeze({

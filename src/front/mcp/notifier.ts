@@ -2,7 +2,6 @@ import type { View } from "../../catalog/model/view.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
 import type { EventOf } from "../../kernel/event.ts";
 import type { Exposure } from "../../catalog/exposure/exposure.ts";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { ConnectedClient } from "../../kernel/call-context.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -114,10 +113,4 @@ export function createNotifier(
       return () => listeners.delete(listener);
     },
   };
-}
-
-/** The text of a notification with its `_meta`. */
-export function notificationText(method: string, params: Readonly<Record<string, unknown>>): string {
-  const hasParams = Object.keys(params).length > 0;
-  return `{"jsonrpc":"2.0","method":"${method}"${hasParams ? `,"params":${asciiJson(params)}` : ""}}`;
 }

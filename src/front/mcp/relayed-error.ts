@@ -1,8 +1,8 @@
 import { failures } from "../../kernel/failures.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
-import { isErrorObject, parseErrorObject } from "../../servers/upstream/error-object.ts";
-import { errorBody } from "./answer-channel.ts";
+import { errorBody, isErrorObject, parseErrorObject } from "../../wire/mcp/error-object.ts";
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import type { ReplyBody } from "./caller.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { ReplyBody } from "./caller.ts";
  */
 export function relayError(error: JsonBytes, era: Era): ReplyBody {
   const parsed = parseErrorObject(error);
-  if (parsed.code === -32020 || parsed.code === -32022) {
+  if (parsed.code === rpcCodes.headerMismatch || parsed.code === rpcCodes.unsupportedVersion) {
     return {
       body: errorBody({
         ...parsed,
@@ -23,8 +23,11 @@ export function relayError(error: JsonBytes, era: Era): ReplyBody {
   }
   if (parsed.code === failures.CAPABILITY_MISSING.rpc && era === "legacy")
     return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
-  if ((parsed.code === -32002 || parsed.code === -32042) && era === "modern")
-    return { body: errorBody({ ...parsed, code: -32602 }), status: 200 };
+  if (
+    (parsed.code === rpcCodes.resourceNotFound || parsed.code === rpcCodes.urlElicitationRequired) &&
+    era === "modern"
+  )
+    return { body: errorBody({ ...parsed, code: rpcCodes.invalidParams }), status: 200 };
   return {
     body: isErrorObject(error) ? `"error":${error.toString("latin1")}` : errorBody(parsed),
     status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200,

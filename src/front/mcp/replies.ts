@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
-import { errorBody } from "./answer-channel.ts";
+import { answerText } from "../../wire/mcp/envelope.ts";
+import { failureText } from "../../wire/mcp/failure-text.ts";
+import { eventStreamHeaders, eventText } from "../../wire/sse/event-text.ts";
 import type { ReplyBody } from "./caller.ts";
-import { MessageError } from "./message.ts";
 import { joinText } from "./result-text.ts";
 
 export const jsonHeaders = ["Content-Type", "application/json"];
@@ -15,16 +16,10 @@ export function sendReply(
   headers: readonly string[] = [],
   asEvent = false,
 ): void {
-  const message = `{"jsonrpc":"2.0","id":${idText},${joinText(reply.body)}}`;
+  const message = answerText(idText, joinText(reply.body));
   if (asEvent && reply.status === 200) {
-    response.writeHead(200, [
-      "Content-Type",
-      "text/event-stream",
-      "Cache-Control",
-      "no-cache, no-transform",
-      ...headers,
-    ]);
-    response.end(`event: message\ndata: ${message}\n\n`, "latin1");
+    response.writeHead(200, [...eventStreamHeaders, ...headers]);
+    response.end(eventText("message", message), "latin1");
     return;
   }
   response.writeHead(reply.status, [...jsonHeaders, "Content-Length", String(message.length), ...headers]);
@@ -39,14 +34,18 @@ export function refuse(
   id?: string,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const idText = id ?? (failure instanceof MessageError ? failure.idText : "null");
-  const { rpc, http } = failure.row;
-  const data = { code: failure.code, hint: failure.hint, ...failure.data };
-  const text = `{"jsonrpc":"2.0","id":${idText},${errorBody({ code: rpc, message: failure.message, data })}}`;
+  const text = failureText(failure, id);
   const close = failure.code === "BODY_TIMEOUT" ? ["Connection", "close"] : [];
   const retry = failure.data?.["retry_after_s"];
   const after = typeof retry === "number" ? ["Retry-After", String(retry)] : [];
-  response.writeHead(http, [...jsonHeaders, "Content-Length", String(text.length), ...headers, ...close, ...after]);
+  response.writeHead(failure.row.http, [
+    ...jsonHeaders,
+    "Content-Length",
+    String(text.length),
+    ...headers,
+    ...close,
+    ...after,
+  ]);
   response.end(text, "latin1");
   if (!response.req.complete) discardRest(response.req);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Caller } from "./caller.ts";
 import { toCallContext } from "./request-context.ts";
-import { readClientMessage, type ClientRequest } from "./message.ts";
+import { readClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 
 const signal = new AbortController().signal;
 const caller = {

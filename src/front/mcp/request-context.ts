@@ -1,10 +1,11 @@
+import { notificationText } from "../../wire/mcp/envelope.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { isLogLevel, isWanted } from "../../wire/mcp/log-level.ts";
 import { isHopKey, metaKeys } from "../../wire/mcp/revisions.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Caller, ReplyChannel } from "./caller.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
 /** What travels with a request: who asks, what may be passed on, and the ways back to the client. */
 export function toCallContext(
@@ -57,7 +58,7 @@ function extraParams(request: ClientRequest): CallContext["extraParams"] {
 function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: JsonObject) => void) | undefined {
   const token = meta[metaKeys.progressToken];
   if (typeof token !== "string" && typeof token !== "number") return undefined;
-  const head = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${asciiJson(token)}`;
+  const head = `{"progressToken":${asciiJson(token)}`;
   let last = Number.NEGATIVE_INFINITY;
   return (params) => {
     const { progress } = params;
@@ -66,14 +67,14 @@ function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: Json
     last = progress;
     const { total, ...rest } = params;
     const told = total === undefined || Number.isFinite(total) ? params : rest;
-    channel.send(`${head},${asciiJson(told).slice(1, -1)}}}`);
+    channel.send(notificationText("notifications/progress", `${head},${asciiJson(told).slice(1)}`));
   };
 }
 
 function logSender(least: string | undefined, channel: ReplyChannel): (params: JsonObject) => void {
   return (params) => {
     if (!isWanted(params["level"], least)) return;
-    channel.send(`{"jsonrpc":"2.0","method":"notifications/message","params":${asciiJson(params)}}`);
+    channel.send(notificationText("notifications/message", asciiJson(params)));
   };
 }
 

@@ -5,7 +5,7 @@ import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
 import { toCallContext } from "./request-context.ts";
 import type { Conversation, Conversations } from "./conversation.ts";
 import type { Dispatch } from "./dispatch.ts";
-import type { ClientRequest } from "./message.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { ownResultText } from "./result-text.ts";
 
 /** Methods that may be answered with `input_required` (2026-07-28, patterns/mrtr, supported requests). */

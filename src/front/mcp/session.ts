@@ -1,14 +1,14 @@
+import { requestText, writeNotification } from "../../wire/mcp/envelope.ts";
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { ClientProfile } from "../../config/client-profiles.ts";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { createPresence, programOf, type OwnPresence } from "../../kernel/client-presence.ts";
 import type { Answer, ConnectedClient, Question } from "../../kernel/call-context.ts";
 import { abortReason } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { toEventData } from "../../wire/sse/event-data.ts";
+import { eventText } from "../../wire/sse/event-text.ts";
 import { createEventLog, parseEventId, type EventLog } from "./event-log.ts";
 import { withProgressToken } from "./progress-token.ts";
 
@@ -119,9 +119,7 @@ export function createSession(options: {
         };
         const giveUp = () => {
           leave();
-          deliver(
-            `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason: "the call has ended" })}}`,
-          );
+          deliver(writeNotification("notifications/cancelled", { requestId: id, reason: "the call has ended" }));
           reject(abortReason(signal));
         };
         const settle = (answer: Answer) => {
@@ -134,7 +132,7 @@ export function createSession(options: {
           question.onProgress === undefined
             ? question.params.toString("latin1")
             : withProgressToken(question.params, id);
-        const message = `{"jsonrpc":"2.0","id":"${id}","method":"${question.method}","params":${params}}`;
+        const message = requestText(`"${id}"`, question.method, params);
         if (deliver(message) || session.push(message)) return;
         leave();
         reject(
@@ -164,7 +162,7 @@ export function createSession(options: {
         stream.destroy();
         return false;
       }
-      stream.write(`event: message\ndata: ${toEventData(message)}\n\n`, "latin1");
+      stream.write(eventText("message", message), "latin1");
       return true;
     },
     attachLine(send) {

@@ -1,12 +1,12 @@
-import { carriageReturn, lineFeed } from "../../wire/json/characters.ts";
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { streamHeaders, type AnswerChannel } from "./answer-channel.ts";
+import type { AnswerChannel } from "./answer-channel.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { toEventData } from "../../wire/sse/event-data.ts";
+import { answerPieces, answerText } from "../../wire/mcp/envelope.ts";
+import { eventPieces, eventStreamHeaders, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import type { WireText } from "./result-text.ts";
 import type { Session } from "./session.ts";
 
@@ -79,12 +79,13 @@ export function createSseStream(options: SseStreamOptions): SseStream {
       return;
     }
     if (typeof message === "string") {
-      write(`event: message\ndata: ${toEventData(message)}\n\n`);
+      write(eventText("message", message));
       return;
     }
-    write("event: message\ndata: ");
-    for (const piece of message) writeLines(piece, write);
-    write("\n\n", (error) => {
+    const pieces = eventPieces("message", message);
+    const last = pieces.pop() as string | Buffer;
+    for (const piece of pieces) write(piece);
+    write(last, (error) => {
       if (error == null) options.memory.written(message);
     });
   }
@@ -127,8 +128,7 @@ export function createSseStream(options: SseStreamOptions): SseStream {
           finished = true;
           // A cancelled request gets no answer (2024-11-05, cancellation).
           if (signal.aborted) return;
-          const head = `{"jsonrpc":"2.0","id":${idText},`;
-          send(typeof body === "string" ? `${head}${body}}` : [head, ...body, "}"]);
+          send(typeof body === "string" ? answerText(idText, body) : answerPieces(idText, body));
         },
       };
     },
@@ -146,9 +146,9 @@ export function createSseStream(options: SseStreamOptions): SseStream {
     },
   };
 
-  response.writeHead(200, [...streamHeaders]);
-  write(`event: endpoint\ndata: ${options.prefix}${endpoint.path}/messages?sessionId=${id}${options.query}\n\n`);
-  const keepAlive = setInterval(() => isOver() || write(": keep-alive\n\n"), options.keepAliveMs);
+  response.writeHead(200, [...eventStreamHeaders]);
+  write(eventText("endpoint", `${options.prefix}${endpoint.path}/messages?sessionId=${id}${options.query}`));
+  const keepAlive = setInterval(() => isOver() || write(keepAliveText), options.keepAliveMs);
   keepAlive.unref();
   response.once("close", () => {
     clearInterval(keepAlive);
@@ -158,25 +158,4 @@ export function createSseStream(options: SseStreamOptions): SseStream {
     options.onClose(stream);
   });
   return stream;
-}
-
-/** Each line is a data line of its own, as in `event-data.ts`; the bytes between line ends are not copied. */
-function writeLines(piece: string | Buffer, write: (text: string | Buffer) => void): void {
-  if (typeof piece === "string") {
-    write(toEventData(piece));
-    return;
-  }
-  let start = 0;
-  for (let at = nextLineEnd(piece, 0); at !== -1; at = nextLineEnd(piece, start)) {
-    if (at > start) write(piece.subarray(start, at));
-    write("\ndata: ");
-    start = at + (piece[at] === carriageReturn && piece[at + 1] === lineFeed ? 2 : 1);
-  }
-  if (start < piece.length) write(piece.subarray(start));
-}
-
-function nextLineEnd(bytes: Buffer, from: number): number {
-  const feed = bytes.indexOf(lineFeed, from);
-  const carriage = bytes.indexOf(carriageReturn, from);
-  return feed === -1 || carriage === -1 ? Math.max(feed, carriage) : Math.min(feed, carriage);
 }

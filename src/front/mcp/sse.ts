@@ -1,3 +1,4 @@
+import { answerText } from "../../wire/mcp/envelope.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -8,7 +9,7 @@ import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { McpHttpDeps, McpHttpHandler } from "./http.ts";
 import { createHttpRun, keepAliveMs, type Incoming } from "./http-run.ts";
-import { isBatch, MessageError, readClientMessage, type ClientRequest } from "./message.ts";
+import { isBatch, MessageError, readClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 import { refuse } from "./replies.ts";
 import { joinText } from "./result-text.ts";
 import { createSseStream, type SseStream } from "./sse-stream.ts";
@@ -132,7 +133,7 @@ export function createMcpSse(deps: McpHttpDeps): McpSse {
     const made = deps.legacy.initialize(message, principal, endpoint, true);
     stream.session = made.session;
     made.session?.attachLine(stream.send);
-    stream.send(`{"jsonrpc":"2.0","id":${message.idText},${joinText(made.reply.body)}}`);
+    stream.send(answerText(message.idText, joinText(made.reply.body)));
     return true;
   }
 

@@ -1,3 +1,5 @@
+import { answerText, notificationText } from "../../wire/mcp/envelope.ts";
+import { failureText } from "../../wire/mcp/failure-text.ts";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { Limits } from "../../config/config.ts";
@@ -7,11 +9,11 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createLineSplitter } from "../../servers/upstream/line-splitter.ts";
 import { createPresence, programOf } from "../../kernel/client-presence.ts";
-import { errorBody, type AnswerChannel } from "./answer-channel.ts";
+import type { AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { McpHttpDeps } from "./http.ts";
-import { MessageError, readClientMessage, type ClientMessage, type ClientRequest } from "./message.ts";
+import { readClientMessage, type ClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 import { joinText } from "./result-text.ts";
 import { checkEnvelope, claimedRevision } from "./modern.ts";
 import { track, untrack, type Session } from "./session.ts";
@@ -61,10 +63,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
         parts.legacy.receive(message, session);
       }
     } catch (error) {
-      const failure = toGatewayError(error);
-      send(
-        `{"jsonrpc":"2.0","id":${failure instanceof MessageError ? failure.idText : "null"},${errorBody({ code: failure.row.rpc, message: failure.message, data: { code: failure.code, hint: failure.hint, ...failure.data } })}}`,
-      );
+      send(failureText(toGatewayError(error)));
     }
   }
 
@@ -82,7 +81,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
       const made = parts.legacy.initialize(message, principal, endpoint, true);
       session = made.session;
       session?.attachLine(send);
-      send(`{"jsonrpc":"2.0","id":${message.idText},${joinText(made.reply.body)}}`);
+      send(answerText(message.idText, joinText(made.reply.body)));
       return;
     }
     const controller = new AbortController();
@@ -141,9 +140,8 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   await parts.startupWait(endpoint, principal);
   await new Promise<void>((resolve) => {
     const tooLong = (): void => {
-      send(
-        `{"jsonrpc":"2.0","id":null,${errorBody({ code: -31101, message: `a line is longer than ${options.limits.requestBodyBytes} bytes` })}}`,
-      );
+      const limit = options.limits.requestBodyBytes;
+      send(failureText(new GatewayError("BODY_TOO_LARGE", `a line is longer than ${limit} bytes`)));
       resolve();
     };
     const splitter = createLineSplitter(options.limits.requestBodyBytes, receive, tooLong);
@@ -182,7 +180,7 @@ function withTeardown(
       // Cancelled by the client itself: then it gets no further message.
       if (cancelled.aborted) return;
       channel.finish(body);
-      send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${idText}}}`);
+      send(notificationText("notifications/cancelled", `{"requestId":${idText}}`));
     },
   };
 }
@@ -200,7 +198,7 @@ function createLineChannel(idText: string, send: (message: string) => void): Ans
     finish(body) {
       if (finished) return;
       finished = true;
-      send(`{"jsonrpc":"2.0","id":${idText},${joinText(body)}}`);
+      send(answerText(idText, joinText(body)));
     },
   };
 }

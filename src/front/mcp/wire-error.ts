@@ -1,8 +1,8 @@
-import { supportedRevisions } from "../../wire/mcp/revisions.ts";
+import { failureBody } from "../../wire/mcp/failure-text.ts";
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import { failures, type FailureCode } from "../../kernel/failures.ts";
-import { errorBody } from "./answer-channel.ts";
 import type { ReplyBody } from "./caller.ts";
 
 /** Codes of JSON-RPC that leave with an HTTP status of their own in the modern era (2026-07-28, streamable-http). */
@@ -18,21 +18,14 @@ const modernStatus: ReadonlySet<FailureCode> = new Set([
 export function toWireError(error: GatewayError, era: Era, method: string): ReplyBody {
   const row = failures[error.code];
   const status = era === "modern" && modernStatus.has(error.code) ? row.http : 200;
-  const data = { ...(error.code === "VERSION_UNSUPPORTED" ? { supported: supportedRevisions } : {}), ...error.data };
-  const own = { code: error.code, hint: error.hint };
-  return {
-    body: errorBody({
-      code: wireCode(error.code, era, method),
-      message: error.message,
-      data: { ...own, ...data, ...own },
-    }),
-    status,
-  };
+  return { body: failureBody(error, wireCode(error.code, era, method)), status };
 }
 
 /** Where the protocol has a code of its own for what happened, it is that one. */
 function wireCode(code: FailureCode, era: Era, method: string): number {
-  if (code === "RESOURCE_UNKNOWN" && method === "resources/read") return era === "legacy" ? -32002 : -32602;
-  if (code === "PROMPT_UNKNOWN" || code === "CURSOR_INVALID" || code === "HANDLE_INVALID") return -32602;
+  if (code === "RESOURCE_UNKNOWN" && method === "resources/read")
+    return era === "legacy" ? rpcCodes.resourceNotFound : rpcCodes.invalidParams;
+  if (code === "PROMPT_UNKNOWN" || code === "CURSOR_INVALID" || code === "HANDLE_INVALID")
+    return rpcCodes.invalidParams;
   return failures[code].rpc;
 }

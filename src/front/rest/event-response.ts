@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
-import { toEventData } from "../../wire/sse/event-data.ts";
+import { eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import { toProblem } from "../http/problem.ts";
 
 /** Server-sent events for one call. Nothing is sent before there is something to say: a call that fails at once is answered with its status. */
@@ -32,7 +32,7 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
       "Cache-Control": "no-cache, no-transform",
       "X-Accel-Buffering": "no",
     });
-    keepAlive = setInterval(() => write(": keep-alive\n\n"), keepAliveMs);
+    keepAlive = setInterval(() => write(keepAliveText), keepAliveMs);
     keepAlive.unref();
     response.on("close", () => clearInterval(keepAlive));
   }
@@ -45,7 +45,7 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
 
   function finish(event: string, data: string): void {
     open();
-    write(`event: ${event}\ndata: ${toEventData(data)}\n\n`);
+    write(eventText(event, data));
     clearInterval(keepAlive);
     response.end();
   }
@@ -56,7 +56,7 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
     },
     send(event, data) {
       open();
-      write(`event: ${event}\ndata: ${asciiJson(data)}\n\n`);
+      write(eventText(event, asciiJson(data)));
     },
     end: finish,
     fail: (failure) => finish("error", asciiJson(toProblem(failure))),

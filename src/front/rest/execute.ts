@@ -1,3 +1,4 @@
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { renderShared } from "../../catalog/exposure/meta.ts";
 import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
@@ -12,7 +13,7 @@ import type { FailureCode } from "../../kernel/failures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { parseErrorObject } from "../../servers/upstream/error-object.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "./json-body.ts";
 
@@ -134,7 +135,11 @@ export function toShown(view: View, intent: Intent, answer: Extract<ServerAnswer
 export function relayedFailure(error: JsonBytes, notFound: FailureCode): GatewayError {
   const { code, message } = parseErrorObject(error);
   return new GatewayError(
-    code === -32002 ? notFound : code === -32602 ? "PARAMS_INVALID" : "UPSTREAM_PROTOCOL",
+    code === rpcCodes.resourceNotFound
+      ? notFound
+      : code === rpcCodes.invalidParams
+        ? "PARAMS_INVALID"
+        : "UPSTREAM_PROTOCOL",
     `the server answered: ${message.slice(0, 500)}`,
     { data: { server_code: code } },
   );

@@ -1,6 +1,6 @@
+import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import type { Answer, CallContext, ConnectedClient, Question } from "../../kernel/call-context.ts";
 import { failures } from "../../kernel/failures.ts";
@@ -260,6 +260,5 @@ async function askForRoots(
       if (limit.aborted) break;
     }
   }
-  const { rpc } = failures.CLIENT_CANNOT_ANSWER;
-  return { kind: "error", error: Buffer.from(asciiJson({ code: rpc, message: failure.message }), "latin1") };
+  return failureAnswer(failure, failures.CLIENT_CANNOT_ANSWER.rpc);
 }

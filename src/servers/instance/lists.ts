@@ -1,10 +1,11 @@
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import { parseExact } from "../../wire/json/exact-json.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Connection, ParamMember } from "../upstream/connection.ts";
 import { skipValue } from "../../wire/json/json-scan.ts";
-import { parseErrorObject } from "../upstream/error-object.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 
 export interface ListLimits {
   /** Pages of one list; an endless one is cut there (fault 59). */
@@ -16,8 +17,6 @@ export interface ListLimits {
 
 /** Tells of a list that was cut, once per list. */
 export type OnCut = (list: string, reason: string) => void;
-
-const methodNotFound = -32601;
 
 /**
  * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method not found"
@@ -116,7 +115,7 @@ async function fetchPage(
   const reply = await connection.request({ method: list.method, params, signal, timeoutMs, maxTimeoutMs: timeoutMs });
   if (reply.kind === "error") {
     const error = parseErrorObject(reply.error);
-    if (error.code === methodNotFound) return undefined;
+    if (error.code === rpcCodes.methodNotFound) return undefined;
     throw new GatewayError(
       "UPSTREAM_PROTOCOL",
       `${list.method} failed: ${error.message.slice(0, 200)} (${error.code})`,

@@ -1,3 +1,6 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { requestText } from "../../wire/mcp/envelope.ts";
+import { metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Outgoing, OutgoingAnswer } from "./outgoing.ts";
@@ -28,22 +31,21 @@ export async function probe(
   outgoing: Outgoing,
   signal: AbortSignal,
 ): Promise<Challenge> {
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "server/discover",
-    params: {
+  const body = requestText(
+    1,
+    "server/discover",
+    asciiJson({
       _meta: {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { name: "toolyard", version: "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
+        [metaKeys.protocolVersion]: modernRevision,
+        [metaKeys.clientInfo]: { name: "toolyard", version: "1" },
+        [metaKeys.clientCapabilities]: {},
       },
-    },
-  });
+    }),
+  );
   const own = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
-    "mcp-protocol-version": "2026-07-28",
+    "mcp-protocol-version": modernRevision,
     "mcp-method": "server/discover",
   };
   const answer = await outgoing(url, { method: "POST", headers: { ...headers, ...own }, body }, signal);
@@ -71,7 +73,7 @@ export async function fetchResourceMetadata(
   outgoing: Outgoing,
   signal: AbortSignal,
 ): Promise<ResourceMetadata | undefined> {
-  const headers = { "mcp-protocol-version": "2026-07-28" };
+  const headers = { "mcp-protocol-version": modernRevision };
   const named = challenge.resourceMetadata;
   for (const url of named === undefined ? wellKnownUrls(serverUrl) : [named]) {
     const answer = await outgoing(url, { method: "GET", headers }, signal);

@@ -1,5 +1,6 @@
+import { writeNotification } from "../../wire/mcp/envelope.ts";
 import { expect, test } from "vitest";
-import { createDialect, encodeNotification, encodeRequest } from "./encode.ts";
+import { createDialect, encodeRequest } from "./encode.ts";
 import type { UpstreamRequest } from "./connection.ts";
 
 const identity = { name: "toolyard", version: "0" };
@@ -59,7 +60,7 @@ test("modern requests always say revision, who we are, and what the client behin
 });
 
 test("notifications", () => {
-  expect(JSON.parse(encodeNotification("notifications/initialized", { a: "ü" }))).toEqual({
+  expect(JSON.parse(writeNotification("notifications/initialized", { a: "ü" }))).toEqual({
     jsonrpc: "2.0",
     method: "notifications/initialized",
     params: { a: "ü" },

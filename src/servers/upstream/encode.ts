@@ -1,3 +1,4 @@
+import { requestText } from "../../wire/mcp/envelope.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { Era } from "../../kernel/call-context.ts";
@@ -38,11 +39,7 @@ export function createDialect(
  * bytes that were given. The progress token is the id, so it is unique per active request.
  */
 export function encodeRequest(id: number, request: UpstreamRequest, dialect: Dialect): string {
-  return `{"jsonrpc":"2.0","id":${id},"method":${asciiJson(request.method)},"params":${encodeParams(id, request, dialect)}}`;
-}
-
-export function encodeNotification(method: string, params: JsonObject): string {
-  return `{"jsonrpc":"2.0","method":${asciiJson(method)},"params":${asciiJson(params)}}`;
+  return requestText(id, request.method, encodeParams(id, request, dialect));
 }
 
 function encodeParams(id: number, request: UpstreamRequest, dialect: Dialect): string {

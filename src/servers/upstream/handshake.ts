@@ -1,3 +1,4 @@
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -33,7 +34,11 @@ export function declaredCapabilities(roots: RootsSource | undefined): JsonObject
 }
 
 /** Error codes that only a modern server gives: they prove the era, and must not lead to `initialize`. */
-const modernErrorCodes: ReadonlySet<number> = new Set([-32020, -32021, -32022]);
+const modernErrorCodes: ReadonlySet<number> = new Set([
+  rpcCodes.headerMismatch,
+  rpcCodes.missingCapability,
+  rpcCodes.unsupportedVersion,
+]);
 
 export function isModernError(code: number): boolean {
   return modernErrorCodes.has(code);

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { OddityKind, UpstreamRequest } from "./connection.ts";
-import { readInbound } from "./inbound.ts";
-import { parseErrorObject } from "./error-object.ts";
+import { readInbound } from "../../wire/mcp/server-message.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { createRequestTable } from "./request-table.ts";
 
 function setUp(options: { questionsAllowed?: boolean } = {}) {

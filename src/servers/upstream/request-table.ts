@@ -1,12 +1,11 @@
+import { writeNotification } from "../../wire/mcp/envelope.ts";
 import type { ConnectionEvents, Reply, RootsSource, UpstreamRequest } from "./connection.ts";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { createSlotTable } from "../../kernel/slot-table.ts";
 import { createAlarm } from "./alarm.ts";
-import { encodeNotification } from "./encode.ts";
-import type { Inbound } from "./inbound.ts";
+import type { Inbound } from "../../wire/mcp/server-message.ts";
 import { createServerQuestions } from "./server-questions.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 
@@ -193,9 +192,9 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     }
     if (method === "notifications/cancelled") questions.takeBack(params["requestId"]);
     else if (method === "notifications/subscriptions/acknowledged")
-      subscribed(params)?.request.replies?.send(encodeNotification(method, params));
+      subscribed(params)?.request.replies?.send(writeNotification(method, params));
     else if (stream === undefined || isForEverybody(method)) options.events.onNotification(method, params);
-    else waiting.get(stream)?.request.replies?.send(encodeNotification(method, params));
+    else waiting.get(stream)?.request.replies?.send(writeNotification(method, params));
   }
 
   /** The subscription that a message names (2026-07-28, patterns/subscriptions): its id is that of its request. */
@@ -258,5 +257,5 @@ function cancelled(server: string, method: string): GatewayError {
 }
 
 function encodeCancel(id: number, reason: string): string {
-  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason })}}`;
+  return writeNotification("notifications/cancelled", { requestId: id, reason });
 }

@@ -1,9 +1,12 @@
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
+import { errorObjectText } from "../../wire/mcp/error-object.ts";
+import { answerText, writeNotification } from "../../wire/mcp/envelope.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { Answer, Question } from "../../kernel/call-context.ts";
-import { failures } from "../../kernel/failures.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ConnectionEvents, RootsSource } from "./connection.ts";
-import { encodeNotification } from "./encode.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import type { WaitingRequest } from "./waiting-request.ts";
 
@@ -40,7 +43,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     }
     const idText = asciiJson(id);
     if (method === "ping") {
-      deps.send(`{"jsonrpc":"2.0","id":${idText},"result":{}}`, stream);
+      deps.send(answerText(idText, '"result":{}'), stream);
       return;
     }
     const given = await askOwner(id, method, params, stream);
@@ -49,7 +52,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       given.kind === "result"
         ? `"result":${given.result.toString("latin1")}`
         : `"error":${given.error.toString("latin1")}`;
-    deps.send(`{"jsonrpc":"2.0","id":${idText},${body}}`, stream);
+    deps.send(answerText(idText, body), stream);
   }
 
   async function askOwner(
@@ -58,30 +61,27 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     params: JsonBytes,
     stream: number | undefined,
   ): Promise<Answer> {
-    if (!isQuestion(method)) return refusal(-32601, `the gateway does not answer ${method}`);
+    if (!isQuestion(method)) return refusal(rpcCodes.methodNotFound, `the gateway does not answer ${method}`);
     if (!deps.allowed()) {
       deps.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
-      return refusal(-32600, `${method} must be asked with an input_required result in this revision`);
+      return refusal(rpcCodes.invalidRequest, `${method} must be asked with an input_required result in this revision`);
     }
     if (method === "roots/list") return await answerRoots(id, params);
     const owner = deps.ownerOf(stream);
     if (owner === undefined) {
       const inFlight = deps.inFlight();
       deps.events.onOddity("request-refused", `${method} with ${inFlight} calls in flight`);
-      const { rpc, hint } = failures.QUESTION_AMBIGUOUS;
-      return refusal(
-        rpc,
-        `${inFlight} calls are in flight and the request does not say which one it belongs to. ${hint}`,
-      );
+      const message = `${inFlight} calls are in flight and the request does not say which one it belongs to`;
+      return failureAnswer(new GatewayError("QUESTION_AMBIGUOUS", message));
     }
     const { ask } = owner.request;
-    if (ask === undefined) return refusal(-32601, `the client cannot answer ${method}`);
+    if (ask === undefined) return refusal(rpcCodes.methodNotFound, `the client cannot answer ${method}`);
     const signal = open.open(id, owner.request.signal);
     return await deps.withClockStopped(owner, async () => {
       try {
         return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
       } catch (error) {
-        return refusal(-32603, error instanceof Error ? error.message : "the client gave no answer");
+        return refusal(rpcCodes.internalError, error instanceof Error ? error.message : "the client gave no answer");
       }
     });
   }
@@ -89,7 +89,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
   async function answerRoots(id: string | number, params: JsonBytes): Promise<Answer> {
     if (deps.roots === undefined) {
       deps.events.onOddity("roots-refused", "roots/list, though no roots were declared to it");
-      return refusal(-32601, "no roots were declared: this server is not one client's alone");
+      return refusal(rpcCodes.methodNotFound, "no roots were declared: this server is not one client's alone");
     }
     // It belongs to no call: it ends with its answer, or when the server takes it back.
     return await deps.roots.answer(params, open.open(id, new AbortController().signal));
@@ -100,7 +100,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     const token = progressTokenOf(params);
     if (token === undefined) return undefined;
     return (progress) =>
-      deps.send(encodeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
+      deps.send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
   }
 
   return { answer, takeBack: open.takeBack };
@@ -119,5 +119,5 @@ function isQuestion(method: string): method is Question["method"] {
 }
 
 function refusal(code: number, message: string): Answer {
-  return { kind: "error", error: Buffer.from(asciiJson({ code, message }), "latin1") };
+  return { kind: "error", error: Buffer.from(errorObjectText({ code, message }), "latin1") };
 }

@@ -1,11 +1,12 @@
+import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { abortReason } from "../../../kernel/abort.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { newestLegacyRevision } from "../../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
-import { createDialect, encodeNotification } from "../encode.ts";
+import { createDialect } from "../encode.ts";
 import { declaredCapabilities, initializeParams, peerFromInitialize } from "../handshake.ts";
-import { parseErrorObject } from "../error-object.ts";
+import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
   const { server, wire, lifetime, identity } = options;
   const channel = await openSseChannel(options, signal);
   const peer = await initialize(channel, options, signal);
-  await channel.post(encodeNotification("notifications/initialized", {}));
+  await channel.post(writeNotification("notifications/initialized", {}));
   let disposing: Promise<void> | undefined;
 
   async function dispose(): Promise<void> {
@@ -31,7 +32,7 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
   return {
     peer,
     request: (request) => channel.request(request),
-    notify: (method, params) => channel.post(encodeNotification(method, params)),
+    notify: (method, params) => channel.post(writeNotification(method, params)),
     closed: lifetime.closed,
     get inFlight() {
       return channel.size;

@@ -9,7 +9,7 @@ import { exchangeOnce } from "../streamable/exchange-once.ts";
 import type { Lifetime } from "../streamable/lifetime.ts";
 import { failureOfRefusal, rpcErrorOf } from "../streamable/refusal.ts";
 import type { Wire } from "../streamable/wire.ts";
-import { readInbound } from "../inbound.ts";
+import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../request-table.ts";
 
 export interface SseOptions {

@@ -1,9 +1,9 @@
+import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { abortReason } from "../../../kernel/abort.ts";
 import type { StdioTransport } from "../../../config/config.ts";
 import type { Era } from "../../../kernel/call-context.ts";
 import type { Connection, Peer } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
-import { encodeNotification } from "../encode.ts";
 import { createLink, type Link } from "./link.ts";
 import { watchWork } from "./work-watch.ts";
 import type { ServerProcess, SpawnServer } from "./server-process.ts";
@@ -53,7 +53,7 @@ function toConnection(
     peer: { ...peer, eras },
     request: link.request,
     async notify(method, params) {
-      link.write(encodeNotification(method, params));
+      link.write(writeNotification(method, params));
     },
     closed: link.closed,
     get inFlight() {

@@ -8,7 +8,7 @@ import type { Closed, Reply, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { createDialect, encodeRequest, type Dialect } from "../encode.ts";
 import { declaredCapabilities } from "../handshake.ts";
-import { readInbound } from "../inbound.ts";
+import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { createLineSplitter } from "../line-splitter.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { createOutbox } from "./outbox.ts";

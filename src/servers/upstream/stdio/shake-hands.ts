@@ -1,3 +1,4 @@
+import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import type { StdioTransport } from "../../../config/config.ts";
 import { eraOfRevision } from "../../../wire/mcp/revisions.ts";
 import { abortReason } from "../../../kernel/abort.ts";
@@ -5,7 +6,7 @@ import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { toJsonBytes } from "../../../kernel/json-bytes.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
-import { createDialect, encodeNotification } from "../encode.ts";
+import { createDialect } from "../encode.ts";
 import {
   declaredCapabilities,
   initializeParams,
@@ -14,7 +15,7 @@ import {
   peerFromInitialize,
   supportedIn,
 } from "../handshake.ts";
-import { parseErrorObject } from "../error-object.ts";
+import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import type { Link } from "./link.ts";
 
 /**
@@ -103,7 +104,7 @@ async function initialize(options: ConnectOptions<StdioTransport>, link: Link, s
   }
   const peer = peerFromInitialize(options.server, reply.result);
   link.dialect = createDialect("legacy", peer.revision, options.identity, capabilities);
-  link.write(encodeNotification("notifications/initialized", {}));
+  link.write(writeNotification("notifications/initialized", {}));
   return peer;
 }
 

@@ -1,7 +1,7 @@
 import { openBracket } from "../../../wire/json/characters.ts";
 import { scanElements } from "../../../wire/json/json-scan.ts";
 import type { ConnectionEvents } from "../connection.ts";
-import { readInbound, type Inbound } from "../inbound.ts";
+import { readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
 import { largeBytes, type LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { RequestTable } from "../request-table.ts";
 

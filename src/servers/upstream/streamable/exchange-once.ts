@@ -1,6 +1,6 @@
 import { abortReason } from "../../../kernel/abort.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
-import { readInbound, type Inbound } from "../inbound.ts";
+import { readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
 import type { Outgoing } from "./http-exchange.ts";
 import { noHead, type ResponseHead } from "../../../wire/http/response-head.ts";
 import type { Refusal } from "./refusal.ts";

@@ -1,3 +1,4 @@
+import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
 import type { SlotTable } from "../../../kernel/slot-table.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { UpstreamRequest } from "../connection.ts";
@@ -20,7 +21,6 @@ export interface LegacyCallHost extends Delivery {
 }
 
 /** What SDK servers answer, with 400, to a session that they do not know (after a restart, say). */
-const serverErrorCode = -32000;
 
 /** One request in a legacy session: its POST, and the GETs that resume its event stream when it breaks. */
 export class LegacyCall implements HttpExchangeSink {
@@ -134,7 +134,7 @@ export class LegacyCall implements HttpExchangeSink {
     if (error !== undefined && isModernError(error.code)) return true;
     if (session.id === undefined) return false;
     if (status === 404) return true;
-    if (status !== 400 || error?.code !== serverErrorCode || error.id === this.id) return false;
+    if (status !== 400 || error?.code !== rpcCodes.serverError || error.id === this.id) return false;
     return this.#host.isProven(session);
   }
 

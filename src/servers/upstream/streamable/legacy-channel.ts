@@ -1,10 +1,11 @@
+import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { createSlotTable } from "../../../kernel/slot-table.ts";
 import { toGatewayError, GatewayError } from "../../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/json-bytes.ts";
 import type { ConnectionEvents } from "../connection.ts";
-import { createDialect, encodeNotification, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
 import { declaredCapabilities } from "../handshake.ts";
-import { readInbound } from "../inbound.ts";
+import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../request-table.ts";
 import { openBackgroundStream, type BackgroundStream } from "./background-stream.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
@@ -144,7 +145,7 @@ export function createLegacyChannel(options: LegacyChannelOptions): LegacyChanne
       });
     },
     async notify(method, params) {
-      const failure = await postInSession(wire, session, encodeNotification(method, params), signal);
+      const failure = await postInSession(wire, session, writeNotification(method, params), signal);
       if (failure !== undefined) throw failure;
     },
     failAll(error) {

@@ -1,9 +1,10 @@
+import { requestText, writeNotification } from "../../../wire/mcp/envelope.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import type { Peer } from "../connection.ts";
-import { encodeNotification, type GatewayIdentity } from "../encode.ts";
+import { type GatewayIdentity } from "../encode.ts";
 import { declaredCapabilities, initializeParams, peerFromInitialize } from "../handshake.ts";
-import { parseErrorObject } from "../error-object.ts";
+import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { exchangeOnce } from "./exchange-once.ts";
 import type { ResponseHead } from "../../../wire/http/response-head.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
@@ -42,12 +43,8 @@ export async function openLegacySession(
   signal: AbortSignal,
 ): Promise<LegacyOpening> {
   const { server, headers } = wire.endpoint;
-  const text = asciiJson({
-    jsonrpc: "2.0",
-    id: initializeId,
-    method: "initialize",
-    params: initializeParams(identity, declaredCapabilities(wire.roots)),
-  });
+  const params = asciiJson(initializeParams(identity, declaredCapabilities(wire.roots)));
+  const text = requestText(initializeId, "initialize", params);
   const outgoing = {
     method: "POST",
     headers: [...postHeaders, ...headers],
@@ -78,7 +75,7 @@ export async function openLegacySession(
   }
   const peer = peerFromInitialize(server, outcome.answer.result);
   const session = sessionOf(wire, peer, readSessionId(server, outcome.head));
-  await postInSession(wire, session, encodeNotification("notifications/initialized", {}), signal);
+  await postInSession(wire, session, writeNotification("notifications/initialized", {}), signal);
   return { kind: "open", session };
 }
 

@@ -1,3 +1,4 @@
+import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
 import { createSlotTable, type SlotTable } from "../../../kernel/slot-table.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
@@ -170,7 +171,12 @@ export function endedUnanswered(server: string, isEventStream: boolean): Gateway
 }
 
 /** Codes that a modern server gives with a 4xx (2026-07-28, streamable-http, server validation; JSON-RPC 2.0). */
-const plainCodes: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602]);
+const plainCodes: ReadonlySet<number> = new Set([
+  rpcCodes.parseError,
+  rpcCodes.invalidRequest,
+  rpcCodes.methodNotFound,
+  rpcCodes.invalidParams,
+]);
 const suspectStatuses: ReadonlySet<number> = new Set([400, 404, 405, 406]);
 
 function isUnlikeModern(status: number, code: number | undefined): boolean {

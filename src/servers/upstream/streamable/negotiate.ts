@@ -1,10 +1,11 @@
+import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
 import type { Era } from "../../../kernel/call-context.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { eraOfRevision, modernRevision } from "../../../wire/mcp/revisions.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type GatewayIdentity } from "../encode.ts";
 import { isModernError, peerFromDiscover, supportedIn } from "../handshake.ts";
-import { parseErrorObject } from "../error-object.ts";
+import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { exchangeOnce, type Outcome } from "./exchange-once.ts";
 import { openLegacySession, type LegacyOpening, type LegacySession } from "./legacy-session.ts";
 import { createModernHeaders, modernDialect } from "./modern-channel.ts";
@@ -119,7 +120,5 @@ function speaksOurs(wire: Wire, outcome: Outcome): boolean {
         : undefined;
   if (bytes === undefined) return false;
   const { code, data } = parseErrorObject(bytes);
-  return code === versionUnsupported && supportedIn(data).includes(modernRevision);
+  return code === rpcCodes.unsupportedVersion && supportedIn(data).includes(modernRevision);
 }
-
-const versionUnsupported = -32022;

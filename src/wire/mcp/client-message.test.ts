@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isBatch, MessageError, readClientMessage, type ClientRequest } from "./message.ts";
+import { isBatch, MessageError, readClientMessage, type ClientRequest } from "./client-message.ts";
 
 const maxDepth = 64;
 

@@ -1,10 +1,13 @@
+import { asciiJson } from "../json/ascii-json.ts";
+import { rpcCodes } from "./rpc-codes.ts";
 import { parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 
 /** The error object of a reply, parsed; what a server sends in its place that is none becomes one. */
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
   const parsed = parseJsonObject(error);
-  if (parsed === undefined) return { code: -32603, message: "the server answered with an error that is no object" };
-  const code = isCode(parsed["code"]) ? parsed["code"] : -32603;
+  if (parsed === undefined)
+    return { code: rpcCodes.internalError, message: "the server answered with an error that is no object" };
+  const code = isCode(parsed["code"]) ? parsed["code"] : rpcCodes.internalError;
   const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
   return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };
 }
@@ -17,4 +20,21 @@ export function isErrorObject(error: JsonBytes): boolean {
 
 function isCode(value: unknown): value is number {
   return Number.isInteger(value);
+}
+
+/** What JSON-RPC says in place of a result. */
+export interface ErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The text of an error object. */
+export function errorObjectText({ code, message, data }: ErrorObject): string {
+  return asciiJson(data === undefined ? { code, message } : { code, message, data });
+}
+
+/** The `"error":…` part of an answer. */
+export function errorBody(error: ErrorObject): string {
+  return `"error":${errorObjectText(error)}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readInbound } from "./inbound.ts";
+import { readInbound } from "./server-message.ts";
 
 const read = (text: string, depth = 20): ReturnType<typeof readInbound> => readInbound(Buffer.from(text), depth);
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
