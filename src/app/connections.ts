@@ -5,6 +5,7 @@ import type { OpenConnection } from "../servers/instance/instance-deps.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError, rewriteFailure } from "../kernel/gateway-error.ts";
+import { routeTo } from "./http-route.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
@@ -97,7 +98,12 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       async () => await import("../servers/upstream/streamable/connect-http.ts"),
     );
     return await connectHttp(
-      { ...common, transport: server.transport, authorize: await deps.authorizeFor(server, instance) },
+      {
+        ...common,
+        transport: server.transport,
+        authorize: await deps.authorizeFor(server, instance),
+        createClient: await routeTo(server.slug, server.transport, deps),
+      },
       signal,
     );
   };

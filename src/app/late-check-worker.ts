@@ -28,5 +28,6 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
     ]),
   logins: async () => await Promise.all([import("../servers/logins/logins.ts"), storeBackend.late.logins()]),
   http: async () => await import("../servers/upstream/streamable/connect-http.ts"),
+  "http-route": async () => await import("../wire/http/undici-client.ts"),
 };
 await loads[what]();

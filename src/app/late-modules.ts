@@ -92,6 +92,7 @@ const names: Readonly<Record<LateModule, string>> = {
   search: "the search engine",
   logins: "the use of logins",
   http: "the connection to remote servers",
+  "http-route": "the connection through proxies",
 };
 
 class CheckFailed extends Error {

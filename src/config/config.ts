@@ -47,6 +47,19 @@ export interface HttpTransport {
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** URL of an HTTP proxy; false for none. Absent: what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. */
+  readonly proxy?: string | false;
+  readonly tls?: TlsFiles;
+}
+
+/** PEM files, read for each connection, so that a certificate can be renewed while the gateway runs. */
+export interface TlsFiles {
+  /** Authorities to trust in place of those that Node trusts. */
+  readonly caFile?: string;
+  /** What the gateway shows of itself to the server; with its key. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  readonly passphrase?: string;
 }
 
 /** Whose an instance is: everybody's, one person's, or one connected client's. */

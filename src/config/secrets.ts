@@ -64,7 +64,9 @@ function speaksOfSecrets(name: string): boolean {
 
 function transportSecrets(transport: Transport): string[] {
   if (transport.kind === "stdio") return environmentSecrets(transport.env);
-  return [...Object.values(transport.headers), ...urlSecrets(transport.url)];
+  const proxy = typeof transport.proxy === "string" ? urlSecrets(transport.proxy) : [];
+  const passphrase = transport.tls?.passphrase === undefined ? [] : [transport.tls.passphrase];
+  return [...Object.values(transport.headers), ...urlSecrets(transport.url), ...proxy, ...passphrase];
 }
 
 function overrideSecrets(overrides: ServerOverrides): string[] {

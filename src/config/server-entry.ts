@@ -2,6 +2,7 @@ import { longestMs } from "../kernel/limits.ts";
 import * as v from "valibot";
 import { check, filledText, numberOf, problemAt, refuse, text, unknownFields, type Origin } from "./check.ts";
 import { serverTimes } from "./defaults.ts";
+import type { TlsFiles } from "./config.ts";
 import { createProblems } from "./problems.ts";
 import { withTexts } from "./plain-values.ts";
 
@@ -35,6 +36,30 @@ const mostRoots = 100;
 
 const toolNames = v.array(filledText);
 
+/** What a server that is reached over the network needs of a company's network; a variable that has no value yet is told elsewhere. */
+const routeFields = {
+  proxy: v.optional(
+    v.union(
+      [v.literal(false), v.pipe(v.string(), v.regex(/^https?:\/\/[^/]|\$\{/i))],
+      "expected the http:// or https:// URL of a proxy, or false for none",
+    ),
+  ),
+  tls: v.optional(
+    v.pipe(
+      v.object({
+        caFile: v.optional(filledText),
+        certFile: v.optional(filledText),
+        keyFile: v.optional(filledText),
+        passphrase: v.optional(text),
+      }),
+      v.check(
+        ({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined),
+        "expected `certFile` and `keyFile` together: a certificate is of no use without its key",
+      ),
+    ),
+  ),
+};
+
 /** One entry of `mcpServers` with our fields, and the spellings of other clients. */
 const entryFields = {
   type: v.optional(v.string()),
@@ -48,6 +73,7 @@ const entryFields = {
   serverUrl: v.optional(filledText),
   httpUrl: v.optional(filledText),
   headers: v.optional(headers),
+  ...routeFields,
   disabled: v.optional(v.boolean()),
   enabled: v.optional(v.boolean()),
   namespace: v.optional(
@@ -119,6 +145,8 @@ type WrittenTransport =
   | "serverUrl"
   | "httpUrl"
   | "headers"
+  | "proxy"
+  | "tls"
   | "disabled"
   | "enabled";
 
@@ -139,6 +167,8 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
         readonly url: string;
         readonly urlField: "url" | "serverUrl" | "httpUrl";
         readonly headers: Readonly<Record<string, string>>;
+        readonly proxy: string | false | undefined;
+        readonly tls: TlsFiles | undefined;
       };
 }
 
@@ -163,17 +193,15 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
     cwd,
     ...afterProcess
   } = written as WrittenEntry;
-  const { url, serverUrl, httpUrl, headers: given, disabled, enabled, ...rest } = afterProcess;
+  const { url, serverUrl, httpUrl, headers: given, proxy, tls, disabled, enabled, ...rest } = afterProcess;
   const common = { ...rest, enabled: enabled !== false && disabled !== true };
-  if (kind === "stdio")
+  if (kind === "stdio") {
+    for (const field of ["proxy", "tls"] as const)
+      if (written?.[field] !== undefined)
+        warnings.push(withoutEffect(origin, field, "only a server with a `url` is reached over the network"));
     return { ...common, transport: { kind, command: command ?? "", args: args ?? [], env: env ?? {}, envFile, cwd } };
-  if (envFile !== undefined)
-    warnings.push(
-      problemAt(
-        { document: origin.document, path: [...origin.path, "envFile"] },
-        "has no effect here: only a process has an environment",
-      ),
-    );
+  }
+  if (envFile !== undefined) warnings.push(withoutEffect(origin, "envFile", "only a process has an environment"));
   const field = addressField({ httpUrl, url, serverUrl }) ?? "url";
   return {
     ...common,
@@ -182,8 +210,18 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
       url: { httpUrl, url, serverUrl }[field] ?? "",
       urlField: field,
       headers: given ?? {},
+      proxy,
+      tls: tls && definedOnly(tls),
     },
   };
+}
+
+function withoutEffect(origin: Origin, field: string, why: string): string {
+  return problemAt({ document: origin.document, path: [...origin.path, field] }, `has no effect here: ${why}`);
+}
+
+function definedOnly(tls: object): TlsFiles {
+  return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
 }
 
 function checkEntry(value: unknown, origin: Origin, warnings: string[]): WrittenEntry {

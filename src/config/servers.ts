@@ -2,7 +2,7 @@ import { longestMs } from "../kernel/limits.ts";
 import { isAbsolute, resolve } from "node:path";
 import { toRootUri } from "./root-uri.ts";
 import type { ServerSlug } from "../kernel/ids.ts";
-import type { ServerConfig, ToolRules, Transport } from "./config.ts";
+import type { ServerConfig, TlsFiles, ToolRules, Transport } from "./config.ts";
 import { defaults } from "./defaults.ts";
 import type { Document } from "./document.ts";
 import { hashTransport } from "./hash.ts";
@@ -183,9 +183,22 @@ function toRoots(roots: readonly string[], { directory, variables }: ServerSourc
   return roots.flatMap((root) => toRootUri(root, places) ?? []);
 }
 
+function withAbsolutePaths(tls: TlsFiles, directory: string): TlsFiles {
+  const entries = Object.entries(tls) as [keyof TlsFiles, string][];
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, name === "passphrase" ? value : resolve(directory, value)]),
+  );
+}
+
 function toTransport(transport: ServerEntry["transport"], directory: string): Transport {
   if (transport.kind !== "stdio")
-    return { kind: transport.kind, url: transport.url, headers: { ...transport.headers } };
+    return {
+      kind: transport.kind,
+      url: transport.url,
+      headers: { ...transport.headers },
+      ...(transport.proxy === undefined ? {} : { proxy: transport.proxy }),
+      ...(transport.tls === undefined ? {} : { tls: withAbsolutePaths(transport.tls, directory) }),
+    };
   const { command } = transport;
   const isRelativePath = !isAbsolute(command) && /[/\\]/.test(command);
   return {

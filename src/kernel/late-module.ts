@@ -1,7 +1,7 @@
 import { otherBuildCode } from "./build-id.ts";
 
 /** What a gateway loads only when it is first needed. */
-export type LateModule = "rest" | "front-page" | "search" | "logins" | "http";
+export type LateModule = "rest" | "front-page" | "search" | "logins" | "http" | "http-route";
 
 /** Loads one of them. Rejects with GATEWAY_REPLACED while its files are not there, or are not those that this gateway was started with. */
 export type LoadLate = <T>(what: LateModule, load: () => Promise<T>) => Promise<T>;

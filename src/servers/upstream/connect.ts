@@ -1,5 +1,6 @@
 import type { HttpTransport } from "../../config/config.ts";
 import type { Era } from "../../kernel/call-context.ts";
+import type { CreateHttpClient } from "../../wire/http/http-client.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Connection, ConnectionEvents, RootsSource } from "./connection.ts";
 import type { GatewayIdentity } from "./encode.ts";
@@ -34,9 +35,14 @@ export interface ConnectionLimits {
 
 /** Resolves when the handshake is done. The signal's abort ends the attempt and everything that it started. */
 export type ConnectHttp = (
-  options: ConnectOptions<HttpTransport> & HttpCredentials,
+  options: ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute,
   signal: AbortSignal,
 ) => Promise<Connection>;
+
+export interface HttpRoute {
+  /** Undefined: straight to the server, with the certificates that Node trusts. */
+  readonly createClient?: CreateHttpClient | undefined;
+}
 
 export interface HttpCredentials {
   /** Headers computed per request, such as an OAuth token; asked again with `refresh` after a 401. Undefined when there is none. */

@@ -1,32 +1,6 @@
 import type { Socket } from "node:net";
-import { ResponseReader, type ResponseSink } from "./response-reader.ts";
-
-/** One HTTP request as it is sent. */
-export interface HttpRequest {
-  readonly method: "POST" | "GET" | "DELETE";
-  readonly path: string;
-  /** Name, value, name, value; shared between requests, so never changed. */
-  readonly headers: readonly string[];
-  /** Latin1; null for none. */
-  readonly body: string | null;
-  /** Never waits behind others: they may be waiting for what it brings. Short ones only, because few are sent at a time. */
-  readonly isUrgent?: boolean;
-}
-
-/** Why there is no response, or no whole one. */
-export interface TransportFailure {
-  readonly kind: "connect" | "closed" | "malformed" | "unsendable" | "disposed";
-  /** What the operating system said, or what is wrong. */
-  readonly reason: string;
-}
-
-/** Who made a request. Ends with one of onComplete and onTransportFailure, unless it was aborted. */
-export interface ResponseHandler extends ResponseSink {
-  /** Right before the request is written. False takes it back and leaves the connection to others. */
-  onConnected(socket: HttpSocket): boolean;
-  onComplete(): void;
-  onTransportFailure(failure: TransportFailure): void;
-}
+import type { RequestInFlight, ResponseHandler, TransportFailure } from "./http-client.ts";
+import { ResponseReader } from "./response-reader.ts";
 
 /** What a connection tells its pool. */
 export interface HttpSocketOwner {
@@ -38,7 +12,7 @@ export interface HttpSocketOwner {
 const unsentGraceMs = 1_000;
 
 /** One connection to a server (RFC 9112), with at most one request on it at a time. */
-export class HttpSocket {
+export class HttpSocket implements RequestInFlight {
   readonly #socket: Socket;
   readonly #owner: HttpSocketOwner;
   readonly #reader = new ResponseReader();
@@ -77,7 +51,6 @@ export class HttpSocket {
     this.#socket.write(body === null ? head : head + body, "latin1");
   }
 
-  /** Ends the request of that handler, and with it the connection: there is no other way to take back what was sent. */
   abort(handler: ResponseHandler): void {
     if (this.#handler !== handler) return;
     this.#handler = undefined;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
-import type { TransportFailure } from "./http-socket.ts";
-import { createSocketPool, type SocketPool } from "./socket-pool.ts";
+import type { HttpClient, TransportFailure } from "./http-client.ts";
+import { createSocketPool } from "./socket-pool.ts";
 
 const small = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const largeBody = "x".repeat(20_000_000);
@@ -28,7 +28,7 @@ async function serve(onSocket: (socket: Socket) => void, connections = 1) {
     connectTimeoutMs: 2_000,
   });
   cleanups.push(() => {
-    pool.destroy();
+    pool.close();
     for (const socket of accepted) socket.destroy();
     server.close();
   });
@@ -37,14 +37,14 @@ async function serve(onSocket: (socket: Socket) => void, connections = 1) {
 
 /** What came of a request: the body, or why there is none. */
 function post(
-  pool: SocketPool,
+  pool: HttpClient,
   body: string,
   headers: readonly string[] = [],
   isUrgent = false,
 ): Promise<string | TransportFailure> {
   return new Promise((resolve) => {
     let answer = "";
-    pool.dispatch(
+    pool.send(
       { method: "POST", path: "/", headers, body, isUrgent },
       {
         onConnected: () => true,
@@ -163,7 +163,7 @@ test("a connection that its server will close within a second is not used again"
 
 test("a pool that was destroyed sends nothing, and says why", async () => {
   const { pool, accepted } = await serve(() => undefined);
-  pool.destroy();
+  pool.close();
   expect(await post(pool, "late")).toMatchObject({ kind: "disposed" });
   expect(accepted).toHaveLength(0);
 });

@@ -1,29 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { HttpSocket, type HttpRequest, type HttpSocketOwner, type ResponseHandler } from "./http-socket.ts";
+import type { HttpClient, HttpClientOptions, HttpRequest, ResponseHandler } from "./http-client.ts";
+import { HttpSocket, type HttpSocketOwner } from "./http-socket.ts";
 import { isHeaderName, isHeaderValue } from "../../kernel/header-value.ts";
-
-export interface SocketPoolOptions {
-  /** `http://host:port` or `https://…`. */
-  readonly origin: string;
-  /** Most sockets at a time; further requests wait for one. */
-  readonly connections: number;
-  /** Sockets beyond those, for urgent requests only. */
-  readonly reserved: number;
-  readonly connectTimeoutMs: number;
-}
-
-/**
- * Keep-alive connections to one origin. Our own, because this is where most of a call over HTTP is spent: node:http's client takes 1.6 to 1.9
- * times as much (bench/http-upstream), and with undici's pool a whole call cost as much as in the raw forwarder of bench/overhead, with
- * this one 0.85 of it. No redirects, no proxies, no upgrades, no pipelining.
- */
-export interface SocketPool {
-  /** Sends as soon as there is a socket, never before this returns. */
-  dispatch(request: HttpRequest, handler: ResponseHandler): void;
-  /** Closes every socket; what is under way or waits fails as `disposed`. */
-  destroy(): void;
-}
 
 interface Waiting {
   readonly request: HttpRequest;
@@ -45,26 +24,31 @@ const mostSoonGone = 2;
 const readBytes = 65_536;
 const tcpKeepAliveMs = 60_000;
 
-export function createSocketPool(options: SocketPoolOptions): SocketPool {
+/**
+ * Keep-alive connections to one origin. Our own, because this is where most of a call over HTTP is spent: node:http's client takes 1.6 to 1.9
+ * times as much (bench/http-upstream), and with undici's pool a whole call cost as much as in the raw forwarder of bench/overhead, with
+ * this one 0.85 of it. It knows no proxies, and only the certificates that Node trusts.
+ */
+export function createSocketPool(options: HttpClientOptions): HttpClient {
   const url = new URL(options.origin);
   const sockets = new Set<HttpSocket>();
   const idle: HttpSocket[] = [];
   const waiting: Waiting[] = [];
   const headTexts = new WeakMap<readonly string[], string>();
   const open = createOpener(url);
-  let reserve: SocketPool | undefined;
+  let reserve: HttpClient | undefined;
   /** What this turn of the event loop asked for. */
   let ready: Waiting[] = [];
   let soonGone = 0;
-  let isDestroyed = false;
+  let isClosed = false;
   let sweep: NodeJS.Timeout | undefined;
 
   const owner: HttpSocketOwner = {
     onFree(socket) {
-      // Answered a second time: this server does not close.
+      // A second answer on the same connection: this server does keep connections open.
       if (socket.freedAtMs > 0) soonGone = 0;
       if (soonGone < mostSoonGone) {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) if (send(socket, next)) return;
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) if (write(socket, next)) return;
       } else if (waiting.length > 0) {
         socket.destroy();
         return;
@@ -84,8 +68,8 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
       sockets.delete(socket);
       const place = idle.indexOf(socket);
       if (place !== -1) idle.splice(place, 1);
-      if (!isDestroyed && performance.now() - socket.freedAtMs < soonMs) soonGone += 1;
-      const next = isDestroyed ? undefined : waiting.shift();
+      if (!isClosed && performance.now() - socket.freedAtMs < soonMs) soonGone += 1;
+      const next = isClosed ? undefined : waiting.shift();
       if (next !== undefined) connect(next);
     },
   };
@@ -113,7 +97,7 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   }
 
   /** False when the handler does not want it any more, or it cannot be sent: the socket is still free. */
-  function send(socket: HttpSocket, { request, handler }: Waiting): boolean {
+  function write(socket: HttpSocket, { request, handler }: Waiting): boolean {
     let head: string;
     try {
       head = toHead(request);
@@ -174,7 +158,7 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
       if (!isConnecting) return;
       done();
       socket.destroy();
-      first.handler.onTransportFailure(isDestroyed ? disposed : { kind: "connect", reason: code });
+      first.handler.onTransportFailure(isClosed ? disposed : { kind: "connect", reason: code });
     }
   }
 
@@ -189,9 +173,9 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   }
 
   function dispatch(wanted: Waiting): void {
-    const socket = isDestroyed ? undefined : takeIdle(performance.now());
+    const socket = isClosed ? undefined : takeIdle(performance.now());
     if (socket !== undefined) sendOrFree(socket, wanted);
-    else if (isDestroyed) wanted.handler.onTransportFailure(disposed);
+    else if (isClosed) wanted.handler.onTransportFailure(disposed);
     else if (sockets.size < options.connections) connect(wanted);
     else if (wanted.request.isUrgent === true && options.reserved > 0) dispatchUrgent(wanted);
     else waiting.push(wanted);
@@ -200,22 +184,22 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
   /** The sockets of this pool may all be held by calls that wait for this very message: an answer, or their cancellation. */
   function dispatchUrgent({ request, handler }: Waiting): void {
     reserve ??= createSocketPool({ ...options, connections: options.reserved, reserved: 0 });
-    reserve.dispatch(request, handler);
+    reserve.send(request, handler);
   }
 
   function sendOrFree(socket: HttpSocket, wanted: Waiting): void {
-    if (!send(socket, wanted)) owner.onFree(socket);
+    if (!write(socket, wanted)) owner.onFree(socket);
   }
 
   return {
-    dispatch(request, handler) {
+    send(request, handler) {
       if (ready.length === 0) setImmediate(dispatchReady);
       ready.push({ request, handler });
     },
-    destroy() {
-      isDestroyed = true;
+    close() {
+      isClosed = true;
       clearTimeout(sweep);
-      reserve?.destroy();
+      reserve?.close();
       for (const socket of sockets) socket.destroy(disposed);
       for (const { handler } of waiting.splice(0)) handler.onTransportFailure(disposed);
     },

@@ -1,6 +1,6 @@
 import type { HttpTransport } from "../../../config/config.ts";
 import { toGatewayError, type GatewayError } from "../../../kernel/gateway-error.ts";
-import type { ConnectHttp, ConnectOptions, HttpCredentials } from "../connect.ts";
+import type { ConnectHttp, ConnectOptions, HttpCredentials, HttpRoute } from "../connect.ts";
 import type { Connection } from "../connection.ts";
 import { connectSse } from "../sse/connect-sse.ts";
 import { parseEndpoint } from "./server-address.ts";
@@ -8,9 +8,10 @@ import { createHttpConnection } from "./http-connection.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
 import { negotiate } from "./negotiate.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
+import { createSocketPool } from "../../../wire/http/socket-pool.ts";
 import { createWire, type Wire } from "./wire.ts";
 
-export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials;
+export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute;
 
 /**
  * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the configuration says so or the URL turns out to
@@ -31,6 +32,7 @@ export async function connectHttpWith(
     endpoint,
     limits: options.limits,
     tuning,
+    createClient: options.createClient ?? createSocketPool,
     memory: options.memory,
     roots: options.roots,
     authorize: options.authorize,

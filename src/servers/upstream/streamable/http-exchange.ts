@@ -7,7 +7,12 @@ import {
 } from "../../../wire/sse/event-stream.ts";
 import { GatheredBytes } from "../../../wire/json/gathered-bytes.ts";
 import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "../../../wire/http/response-head.ts";
-import type { HttpRequest, HttpSocket, ResponseHandler, TransportFailure } from "../../../wire/http/http-socket.ts";
+import type {
+  HttpRequest,
+  RequestInFlight,
+  ResponseHandler,
+  TransportFailure,
+} from "../../../wire/http/http-client.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
@@ -50,7 +55,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #failedConnects = 0;
   /** Before the answer: the next try to connect; after it: the end of a stream that stays open. */
   #timer: NodeJS.Timeout | undefined;
-  #socket: HttpSocket | undefined;
+  #inFlight: RequestInFlight | undefined;
   #events: EventStreamReader | undefined;
   #head = noHead;
   /** Of a body whose length is known: all of it, filled as it comes. */
@@ -86,7 +91,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   abort(): void {
     if (this.#ended) return;
     this.#end();
-    this.#socket?.abort(this);
+    this.#inFlight?.abort(this);
   }
 
   /** Nothing more is to come: what its server leaves open is ended a little later, so that the socket is free again. */
@@ -107,10 +112,10 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     );
   }
 
-  onConnected(socket: HttpSocket): boolean {
+  onConnected(inFlight: RequestInFlight): boolean {
     this.#leaveQueue();
     if (this.#ended) return false;
-    this.#socket = socket;
+    this.#inFlight = inFlight;
     this.#sink.onSent();
     return true;
   }
@@ -151,7 +156,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     }
     if (this.#mode === "refusal" && this.#bytes + end - start > this.#wire.tuning.refusalBytes) {
       this.#end();
-      this.#socket?.abort(this);
+      this.#inFlight?.abort(this);
       this.#sink.onRefused({ head: this.#head, body: Buffer.alloc(0) });
       return;
     }
@@ -246,7 +251,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     }
     this.#isQueued = isUrgent !== true;
     const request = { path: path ?? this.#wire.endpoint.path, method, headers, body, isUrgent: isUrgent === true };
-    this.#wire.pool.dispatch(request, this);
+    this.#wire.client.send(request, this);
   }
 
   async #dispatchAuthorized(authorize: NonNullable<Wire["authorize"]>, refresh: boolean): Promise<void> {
@@ -315,7 +320,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #fail(error: GatewayError): void {
     if (this.#ended) return;
     this.#end();
-    this.#socket?.abort(this);
+    this.#inFlight?.abort(this);
     this.#sink.onFailed(error);
   }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { GatewayIdentity } from "../encode.ts";
 import { isHeaderName, isHeaderValue } from "../../../kernel/header-value.ts";
+import { basicAuthorization } from "../../../wire/http/basic-authorization.ts";
 import { userAgent } from "../../../wire/http/tuning.ts";
 
 /** Where a server is, and the headers that every request to it carries. */
@@ -48,7 +49,8 @@ export function parseEndpoint(
     throw new GatewayError("CONFIG_INVALID", `the url of ${server} is not an http or https URL`);
   }
   const headers = new Map([["user-agent", userAgent(identity)]]);
-  if (url.username !== "" || url.password !== "") headers.set("authorization", basicAuthorization(url));
+  const login = basicAuthorization(url);
+  if (login !== undefined) headers.set("authorization", login);
   for (const [key, value] of Object.entries(transport.headers)) {
     const name = key.toLowerCase();
     if (ownHeaders.has(name)) continue;
@@ -97,16 +99,4 @@ export function redirectTarget(endpoint: ServerAddress, location: string | undef
 
 function originOf(url: URL): string {
   return url.origin === "null" ? url.protocol : url.origin;
-}
-
-function basicAuthorization(url: URL): string {
-  return `Basic ${Buffer.from(`${decode(url.username)}:${decode(url.password)}`, "utf8").toString("base64")}`;
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

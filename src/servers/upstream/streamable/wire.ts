@@ -5,12 +5,12 @@ import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
 import type { RootsSource } from "../connection.ts";
 import type { ServerAddress } from "./server-address.ts";
 import { HttpExchange, type HttpExchangeSink, type Outgoing } from "./http-exchange.ts";
-import { createSocketPool, type SocketPool } from "../../../wire/http/socket-pool.ts";
+import type { CreateHttpClient, HttpClient } from "../../../wire/http/http-client.ts";
 import type { HttpTuning } from "../../../wire/http/tuning.ts";
 
 /** The sockets to one server, and everything that all exchanges over them share. */
 export interface Wire {
-  readonly pool: SocketPool;
+  readonly client: HttpClient;
   readonly endpoint: ServerAddress;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
@@ -38,6 +38,7 @@ export interface WireOptions {
   readonly endpoint: ServerAddress;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
+  readonly createClient: CreateHttpClient;
   readonly memory: LargeBuffers;
   readonly roots: RootsSource | undefined;
   readonly authorize: HttpCredentials["authorize"];
@@ -48,7 +49,7 @@ export interface WireOptions {
 
 export function createWire(options: WireOptions): Wire {
   const { endpoint, limits, tuning } = options;
-  const pool = createSocketPool({
+  const client = options.createClient({
     origin: endpoint.origin,
     connections: tuning.connections,
     reserved: tuning.reservedConnections,
@@ -60,11 +61,11 @@ export function createWire(options: WireOptions): Wire {
 
   function dispose(): void {
     for (const exchange of live.values()) exchange.disconnect();
-    pool.destroy();
+    client.close();
   }
 
   const wire: Wire = {
-    pool,
+    client,
     endpoint,
     limits,
     tuning,

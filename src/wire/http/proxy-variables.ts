@@ -1,0 +1,37 @@
+/** Environment variables, as far as they are given. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The URL of the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for a URL, as curl reads them: lower case counts first, and
+ * each of the two is for its own scheme. Never for this machine, whatever `NO_PROXY` says: no proxy elsewhere could reach it.
+ */
+export function proxyFromVariables(url: URL, variables: Variables): string | undefined {
+  const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
+  const proxy = variableOf(name, variables);
+  if (proxy === undefined || isThisMachine(url.hostname)) return undefined;
+  const exceptions = variableOf("no_proxy", variables) ?? "";
+  if (exceptions.split(/[\s,]+/).some((entry) => covers(entry, url))) return undefined;
+  return proxy.includes("://") ? proxy : `http://${proxy}`;
+}
+
+function variableOf(name: string, variables: Variables): string | undefined {
+  return [variables[name], variables[name.toUpperCase()]].find((value) => value !== undefined && value !== "");
+}
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname);
+}
+
+/** `*`, a host with the hosts below it (`example.com`, `.example.com`, `*.example.com`), or one of them at a port. */
+function covers(entry: string, url: URL): boolean {
+  if (entry === "*") return true;
+  const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+  const plain = host.replace(/^\*?\./, "");
+  if (plain === "" || (port !== undefined && port !== portOf(url))) return false;
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  return name === plain.replace(/^\[|\]$/g, "") || name.endsWith(`.${plain}`);
+}
+
+function portOf(url: URL): string {
+  return url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+}
