@@ -39,10 +39,13 @@ const toolNames = v.array(filledText);
 /** What a server that is reached over the network needs of a company's network; a variable that has no value yet is told elsewhere. */
 const routeFields = {
   proxy: v.optional(
-    v.union(
-      [v.literal(false), v.pipe(v.string(), v.regex(/^https?:\/\/[^/]|\$\{/i))],
-      "expected the http:// or https:// URL of a proxy, or false for none",
-    ),
+    v.union([
+      v.literal(false),
+      v.pipe(
+        v.string(),
+        v.regex(/^https?:\/\/[^/]|\$\{/i, "expected the http:// or https:// URL of a proxy, or false for none"),
+      ),
+    ]),
   ),
   tls: v.optional(
     v.pipe(

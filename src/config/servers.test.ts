@@ -1,6 +1,7 @@
 import { longestMs } from "../kernel/limits.ts";
 import { describe, expect, test } from "vitest";
 import type { Config, ServerConfig } from "./config.ts";
+import { secretsOf } from "./secrets.ts";
 
 import { buildConfig, type LoadOptions } from "./load.ts";
 
@@ -37,6 +38,51 @@ describe("servers as other clients write them", () => {
       url: "https://a/mcp",
       headers: {},
     });
+  });
+
+  test("the way to a server: a proxy or none, and certificates, whose paths start at the file", async () => {
+    const tls = { caFile: "ca.pem", certFile: "/abs/cert.pem", keyFile: "keys/key.pem", passphrase: "${PHRASE}" };
+    const options = { env: { PHRASE: "sesame-open" } };
+    const config = await loadValue(
+      {
+        mcpServers: {
+          a: { url: "https://a/mcp", proxy: "http://u:proxy-pw@proxy:3128", tls },
+          b: { url: "https://b/mcp", proxy: false },
+          c: { command: "x", proxy: false },
+        },
+      },
+      options,
+    );
+    const { servers, warnings } = config;
+    expect(servers[0]?.transport).toMatchObject({
+      proxy: "http://u:proxy-pw@proxy:3128",
+      tls: {
+        caFile: "/conf/ca.pem",
+        certFile: "/abs/cert.pem",
+        keyFile: "/conf/keys/key.pem",
+        passphrase: "sesame-open",
+      },
+    });
+    expect(servers[1]?.transport).toMatchObject({ proxy: false });
+    expect([...secretsOf(config)]).toEqual(expect.arrayContaining(["proxy-pw", "sesame-open"]));
+    expect(warnings).toEqual([expect.stringContaining("has no effect here")]);
+  });
+
+  test.each([
+    [{ proxy: "proxy:3128" }, "expected the http:// or https:// URL of a proxy"],
+    [{ proxy: true }, "expected false or string"],
+    [{ proxy: "socks5://proxy:1080" }, "expected the http:// or https:// URL of a proxy"],
+    [{ tls: { certFile: "a.pem" } }, "expected `certFile` and `keyFile` together"],
+    [{ tls: { caFile: "" } }, "caFile"],
+  ])("%j is refused", async (fields, why) => {
+    const { disabledReason } = await loadServer({ url: "https://a/mcp", ...fields });
+    expect(disabledReason).toContain(why);
+  });
+
+  test("a variable of the proxy that has no value is told as such", async () => {
+    const { disabledReason } = await loadServer({ url: "https://a/mcp", proxy: "${CORP_PROXY}" });
+    expect(disabledReason).toContain("CORP_PROXY");
+    expect(disabledReason).not.toContain("expected the http");
   });
 
   test("`servers` stands for `mcpServers`, also inside VS Code's settings; the order is that of the file", async () => {

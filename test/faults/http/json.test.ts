@@ -73,6 +73,23 @@ describe("FAULT 4: a batch", () => {
       202,
     );
   });
+
+  test("tells each failure in it by number, code and hint, as a message of its own would", async () => {
+    const unknown = '{"jsonrpc":"2.0","id":1,"method":"no/such"}';
+    const parts = ["1", unknown, '{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}'];
+    const { json } = await post(gateway().url, `[${parts.join(",")}]`, old);
+    const alone = await post(gateway().url, unknown, old);
+    expect(json[1]).toEqual(alone.json);
+    const told = (code: FailureCode): object => ({
+      code: failures[code].rpc,
+      data: { code, hint: failures[code].hint },
+    });
+    expect(json.map((one: { error: object }) => one.error)).toMatchObject([
+      told("REQUEST_INVALID"),
+      told("METHOD_UNKNOWN"),
+      told("REQUEST_INVALID"),
+    ]);
+  });
 });
 
 describe("FAULT 5: ids", () => {

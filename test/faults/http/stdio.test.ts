@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { failures } from "../../../src/kernel/failures.ts";
 import { badServer, mainFile } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 
@@ -159,7 +160,17 @@ describe("bad input", () => {
     const front = await start({ limits: { requestBodyBytes: 10_000 } });
     front.write("x".repeat(20_000));
     expect(await front.exitCode()).toBe(0);
-    expect((JSON.parse(front.lines().at(-1) ?? "") as Message).error?.code).toBe(-31101);
+    const { code, rpc, hint } = { code: "BODY_TOO_LARGE", ...failures.BODY_TOO_LARGE };
+    const { error } = JSON.parse(front.lines().at(-1) ?? "") as Message;
+    expect(error).toMatchObject({ code: rpc, data: { code, hint } });
+  });
+
+  test("a line that is no JSON gets the row of the table: number, code and hint", async () => {
+    const front = await start();
+    await ready(front);
+    front.write("no JSON\n");
+    const { rpc, hint } = failures.PARSE_ERROR;
+    expect((await front.answer(null)).error).toMatchObject({ code: rpc, data: { code: "PARSE_ERROR", hint } });
   });
 
   test("FAULT 17, FAULT 18: text and numbers reach the server byte for byte, in lines cut anywhere", async () => {
