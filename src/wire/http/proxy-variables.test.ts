@@ -13,6 +13,7 @@ test.each([
   ["https://localhost/", both, undefined],
   ["http://127.0.0.1:3000/", both, undefined],
   ["http://[::1]:3000/", both, undefined],
+  ["http://127.example.com/", both, "http://plain:2"],
 ])("%s with %j goes through %s", (url, variables, proxy) => {
   expect(proxyFromVariables(new URL(url), variables)).toBe(proxy);
 });

@@ -1,3 +1,5 @@
+import { isIPv4 } from "node:net";
+
 /** Environment variables, as far as they are given. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -19,7 +21,12 @@ function variableOf(name: string, variables: Variables): string | undefined {
 }
 
 function isThisMachine(hostname: string): boolean {
-  return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname);
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    (isIPv4(hostname) && hostname.startsWith("127."))
+  );
 }
 
 /** `*`, a host with the hosts below it (`example.com`, `.example.com`, `*.example.com`), or one of them at a port. */
