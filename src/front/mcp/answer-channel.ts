@@ -7,7 +7,7 @@ import { joinText, textLength, type WireText } from "./result-text.ts";
 
 /**
  * The way back for one request over HTTP. Starts as a single JSON answer; becomes an event stream when something has to be said
- * before the answer, and the client takes event streams. All text is latin1: see `protocol/ascii-json.ts`.
+ * before the answer, and the client takes event streams. All text is latin1: see `wire/json/ascii-json.ts`.
  */
 export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */

@@ -65,7 +65,7 @@ export interface UpstreamRequest {
   readonly onSent?: (() => void) | undefined;
 }
 
-/** The value as the client's bytes, or as JSON text of our own, which must be ASCII (`protocol/ascii-json.ts`). */
+/** The value as the client's bytes, or as JSON text of our own, which must be ASCII (`wire/json/ascii-json.ts`). */
 export type ParamMember = readonly [key: string, value: JsonBytes | string];
 
 export type Reply =
