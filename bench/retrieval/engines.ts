@@ -18,14 +18,12 @@ import {
 } from "../../src/catalog/discovery/engine.ts";
 import { createFuseEngine } from "../../src/catalog/discovery/fuse.ts";
 import { createLexicalEngine } from "../../src/catalog/discovery/lexical.ts";
-import { createUseMemory } from "../../src/catalog/discovery/memory-of-use.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { PrincipalId } from "../../src/kernel/ids.ts";
-import { halfOf, type DevQuery } from "./data.ts";
-import { judge, summarise, type Ask, type Judged, type Measured } from "./measure.ts";
+import type { Ask } from "./measure.ts";
 
-const never = new AbortController().signal;
-const someone = "bench" as PrincipalId;
+export const never = new AbortController().signal;
+export const someone = "bench" as PrincipalId;
 
 /** Asks an engine as the gateway does: query read, ten results. The tool's hash is the benchmark's id. */
 export function askEngine(engine: SearchEngine, parts: readonly InstanceCatalog[]): Ask {
@@ -55,7 +53,7 @@ export function searchLexical(parts: readonly InstanceCatalog[]): (query: string
 }
 
 /** What does not fit into a query is cut, as a model that was refused would. */
-function toRequest(query: string, parts: readonly InstanceCatalog[]): SearchRequest {
+export function toRequest(query: string, parts: readonly InstanceCatalog[]): SearchRequest {
   return { principal: someone, parts, query: readQuery(query.slice(0, queryLengthLimit)).query, limit: clampLimit(10) };
 }
 
@@ -87,43 +85,6 @@ export function askMiniSearch(parts: readonly InstanceCatalog[]): Ask {
       .search(query)
       .slice(0, 10)
       .map((result) => String(result.id));
-}
-
-/**
- * Memory of use, measured on queries that it never saw: the queries are halved (an agent's task goes into one half as a whole); one half is searched,
- * and the relevant tools that were offered are "executed"; the other half is judged. Then the other way round.
- */
-export async function measureLearning(
-  queries: readonly DevQuery[],
-  parts: readonly InstanceCatalog[],
-): Promise<Measured> {
-  const judged: Judged[] = [];
-  for (const half of [0, 1]) {
-    const language = createLanguage();
-    const memory = await createUseMemory({
-      language,
-      store: { load: async () => undefined, save: () => undefined },
-      clock: systemClock,
-      isShared: () => true,
-    });
-    const teacher = createLexicalEngine({ language });
-    for (const query of queries.filter((one) => halfOf(one) === half)) {
-      const { tools } = await teacher.search(toRequest(query.query, parts), never);
-      memory.offered(
-        someone,
-        query.query,
-        tools.map(({ tool }) => tool),
-      );
-      for (const { tool } of tools) if (query.relevant.includes(tool.hash)) memory.executed(someone, tool);
-    }
-    const ask = askEngine(createLexicalEngine({ language, memory }), parts);
-    for (const query of queries.filter((one) => halfOf(one) !== half)) {
-      const start = performance.now();
-      const found = await ask(query);
-      judged.push({ ...judge(query, found), ms: performance.now() - start });
-    }
-  }
-  return summarise(judged);
 }
 
 /** Vectors of every tool from the endpoint in `BENCH_EMBEDDINGS_URL`, waited for. */

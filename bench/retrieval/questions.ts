@@ -105,11 +105,11 @@ function createAsk(
   return (text) => {
     const { query } = readQuery(text.slice(0, queryLengthLimit));
     const [best] = search(index, query, { limit: 1 }).tools;
-    const plan = planQuery(index, query, undefined);
+    const plan = planQuery(index, query);
     if (best === undefined || !plan.isTelling)
       return { signals: { strength: 0, literal: 0, isWhole: false }, bestPath: undefined };
     const candidate = { tool: numbers.get(best.tool) as number, score: best.score };
-    return { signals: readSignals(index, plan, candidate, undefined), bestPath: best.tool.path };
+    return { signals: readSignals(index, plan, candidate), bestPath: best.tool.path };
   };
 }
 

@@ -4,7 +4,8 @@ import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { answerCost, type AnswerCost } from "./answers.ts";
 import { drawChart, type Bars } from "./chart.ts";
 import { halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
-import { askEngine, askFuse, askMiniSearch, askUncut, embedAll, lexicalEngine, measureLearning } from "./engines.ts";
+import { askEngine, askFuse, askMiniSearch, askUncut, embedAll, lexicalEngine } from "./engines.ts";
+import { measureLearning, type Learning, type Lesson } from "./learning.ts";
 import { measure, type Measured } from "./measure.ts";
 import { sizeCurve, type SizePoint } from "./size-curve.ts";
 import { describeTokens, measureTokens, type CorpusTool } from "./tokens.ts";
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
   const sets: Record<string, Record<string, Measured>> = {};
   const halves: Record<string, Halves> = {};
   const answers: Record<string, AnswerCost> = {};
+  const learning: Record<string, Learning> = {};
   for (const name of setNames) {
     if (!existsSync(`${directory}/dev/${name}.json`)) continue;
     const { corpus, queries } = readQueries(directory, name);
@@ -38,14 +40,16 @@ async function main(): Promise<void> {
     sets[name] = await measureSet(queries, parts);
     answers[name] = await answerCost(queries, parts);
     halves[name] = await measureHalves(queries, parts);
+    learning[name] = await measureLearning(queries, parts);
     printSet(name, sets[name], halves[name], answers[name]);
+    printLearning(learning[name]);
   }
   const curve = await sizeCurve(directory);
   printCurve(curve);
   console.log(`\n${describeTokens(measureTokens(readCorpus(directory, "real_mcp").tools as CorpusTool[]))}`);
   if (Object.keys(sets).length === 0) return;
   mkdirSync("docs", { recursive: true });
-  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, halves, answers, curve }, rounded, 2)}\n`);
+  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, halves, answers, learning, curve }, rounded, 2)}\n`);
   const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({
     set,
     values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])),
@@ -79,7 +83,6 @@ async function measureSet(
     results["fuse"] = await measure(queries.slice(0, fuseSample), askFuse(parts), { warmUp: 1 });
   results["minisearch"] = await measure(queries, askMiniSearch(parts));
   results["lexical"] = await measure(queries, askEngine(lexicalEngine(), parts), { rounds: 3 });
-  results["lexical+learning"] = await measureLearning(queries, parts);
   const url = process.env["BENCH_EMBEDDINGS_URL"];
   if (url !== undefined) {
     using embeddings = await embedAll(parts, url);
@@ -95,6 +98,22 @@ function printSet(name: string, results: Record<string, Measured>, halves: Halve
   printRow("lexical, half B", halves.b);
   printRow("lexical, uncut", halves.uncut);
   console.log(`  one lexical answer: ${cost.tools.toFixed(1)} tools, ${cost.median} tokens (p90 ${cost.p90})`);
+}
+
+function printLearning({ used, unused, halves }: Learning): void {
+  const [a, b] = halves;
+  for (const [kind, all, first, second] of [
+    ["used", used, a?.used, b?.used],
+    ["unused", unused, a?.unused, b?.unused],
+  ] as const) {
+    const change = ({ plain, learned }: Lesson, at: "recall1" | "recall5"): string =>
+      `${plain[at].toFixed(1)} > ${learned[at].toFixed(1)}`;
+    const parts = [first, second].map((half) => (half === undefined ? "" : change(half, "recall5"))).join(", ");
+    console.log(
+      `  learning, ${kind}`.padEnd(24),
+      `${String(all.plain.queries).padStart(6)}  r@1 ${change(all, "recall1")}  r@5 ${change(all, "recall5")} (halves ${parts})`,
+    );
+  }
 }
 
 function printRow(engine: string, one: Measured): void {

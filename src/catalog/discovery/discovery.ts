@@ -44,7 +44,10 @@ export interface Discovery extends AsyncDisposable {
     queries: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>>;
-  /** A tool was called with success: what it was found with teaches the index. */
+  /**
+   * A call has worked, and a client made it for its own ends: what its tool was found with is learned. Not to be told of calls that failed,
+   * were cancelled, or were a person's trial: those say nothing about what the tool is for.
+   */
   noteCall(principal: Principal, tool: ToolEntry): void;
   /** Does off the call path what the next search of this view would have to do; nothing until there has been a first one. */
   prepare(view: View, signal: AbortSignal): Promise<void>;
@@ -124,9 +127,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
       const principal = view.principal.id;
       return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
-    noteCall(principal, tool) {
-      loaded?.memory?.executed(principal.id, tool);
-    },
+    noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
       if (loaded === undefined) return;
       await loaded.engine.prepare(searchedParts(view), signal);

@@ -1,10 +1,10 @@
 import { buildIndexPart, type IndexPart } from "../search/index-part.ts";
 import type { Language } from "../search/language.ts";
-import { buildLearnedField, type LearnedField } from "../search/learned.ts";
-import { mergeParts, type SearchIndex } from "../search/merge.ts";
+import { tellingOf, type LearnedTools } from "../search/learned.ts";
+import { mergeParts, toolAt, type SearchIndex } from "../search/merge.ts";
 import { search, type SearchOptions } from "../search/rank.ts";
 import type { InstanceCatalog } from "../model/snapshot.ts";
-import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
 import { matchWithMeaning } from "./meaning-match.ts";
@@ -46,7 +46,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
       return known;
     }
     const list = await inSlices(sources, partOf, signal);
-    const fresh: Merged = { sources, index: mergeParts(list, deps.language), learned: undefined };
+    const fresh: Merged = { sources, index: mergeParts(list, deps.language), places: undefined };
     merged = [fresh, ...merged].slice(0, mergedLimit);
     deps.embeddings?.update(sources.flatMap((source) => source.tools));
     return fresh;
@@ -60,7 +60,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     },
     async search(request, signal) {
       const entry = await mergedOf(request.parts, signal);
-      const learned = deps.memory === undefined ? undefined : learnedOf(entry, deps.memory, request.principal);
+      const learned = deps.memory === undefined ? undefined : learnedOf(entry, deps.memory, request);
       return await answer(entry.index, request, learned, deps.embeddings, signal);
     },
   };
@@ -69,22 +69,49 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
 interface Merged {
   readonly sources: readonly InstanceCatalog[];
   readonly index: SearchIndex;
-  learned: { readonly version: number; readonly principal: PrincipalId; readonly field: LearnedField } | undefined;
+  /** Numbers of tools by server and name; made when something was learned that may be about one of them. */
+  places: ReadonlyMap<string, number> | undefined;
 }
 
-/** The learned field of a view, made again when something was learned or another principal asks. */
-function learnedOf(entry: Merged, memory: UseMemory, principal: PrincipalId): LearnedField {
-  const known = entry.learned;
-  if (known !== undefined && known.version === memory.version && known.principal === principal) return known.field;
-  const field = buildLearnedField(entry.index, (tool) => memory.stemsOf(principal, tool));
-  entry.learned = { version: memory.version, principal, field };
-  return field;
+/** The tools of a view that queries like this one led to, each with the likeness of the most similar one. */
+function learnedOf(
+  entry: Merged,
+  memory: UseMemory,
+  { principal, query }: Pick<SearchRequest, "principal" | "query">,
+): LearnedTools | undefined {
+  const { index } = entry;
+  const recalled = memory.recall(principal, query, {
+    least: index.language.weights.learned.floor,
+    rarityOf: tellingOf(index),
+  });
+  if (recalled.length === 0) return undefined;
+  const places = (entry.places ??= placesOf(index));
+  const learned = new Map<number, number>();
+  for (const one of recalled) {
+    const tool = places.get(placeKey(one.place.server, one.place.tool));
+    if (tool === undefined || one.similarity <= (learned.get(tool) ?? 0)) continue;
+    if (memory.isAbout(one, principal, toolAt(index, tool))) learned.set(tool, one.similarity);
+  }
+  return learned;
+}
+
+function placesOf(index: SearchIndex): Map<string, number> {
+  const places = new Map<string, number>();
+  for (let number = 0; number < index.toolCount; number += 1) {
+    const tool = toolAt(index, number);
+    places.set(placeKey(tool.server, tool.upstreamName), number);
+  }
+  return places;
+}
+
+function placeKey(server: string, tool: string): string {
+  return `${server}\n${tool}`;
 }
 
 async function answer(
   index: SearchIndex,
   request: SearchRequest,
-  learned: LearnedField | undefined,
+  learned: LearnedTools | undefined,
   embeddings: Embeddings | undefined,
   signal: AbortSignal,
 ): Promise<SearchAnswer> {

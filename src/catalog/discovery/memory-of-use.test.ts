@@ -42,13 +42,22 @@ function remember(
   });
 }
 
+/** How alike the query is to the past one that is most like it and led to this tool. */
+function recall(memory: UseMemory, principal: PrincipalId, query: string, name: string): number {
+  const recalled = memory
+    .recall(principal, query, { least: 0.3, rarityOf: () => 1 })
+    .filter((one) => memory.isAbout(one, principal, tool(name)));
+  return Math.max(0, ...recalled.map(({ similarity }) => similarity));
+}
+
 test("a call of an offered tool teaches the words of that search", async () => {
   const memory = await remember();
   memory.offered(alice, "morning standup update", [tool("list_issues"), tool("create_issue")]);
-  expect(memory.stemsOf(alice, tool("create_issue"))).toBeUndefined();
+  expect(recall(memory, alice, "standup", "create_issue")).toBe(0);
   memory.executed(alice, tool("create_issue"));
-  expect(memory.stemsOf(alice, tool("create_issue"))).toContain(language.stem("standup"));
-  expect(memory.stemsOf(alice, tool("list_issues"))).toBeUndefined();
+  expect(recall(memory, alice, "standup", "create_issue")).toBeCloseTo(Math.sqrt(1 / 3));
+  expect(recall(memory, alice, "Standup updates, morning!", "create_issue")).toBeCloseTo(1);
+  expect(recall(memory, alice, "standup", "list_issues")).toBe(0);
 });
 
 test("a call of what was not offered, or too late, teaches nothing", async () => {
@@ -59,7 +68,30 @@ test("a call of what was not offered, or too late, teaches nothing", async () =>
   memory.executed(bob, tool("list_issues"));
   now = 31 * 60_000;
   memory.executed(alice, tool("list_issues"));
-  expect(memory.version).toBe(0);
+  for (const one of [alice, bob]) expect(memory.recall(one, "standup", { least: 0, rarityOf: () => 1 })).toEqual([]);
+});
+
+test("queries are compared one by one: a tool that is used a lot does not answer what it was never asked", async () => {
+  const memory = await remember();
+  for (const query of [
+    "please open a bug about login",
+    "file a ticket, the morning build fails",
+    "report the weather page",
+  ]) {
+    memory.offered(alice, query, [tool("create_issue")]);
+    memory.executed(alice, tool("create_issue"));
+  }
+  // Every word was heard before, but never together.
+  expect(recall(memory, alice, "login ticket weather morning", "create_issue")).toBeLessThan(0.55);
+  expect(recall(memory, alice, "open a login bug", "create_issue")).toBeGreaterThan(0.9);
+
+  const learning = createLexicalEngine({ language, memory });
+  const plain = createLexicalEngine({ language });
+  const find = async (engine: typeof plain): Promise<string[]> => {
+    const request = { principal: alice, parts, query: "morning weather", limit: 10 };
+    return (await engine.search(request, never)).tools.map((one) => one.tool.path);
+  };
+  expect((await find(learning))[0]).toBe((await find(plain))[0]);
 });
 
 test("words learned on a user's own server never reach another, those of a shared one reach all", async () => {
@@ -67,9 +99,9 @@ test("words learned on a user's own server never reach another, those of a share
   memory.offered(alice, "payroll secret", [tool("slack_post_message"), tool("create_issue")]);
   memory.executed(alice, tool("slack_post_message"));
   memory.executed(alice, tool("create_issue"));
-  expect(memory.stemsOf(bob, tool("slack_post_message"))).toBeUndefined();
-  expect(memory.stemsOf(alice, tool("slack_post_message"))).toContain("secret");
-  expect(memory.stemsOf(bob, tool("create_issue"))).toContain("secret");
+  expect(recall(memory, bob, "secret", "slack_post_message")).toBe(0);
+  expect(recall(memory, alice, "secret", "slack_post_message")).toBeGreaterThan(0);
+  expect(recall(memory, bob, "secret", "create_issue")).toBeGreaterThan(0);
 
   const engine = createLexicalEngine({ language, memory });
   const find = async (principal: PrincipalId): Promise<string[]> => {
@@ -92,9 +124,10 @@ test("numbers and keys are not kept, and neither is more than fits", async () =>
     );
     memory.executed(alice, tool("create_issue"));
   }
-  const stems = memory.stemsOf(alice, tool("create_issue")) ?? [];
-  expect(stems).toHaveLength(20 * 12);
-  expect(stems.filter((stem) => /\d/.test(stem))).toEqual([]);
+  const recalled = memory.recall(alice, words, { least: 0, rarityOf: () => 1 });
+  expect(recalled).toHaveLength(20);
+  for (const { similarity } of recalled) expect(similarity).toBeCloseTo(11 / Math.sqrt(19 * 12));
+  expect(memory.recall(alice, "AKIA1234567890 42", { least: 0, rarityOf: () => 1 })).toEqual([]);
 });
 
 test("what was learned survives a restart, in a file of its owner's only", async () => {
@@ -109,9 +142,40 @@ test("what was learned survives a restart, in a file of its owner's only", async
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   await using store = createLearnedFile(path, (error) => failures.push(error));
   const later = await remember({ store });
-  expect(later.stemsOf(bob, tool("create_issue"))).toEqual([language.stem("standup")]);
+  expect(recall(later, bob, "standup", "create_issue")).toBeCloseTo(1);
   const muchLater = await remember({ store, now: () => 200 * 86_400_000 });
-  expect(muchLater.stemsOf(bob, tool("create_issue"))).toBeUndefined();
+  expect(recall(muchLater, bob, "standup", "create_issue")).toBe(0);
+  expect(failures).toEqual([]);
+});
+
+test("no more is kept than the limit, and what was taught longest ago goes first", async () => {
+  const memory = await remember();
+  const letters = (number: number): string =>
+    Array.from(number.toString(26), (digit) => String.fromCharCode(97 + Number.parseInt(digit, 26))).join("");
+  for (let number = 0; number < 1_010; number += 1) {
+    const one: ToolEntry = { ...tool("create_issue"), upstreamName: `tool ${number}` };
+    for (let round = 0; round < 20; round += 1) {
+      memory.offered(alice, `standup q${letters(number * 20 + round)}q`, [one]);
+      memory.executed(alice, one);
+    }
+  }
+  const all = memory.recall(alice, "standup", { least: 0, rarityOf: () => 1 });
+  expect(all).toHaveLength(20_000);
+  expect(new Set(all.map(({ place }) => place.tool)).has("tool 9")).toBe(false);
+  expect(new Set(all.map(({ place }) => place.tool)).has("tool 10")).toBe(true);
+});
+
+test("a file of an earlier version is set aside without a complaint", async () => {
+  const path = join(folder, "learned.json");
+  const queries = [{ stems: ["standup"], atMs: 1_000 }];
+  await writeFile(
+    path,
+    JSON.stringify({ version: 1, tools: [{ owner: null, server: "github", tool: "create_issue", queries }] }),
+  );
+  const failures: unknown[] = [];
+  await using store = createLearnedFile(path, (error) => failures.push(error));
+  const memory = await remember({ store });
+  expect(recall(memory, alice, "standup", "create_issue")).toBe(0);
   expect(failures).toEqual([]);
 });
 
@@ -120,7 +184,7 @@ test("a broken file is forgotten, the next save makes it whole", async () => {
   for (const content of [
     "{",
     "null",
-    '{"tools":[1,{"owner":5},{"owner":null,"server":"github","tool":"x","queries":[{"stems":[1],"atMs":1}]}]}',
+    '{"version":2,"tools":[1,{"owner":5},{"owner":null,"server":"github","tool":"x","queries":[{"stems":[1],"atMs":1}]}]}',
   ]) {
     await writeFile(path, content);
     await using store = createLearnedFile(path, () => undefined);

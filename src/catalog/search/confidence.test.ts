@@ -4,7 +4,6 @@ import { sampleCatalog } from "../../../test/sample-catalog.ts";
 import type { Match } from "./confidence-weights.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
-import { buildLearnedField } from "./learned.ts";
 import { mergeParts } from "./merge.ts";
 import { search, type SearchOptions } from "./rank.ts";
 
@@ -64,8 +63,10 @@ test("the filters of a search count: what another server has does not", () => {
 });
 
 test("what was learned from use is known", () => {
-  const stems = ["standup", "retrospect"];
-  const learned = buildLearnedField(index, (tool) => (tool.path === "slack:slack_post_message" ? stems : undefined));
+  const slack = sampleCatalog()
+    .flatMap((part) => part.tools)
+    .findIndex((tool) => tool.path === "slack:slack_post_message");
+  const learned = new Map([[slack, 0.9]]);
   expect(ask("standup retrospective").match).toBe("none");
   expect(ask("standup retrospective", { learned }).match).not.toBe("none");
 });

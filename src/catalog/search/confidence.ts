@@ -1,7 +1,6 @@
 import { confidenceWeights, type ConfidenceWeights, type Match } from "./confidence-weights.ts";
 import { fieldCount } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
-import type { LearnedField } from "./learned.ts";
 import { rarityOf, type SearchIndex } from "./merge.ts";
 import type { Member, QueryPlan } from "./query.ts";
 import type { Candidate } from "./server-fit.ts";
@@ -21,21 +20,19 @@ export interface Signals {
    * by chance.
    */
   readonly strength: number;
-  /** Share of the question, weighted by rarity, whose very words the best tool has. */
+  /** Share of the question, weighted by rarity, whose very words the best tool has, or a question that led to it had. */
   readonly literal: number;
   /** The best tool has every word, one at least that is not conversational, and the catalog lacks none. */
   readonly isWhole: boolean;
 }
 
-/** Judges the best tool of a ranking. Looks at that tool alone, so it costs the same in every catalog. Pure. */
-export function confidenceOf(
-  index: SearchIndex,
-  plan: QueryPlan,
-  best: Candidate,
-  learned: LearnedField | undefined,
-): Confidence {
-  const signals = readSignals(index, plan, best, learned);
-  const value = plan.isTelling ? likelihood(signals, confidenceWeights) : 0;
+/**
+ * Judges the best tool of a ranking. Looks at that tool alone, so it costs the same in every catalog. `similarity` is that
+ * of the question to one that led to this tool before. Pure.
+ */
+export function confidenceOf(index: SearchIndex, plan: QueryPlan, best: Candidate, similarity = 0): Confidence {
+  const signals = readSignals(index, plan, best, similarity);
+  const value = plan.isTelling || similarity > 0 ? likelihood(signals, confidenceWeights) : 0;
   const match = matchAt(value);
   const closeness = match === "good" && signals.isWhole ? 1 : Math.min(value, mostUnlessWhole);
   return { value, match, closeness };
@@ -53,12 +50,7 @@ export function likelihood({ strength, literal }: Signals, weights: ConfidenceWe
   return 1 / (1 + Math.exp(-(weights.bias + weights.strength * strength + weights.literal * literal)));
 }
 
-export function readSignals(
-  index: SearchIndex,
-  plan: QueryPlan,
-  best: Candidate,
-  learned: LearnedField | undefined,
-): Signals {
+export function readSignals(index: SearchIndex, plan: QueryPlan, best: Candidate, similarity = 0): Signals {
   const asked = new Set(plan.stems);
   let wanted = 0;
   let had = 0;
@@ -69,7 +61,7 @@ export function readSignals(
     if (!asked.has(stem)) continue;
     const literal = members.find((member) => member.stem === stem);
     const importance = weight * (literal?.rarity ?? unknownRarity(index, stem));
-    const share = literal === undefined ? 0 : shareOf(index, literal, best.tool, learned);
+    const share = literal === undefined ? 0 : shareOf(index, literal, best.tool);
     wanted += importance;
     had += importance * share;
     if (share > 0) hasTelling ||= weight === 1;
@@ -77,7 +69,11 @@ export function readSignals(
     else lacksWord ||= literal !== undefined || weight === 1;
   }
   if (wanted === 0) return { strength: 0, literal: 0, isWhole: false };
-  return { strength: best.score / Math.sqrt(wanted), literal: had / wanted, isWhole: hasTelling && !lacksWord };
+  return {
+    strength: best.score / Math.sqrt(wanted),
+    literal: Math.max(had / wanted, similarity),
+    isWhole: hasTelling && !lacksWord,
+  };
 }
 
 /** Of a word that no tool here has. */
@@ -87,9 +83,8 @@ function unknownRarity({ language, toolCount }: SearchIndex, stem: string): numb
 }
 
 /** How much of a word a tool has: 1 for a mention in its name or description, less for one in a parameter's text. */
-function shareOf(index: SearchIndex, member: Member, tool: number, learned: LearnedField | undefined): number {
-  const taught = learned?.postings.get(member.stem)?.find((posting) => posting.tool === tool)?.mentions ?? 0;
-  const count = taught + (member.term === undefined ? 0 : mentionsIn(index, member.term, tool));
+function shareOf(index: SearchIndex, member: Member, tool: number): number {
+  const count = mentionsIn(index, member.term, tool);
   const { k1 } = index.language.weights;
   return Math.min(1, ((k1 + 1) * count) / (k1 + count));
 }

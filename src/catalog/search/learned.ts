@@ -1,50 +1,41 @@
-import type { ToolEntry } from "../model/snapshot.ts";
-import { toolAt, type SearchIndex } from "./merge.ts";
+import type { SearchIndex } from "./merge.ts";
+import { rarityOf } from "./merge.ts";
+import type { QueryPlan } from "./query.ts";
+import type { Candidate } from "./server-fit.ts";
 
-/** Words of past queries that led to tools of one index, as one more field. Immutable. */
-export interface LearnedField {
-  /** By stem: the tools that it led to, and what its mentions count there. */
-  readonly postings: ReadonlyMap<string, readonly LearnedPosting[]>;
+/** By tool number: how much the query is like one that led to the tool before (0 to 1). Only what is above the floor. */
+export type LearnedTools = ReadonlyMap<number, number>;
+
+/** How much a stem says in the comparison of two queries. */
+export function tellingOf({ language, terms, rarity, toolCount }: SearchIndex): (stem: string) => number {
+  return (stem) =>
+    (language.isFiller(stem) ? language.weights.filler : 1) *
+    (rarity[terms.get(stem) ?? -1] ?? rarityOf(0, toolCount, language.commonness(stem), language.weights));
 }
 
-export interface LearnedPosting {
-  readonly tool: number;
-  readonly mentions: number;
-}
-
-/** `stemsOf` gives every stem of every past query of a tool, repeated as often as it occurred; undefined when there is none. */
-export function buildLearnedField(
+/**
+ * More for tools that such a query led to before, in proportion to the best score by words, so that it means as much in
+ * every catalog. A tool that no word leads to is found too.
+ */
+export function addLearned(
   index: SearchIndex,
-  stemsOf: (tool: ToolEntry) => readonly string[] | undefined,
-): LearnedField {
-  const taught: { readonly tool: number; readonly stems: readonly string[] }[] = [];
-  let total = 0;
-  for (let tool = 0; tool < index.toolCount; tool += 1) {
-    const stems = stemsOf(toolAt(index, tool));
-    if (stems === undefined || stems.length === 0) continue;
-    taught.push({ tool, stems });
-    total += stems.length;
-  }
-  const mean = total / Math.max(1, taught.length);
-  const postings = new Map<string, LearnedPosting[]>();
-  for (const { tool, stems } of taught) addTool(postings, tool, stems, index.language.weights.learned, mean);
-  return { postings };
+  plan: QueryPlan,
+  candidates: readonly Candidate[],
+  { learned, isWanted }: { readonly learned: LearnedTools; readonly isWanted: (tool: number) => boolean },
+): Candidate[] {
+  const { weight, floor } = index.language.weights.learned;
+  const best = candidates.reduce((most, { score }) => Math.max(most, score), 0) || unknownScore(index, plan);
+  const bonusOf = (tool: number): number => weight * best * Math.max(0, (learned.get(tool) ?? 0) - floor);
+  const known = new Set(candidates.map(({ tool }) => tool));
+  const others = [...learned.keys()].filter((tool) => !known.has(tool) && bonusOf(tool) > 0 && isWanted(tool));
+  return [
+    ...candidates.map(({ tool, score }) => ({ tool, score: score + bonusOf(tool) })),
+    ...others.map((tool) => ({ tool, score: bonusOf(tool) })),
+  ];
 }
 
-function addTool(
-  postings: Map<string, LearnedPosting[]>,
-  tool: number,
-  stems: readonly string[],
-  { weight, b }: { readonly weight: number; readonly b: number },
-  mean: number,
-): void {
-  const counts = new Map<string, number>();
-  for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
-  const one = weight / (1 - b + (b * stems.length) / mean);
-  for (const [stem, count] of counts) {
-    const posting = { tool, mentions: one * count };
-    const list = postings.get(stem);
-    if (list === undefined) postings.set(stem, [posting]);
-    else list.push(posting);
-  }
+/** What a tool would have that answers a query of whose words no tool has any. */
+function unknownScore(index: SearchIndex, plan: QueryPlan): number {
+  const telling = tellingOf(index);
+  return plan.groups.reduce((sum, { stem }) => sum + telling(stem), 0);
 }

@@ -1,7 +1,6 @@
 import { joinNeighbours } from "./index-part.ts";
 import type { Language } from "./language.ts";
-import type { LearnedField } from "./learned.ts";
-import { rarityOf, type SearchIndex } from "./merge.ts";
+import type { SearchIndex } from "./merge.ts";
 import { toProseWords } from "./words.ts";
 
 /** One word of the query with everything that may stand for it. */
@@ -17,8 +16,8 @@ export interface Group {
 
 export interface Member {
   readonly stem: string;
-  /** Global number in the index; undefined for a stem that only past queries have. */
-  readonly term: number | undefined;
+  /** Global number in the index. */
+  readonly term: number;
   /** 1 for the word itself. */
   readonly weight: number;
   readonly rarity: number;
@@ -39,23 +38,18 @@ const wordLimit = 120;
 /** Known words that may stand for a misspelt one. */
 const typoLimit = 4;
 
-export function planQuery(index: SearchIndex, query: string, learned: LearnedField | undefined): QueryPlan {
+export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const words = toProseWords(query);
   const telling = planWords(
     index,
     words.filter((word) => !index.language.isStopword(word)),
-    learned,
   );
   // "What can you do?" has stopwords only: better than nothing.
   if (telling.groups.some((group) => group.members.length > 0)) return { ...telling, isTelling: true };
-  return { ...planWords(index, words, learned), isTelling: false };
+  return { ...planWords(index, words), isTelling: false };
 }
 
-function planWords(
-  index: SearchIndex,
-  allWords: readonly string[],
-  learned: LearnedField | undefined,
-): Omit<QueryPlan, "isTelling"> {
+function planWords(index: SearchIndex, allWords: readonly string[]): Omit<QueryPlan, "isTelling"> {
   const { language } = index;
   const thesaurus = language.thesaurus();
   const words = allWords.slice(0, wordLimit);
@@ -63,12 +57,12 @@ function planWords(
   const joined = joinNeighbours(words)
     .map(language.stem)
     .filter((stem) => index.terms.has(stem) || thesaurus.has(stem));
-  const groups = [...new Set([...stems, ...joined])].map((stem) => toGroup(index, stem, learned));
+  const groups = [...new Set([...stems, ...joined])].map((stem) => toGroup(index, stem));
   return { stems, groups };
 }
 
-function toGroup(index: SearchIndex, stem: string, learned: LearnedField | undefined): Group {
-  const members = membersOf(index, stem, learned);
+function toGroup(index: SearchIndex, stem: string): Group {
+  const members = membersOf(index, stem);
   const weight = wordWeight(stem, index.language);
   const strongest = members.reduce((most, member) => Math.max(most, member.weight * member.rarity), 0);
   // Itself, or a word that means the same; else the best of what only hints at it.
@@ -81,14 +75,14 @@ function wordWeight(stem: string, language: Language): number {
   return language.isFiller(stem) ? language.weights.filler : 1;
 }
 
-function membersOf(index: SearchIndex, stem: string, learned: LearnedField | undefined): Member[] {
+function membersOf(index: SearchIndex, stem: string): Member[] {
   const { weights } = index.language;
   const thesaurus = index.language.thesaurus();
-  const literal = toMember(index, stem, 1, learned);
+  const literal = toMember(index, stem, 1);
   const cap = literal?.rarity ?? Number.POSITIVE_INFINITY;
   const members = literal === undefined ? [] : [literal];
   const add = (other: string, weight: number, isCompanion: boolean): void => {
-    const member = toMember(index, other, literal === undefined ? weight ** weights.unknownPower : weight, learned);
+    const member = toMember(index, other, literal === undefined ? weight ** weights.unknownPower : weight);
     // A synonym says no more than the word itself would.
     if (member !== undefined) members.push({ ...member, rarity: Math.min(cap, member.rarity), isCompanion });
   };
@@ -113,17 +107,9 @@ function rarestOf(index: SearchIndex, name: readonly string[]): string {
   return name.reduce((best, stem) => (rarity(stem) > rarity(best) ? stem : best), name[0] ?? "");
 }
 
-function toMember(
-  index: SearchIndex,
-  stem: string,
-  weight: number,
-  learned: LearnedField | undefined,
-): Member | undefined {
+function toMember(index: SearchIndex, stem: string, weight: number): Member | undefined {
   const term = index.terms.get(stem);
-  if (term !== undefined) return { stem, term, weight, rarity: index.rarity[term] as number };
-  const taught = learned?.postings.get(stem);
-  if (taught === undefined) return undefined;
-  return { stem, term, weight, rarity: rarityOf(taught.length, index.toolCount, 0, index.language.weights) };
+  return term === undefined ? undefined : { stem, term, weight, rarity: index.rarity[term] as number };
 }
 
 function misspelt(index: SearchIndex, stem: string): Member[] {

@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
-import { buildLearnedField } from "./learned.ts";
 import { mergeParts, type SearchIndex } from "./merge.ts";
 import { search, type SearchOptions } from "./rank.ts";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
@@ -110,11 +109,28 @@ test("FAULT 60: the order is always the same", () => {
 test("a tool that was called after such words before is found by them", () => {
   const tools = sampleCatalog();
   const fresh = indexOf(tools);
-  const learned = buildLearnedField(fresh, (tool) =>
-    tool.path === "slack:slack_post_message" ? ["standup", "retrospect"] : undefined,
-  );
+  const slack = tools.flatMap((part) => part.tools).findIndex((tool) => tool.path === "slack:slack_post_message");
+  const learned = new Map([[slack, 0.7]]);
   expect(search(fresh, "standup", { limit: 5 }).tools).toEqual([]);
   expect(search(fresh, "standup", { limit: 5, learned }).tools[0]?.tool.path).toBe("slack:slack_post_message");
+});
+
+test("what was learned lifts one tool and takes no other out of the answer", () => {
+  const tools = sampleCatalog();
+  const fresh = indexOf(tools);
+  const query = "github merge pull request";
+  const list = tools.flatMap((part) => part.tools).findIndex((tool) => tool.path === "github:list_issues");
+  const ask = (similarity: number): string[] =>
+    search(fresh, query, { limit: 5, learned: new Map([[list, similarity]]) }).tools.map(({ tool }) => tool.path);
+  expect(ask(0.9).slice(0, 2)).toEqual(["github:list_issues", "github:merge_pull_request"]);
+  expect(ask(0.31)[0]).toBe("github:merge_pull_request");
+  expect(ask(0.2)).toEqual(["github:merge_pull_request"]);
+  const others = search(fresh, query, {
+    limit: 5,
+    learned: new Map([[list, 0.9]]),
+    allow: (tool) => tool.server === "slack",
+  });
+  expect(others.tools.map(({ tool }) => tool.path)).not.toContain("github:list_issues");
 });
 
 test("a changed server changes its part only", () => {

@@ -3,7 +3,7 @@ import type { ToolEntry } from "../model/snapshot.ts";
 import { confidenceOf } from "./confidence.ts";
 import type { Match } from "./confidence-weights.ts";
 import { nameCoverage } from "./coverage.ts";
-import type { LearnedField } from "./learned.ts";
+import { addLearned, type LearnedTools } from "./learned.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
 import { addPhrases } from "./phrases.ts";
 import { planQuery, type QueryPlan } from "./query.ts";
@@ -35,7 +35,8 @@ export interface SearchOptions {
   readonly server?: ServerSlug;
   /** Only tools whose server says that they change nothing (`readOnlyHint`). */
   readonly readOnly?: boolean;
-  readonly learned?: LearnedField;
+  /** What queries like this one led to before. */
+  readonly learned?: LearnedTools;
   readonly allow?: (tool: ToolEntry) => boolean;
   /** Keep what is far behind a clear winner too. */
   readonly keepAll?: boolean;
@@ -50,16 +51,23 @@ const farBehind = 0.4;
 
 /** The tools that fit a query best. Pure; never throws. docs/search.md tells how. */
 export function search(index: SearchIndex, query: string, options: SearchOptions): Ranking {
-  const plan = planQuery(index, query, options.learned);
-  const { scores, matched } = scoreGroups(index, plan.groups, options.learned);
+  const plan = planQuery(index, query);
+  const { scores, matched } = scoreGroups(index, plan.groups);
   addPhrases(index, plan.stems, scores);
-  const candidates = bestOf(scores, candidateLimit, wantedBy(index, options));
-  const sorted = fitServers(index, refine(index, query, plan, candidates)).sort(byScore);
+  const isWanted = wantedBy(index, options);
+  const candidates = bestOf(scores, candidateLimit, isWanted);
+  const worded = fitServers(index, refine(index, query, plan, candidates));
+  const { learned } = options;
+  const sorted = (
+    learned === undefined || learned.size === 0 ? worded : addLearned(index, plan, worded, { learned, isWanted })
+  ).sort(byScore);
   const best = sorted[0];
   if (best === undefined) return { tools: [], total: 0, match: "none" };
   const isClear = shareOf(plan, matched[best.tool] as number) >= clearAt && options.keepAll !== true;
-  const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * best.score) : sorted;
-  const { match, closeness } = confidenceOf(index, plan, best, options.learned);
+  // What was learned lifts tools; it is no reason to leave others out.
+  const bestByWords = isClear ? worded.reduce((most, { score }) => Math.max(most, score), 0) : 0;
+  const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * bestByWords) : sorted;
+  const { match, closeness } = confidenceOf(index, plan, best, learned?.get(best.tool));
   const tools = kept
     .slice(0, options.limit)
     .map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closeness * score) / best.score }));

@@ -1,6 +1,5 @@
 import { field, fieldCount } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
-import type { LearnedField } from "./learned.ts";
 import type { SearchIndex } from "./merge.ts";
 import type { Group, Member } from "./query.ts";
 
@@ -15,17 +14,13 @@ export interface GroupScores {
  * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called "weather
  * forecast" answers "umbrella" better than one that only mentions weather.
  */
-export function scoreGroups(
-  index: SearchIndex,
-  groups: readonly Group[],
-  learned: LearnedField | undefined,
-): GroupScores {
+export function scoreGroups(index: SearchIndex, groups: readonly Group[]): GroupScores {
   const scores = new Float64Array(index.toolCount);
   const matched = new Float64Array(index.toolCount);
   const scratch = createScratch(index.toolCount);
   const { also } = index.language.weights;
   for (const group of groups) {
-    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, learned, scratch);
+    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch);
     for (let at = 0; at < scratch.touchedCount; at += 1) {
       const tool = scratch.touched[at] as number;
       const best = scratch.best[tool] as number;
@@ -70,10 +65,9 @@ function createScratch(size: number): Scratch {
   };
 }
 
-function scoreMember(index: SearchIndex, member: Member, learned: LearnedField | undefined, scratch: Scratch): void {
+function scoreMember(index: SearchIndex, member: Member, scratch: Scratch): void {
   const { best, sum, mentions, touched, seen } = scratch;
-  if (member.term !== undefined) addIndexed(index, member, member.term, scratch);
-  if (learned !== undefined) addLearned(learned, member.stem, scratch);
+  addIndexed(index, member, scratch);
   const { k1 } = index.language.weights;
   const full = member.weight * member.rarity * (k1 + 1);
   for (let at = 0; at < scratch.seenCount; at += 1) {
@@ -92,8 +86,9 @@ function scoreMember(index: SearchIndex, member: Member, learned: LearnedField |
 }
 
 /** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
-function addIndexed(index: SearchIndex, member: Member, term: number, scratch: Scratch): void {
+function addIndexed(index: SearchIndex, member: Member, scratch: Scratch): void {
   const { mention } = index;
+  const { term } = member;
   const { sum } = scratch;
   const isLiteral = member.weight === 1;
   const isCompanion = member.isCompanion === true;
@@ -113,10 +108,6 @@ function addIndexed(index: SearchIndex, member: Member, term: number, scratch: S
       addMentions(scratch, tool, (packed & 15) * (mention[tool * fieldCount + at] as number));
     }
   }
-}
-
-function addLearned(learned: LearnedField, stem: string, scratch: Scratch): void {
-  for (const { tool, mentions } of learned.postings.get(stem) ?? []) addMentions(scratch, tool, mentions);
 }
 
 function addMentions(scratch: Scratch, tool: number, count: number): void {

@@ -41,7 +41,7 @@ test("a schema gives the names, descriptions and enum values of all its paramete
 });
 
 test("a query becomes groups: the word, and at lower weight what else it may be called", () => {
-  const { stems, groups } = planQuery(index, "please show the latest forecast 7", undefined);
+  const { stems, groups } = planQuery(index, "please show the latest forecast 7");
   expect(stems).toEqual(["latest", "forecast", "7"]);
   const forecast = groups.find(({ stem }) => stem === "forecast");
   expect(forecast?.members[0]).toMatchObject({ stem: "forecast", weight: 1 });
@@ -51,14 +51,14 @@ test("a query becomes groups: the word, and at lower weight what else it may be 
 });
 
 test("a synonym says no more than the word itself would", () => {
-  const { groups } = planQuery(index, "repository", undefined);
+  const { groups } = planQuery(index, "repository");
   const [literal, ...others] = groups[0]?.members ?? [];
   for (const other of others) expect(other.rarity).toBeLessThanOrEqual(literal?.rarity ?? 0);
 });
 
 test("only stopwords: they are searched after all", () => {
-  expect(planQuery(index, "go back to the", undefined).stems).toContain("back");
-  expect(planQuery(index, "to the", undefined).stems).toEqual(["to", "the"]);
+  expect(planQuery(index, "go back to the").stems).toContain("back");
+  expect(planQuery(index, "to the").stems).toEqual(["to", "the"]);
 });
 
 test("of a name that a word hints at, the rarest word leads; the others count only beside it", () => {
@@ -73,18 +73,18 @@ test("of a name that a word hints at, the rarest word leads; the others count on
     parts.map((part) => buildIndexPart(part, language)),
     language,
   );
-  const { groups } = planQuery(kube, "tunnel", undefined);
+  const { groups } = planQuery(kube, "tunnel");
   const member = (stem: string): boolean | undefined =>
     groups[0]?.members.find((one) => one.stem === stem)?.isCompanion;
   expect(member("forward")).toBe(false);
   expect(member("port")).toBe(true);
-  const { scores } = scoreGroups(kube, groups, undefined);
+  const { scores } = scoreGroups(kube, groups);
   expect(scores[0]).toBeGreaterThan(0);
   expect([scores[1], scores[2]]).toEqual([0, 0]);
 });
 
 test("a word in the name counts more than one in the description", () => {
-  const { scores } = scoreGroups(index, planQuery(index, "repository", undefined).groups, undefined);
+  const { scores } = scoreGroups(index, planQuery(index, "repository").groups);
   expect(scores[numberOf("delete_repository")]).toBeGreaterThan(scores[numberOf("create_issue")] ?? 0);
   expect(scores[numberOf("navigateBack")]).toBe(0);
 });
@@ -100,7 +100,7 @@ test("neighbours of the query that are neighbours in a name count extra, half in
 });
 
 test("a name is covered when all of its words are asked for", () => {
-  const coverageOf = nameCoverage(index, planQuery(index, "merge pull request", undefined));
+  const coverageOf = nameCoverage(index, planQuery(index, "merge pull request"));
   expect(coverageOf(numberOf("merge_pull_request"))).toBeGreaterThan(0.9);
   expect(coverageOf(numberOf("delete_repository"))).toBe(0);
 });

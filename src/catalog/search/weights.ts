@@ -6,8 +6,10 @@ export interface RankingWeights {
   readonly k1: number;
   /** Per field: weight, and how strongly a long field is discounted (0 not at all, 1 fully). */
   readonly fields: Readonly<Record<FieldName, FieldWeight>>;
-  /** Words of queries that led to the tool before. */
-  readonly learned: FieldWeight;
+  /**
+   * For tools that a query like this one led to before: `weight` x the best score x what the likeness is above `floor`.
+   */
+  readonly learned: { readonly weight: number; readonly floor: number };
   /** Exponent of inverse frequency: below 1, one rare word counts less against several common ones. */
   readonly rarityPower: number;
   /** A small catalog judges rarity as if it had so many average tools more. */
@@ -57,7 +59,7 @@ export const rankingWeights: RankingWeights = Object.freeze({
     enums: { weight: 0.5, b: 0.6 },
     joined: { weight: 1.2, b: 0.6 },
   }),
-  learned: { weight: 1, b: 0.5 },
+  learned: Object.freeze({ weight: 2, floor: 0.3 }),
   rarityPower: 0.9,
   commonTools: 300,
   strong: 1,

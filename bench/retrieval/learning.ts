@@ -1,0 +1,118 @@
+import { createLexicalEngine } from "../../src/catalog/discovery/lexical.ts";
+import { createUseMemory, type UseMemory } from "../../src/catalog/discovery/memory-of-use.ts";
+import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
+import { createLanguage, type Language } from "../../src/catalog/search/language.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { halfOf, type DevQuery } from "./data.ts";
+import { askEngine, never, someone, toRequest } from "./engines.ts";
+import { judge, summarise, type Judged, type Measured } from "./measure.ts";
+
+/** One kind of question, without and with what was learned. */
+export interface Lesson {
+  readonly plain: Measured;
+  readonly learned: Measured;
+}
+
+/** Questions for tools that were used, and for tools that nobody used. */
+export interface Learning {
+  readonly used: Lesson;
+  readonly unused: Lesson;
+  /** The same by half of the questions: a gain in one half only is chance. */
+  readonly halves: readonly { readonly used: Lesson; readonly unused: Lesson }[];
+}
+
+/** Each tool is called so often at most. */
+const lessonsPerTool = 20;
+const foldCount = 5;
+
+interface Answered {
+  readonly half: 0 | 1;
+  readonly isUsed: boolean;
+  readonly plain: Judged;
+  readonly learned: Judged;
+}
+
+/**
+ * Memory of use, measured on questions that it never saw, with half of the tools taught: whoever is used may gain, but those that
+ * nobody used must still be found. Four fifths of the questions are searched, and the right tools of the taught half that were
+ * offered are called; the last fifth is judged. Then every other fifth, and the other half of the tools. An agent's task stays together.
+ */
+export async function measureLearning(
+  queries: readonly DevQuery[],
+  parts: readonly InstanceCatalog[],
+): Promise<Learning> {
+  const language = createLanguage();
+  const plain = askEngine(createLexicalEngine({ language }), parts);
+  const answered: Answered[] = [];
+  for (const taughtHalf of [0, 1]) {
+    for (let fold = 0; fold < foldCount; fold += 1) {
+      const lessons = queries.filter((query) => foldOf(query) !== fold);
+      const { memory, used } = await teach(language, parts, lessons, (id) => sumOf(id) % 2 === taughtHalf);
+      const learned = askEngine(createLexicalEngine({ language, memory }), parts);
+      for (const query of queries.filter((one) => foldOf(one) === fold)) {
+        answered.push({
+          half: halfOf(query),
+          isUsed: query.relevant.some((id) => used.has(id)),
+          plain: await judged(query, plain),
+          learned: await judged(query, learned),
+        });
+      }
+    }
+  }
+  const of = (list: readonly Answered[]): { used: Lesson; unused: Lesson } => ({
+    used: lessonOf(list.filter((one) => one.isUsed)),
+    unused: lessonOf(list.filter((one) => !one.isUsed)),
+  });
+  return { ...of(answered), halves: [0, 1].map((half) => of(answered.filter((one) => one.half === half))) };
+}
+
+async function teach(
+  language: Language,
+  parts: readonly InstanceCatalog[],
+  lessons: readonly DevQuery[],
+  isTaught: (id: string) => boolean,
+): Promise<{ readonly memory: UseMemory; readonly used: ReadonlyMap<string, number> }> {
+  const memory = await createUseMemory({
+    language,
+    store: { load: async () => undefined, save: () => undefined },
+    clock: systemClock,
+    isShared: () => true,
+  });
+  const teacher = createLexicalEngine({ language });
+  const used = new Map<string, number>();
+  for (const query of lessons) {
+    const request = toRequest(query.query, parts);
+    const tools = (await teacher.search(request, never)).tools.map(({ tool }) => tool);
+    memory.offered(someone, request.query, tools);
+    for (const tool of tools) {
+      const times = used.get(tool.hash) ?? 0;
+      if (!query.relevant.includes(tool.hash) || !isTaught(tool.hash) || times >= lessonsPerTool) continue;
+      used.set(tool.hash, times + 1);
+      memory.executed(someone, tool);
+    }
+  }
+  return { memory, used };
+}
+
+async function judged(query: DevQuery, ask: ReturnType<typeof askEngine>): Promise<Judged> {
+  const start = performance.now();
+  const found = await ask(query);
+  return { ...judge(query, found), ms: performance.now() - start };
+}
+
+function lessonOf(answered: readonly Answered[]): Lesson {
+  return {
+    plain: summarise(answered.map((one) => one.plain)),
+    learned: summarise(answered.map((one) => one.learned)),
+  };
+}
+
+function foldOf({ id, task }: Pick<DevQuery, "id" | "task">): number {
+  return sumOf(task ?? id) % foldCount;
+}
+
+function sumOf(text: string): number {
+  let sum = 7;
+  for (let at = 0; at < text.length; at += 1) sum = (sum * 31 + text.charCodeAt(at)) % 1_000_003;
+  return sum;
+}
