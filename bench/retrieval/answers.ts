@@ -16,10 +16,11 @@ export interface AnswerCost {
 /** What a model pays for the answers to real queries, as the gateway writes them. */
 export async function answerCost(queries: readonly DevQuery[], parts: readonly InstanceCatalog[]): Promise<AnswerCost> {
   const search = searchLexical(parts);
+  const byServer = new Map(parts.map((part) => [part.server as string, part.tools]));
   const costs: number[] = [];
   let count = 0;
   for (const { query } of queries) {
-    const { tools, total } = await search(query);
+    const { tools, total, match } = await search(query);
     const hits = tools.map(({ tool, distance }) => ({
       tool,
       distance,
@@ -27,11 +28,12 @@ export async function answerCost(queries: readonly DevQuery[], parts: readonly I
       transport: "stdio" as const,
     }));
     const text = renderDiscover({
-      needs: [{ query, hits }],
+      needs: [{ query, hits, match }],
       grouped: false,
       detail: "signature",
       totalFound: total,
       searchTimeMs: 1.5,
+      toolsOf: (server) => byServer.get(server) ?? [],
     });
     costs.push(countTokens(text));
     count += tools.length;

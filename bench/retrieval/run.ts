@@ -7,6 +7,7 @@ import { halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } fro
 import { askEngine, askFuse, askMiniSearch, askUncut, embedAll, lexicalEngine } from "./engines.ts";
 import { measureLearning, type Learning, type Lesson } from "./learning.ts";
 import { measure, type Measured } from "./measure.ts";
+import { seenByAgent, type Seen } from "./siblings.ts";
 import { sizeCurve, type SizePoint } from "./size-curve.ts";
 import { describeTokens, measureTokens, type CorpusTool } from "./tokens.ts";
 
@@ -44,17 +45,35 @@ async function main(): Promise<void> {
     printSet(name, sets[name], halves[name], answers[name]);
     printLearning(learning[name]);
   }
+  const seen = await measureSeen(directory);
   const curve = await sizeCurve(directory);
   printCurve(curve);
   console.log(`\n${describeTokens(measureTokens(readCorpus(directory, "real_mcp").tools as CorpusTool[]))}`);
   if (Object.keys(sets).length === 0) return;
   mkdirSync("docs", { recursive: true });
-  writeFileSync("docs/retrieval.json", `${JSON.stringify({ sets, halves, answers, learning, curve }, rounded, 2)}\n`);
+  writeFileSync(
+    "docs/retrieval.json",
+    `${JSON.stringify({ sets, halves, answers, learning, seen, curve }, rounded, 2)}\n`,
+  );
   const bars = Object.entries(sets).map(([set, byEngine]): Bars => ({
     set,
     values: new Map(Object.entries(byEngine).map(([engine, one]) => [engine, one.recall5])),
   }));
   writeFileSync("docs/retrieval.svg", drawChart(bars, curve));
+}
+
+/** What an agent sees with its own queries of the tools that its tasks need. */
+async function measureSeen(directory: string): Promise<Seen | undefined> {
+  if (!["live_agent", "live_task"].every((name) => existsSync(`${directory}/dev/${name}.json`))) return undefined;
+  const { corpus, queries } = readQueries(directory, "live_agent");
+  const tasks = readQueries(directory, "live_task").queries;
+  const seen = await seenByAgent(queries, tasks, toParts(readCorpus(directory, corpus).tools));
+  const [results, siblings] = [seen.results, seen.withSiblings].map((value) => value.toFixed(1));
+  console.log(
+    `\nneeds of an agent's tasks seen: ${results} %, with siblings ${siblings} % of ${seen.needs}; ` +
+      `${seen.tokens.mean.toFixed(0)} tokens more per answer, ${seen.tokens.most} at most`,
+  );
+  return seen;
 }
 
 /** The lexical engine once more: each half of the queries alone, and all of them when nothing is cut behind a clear winner. */

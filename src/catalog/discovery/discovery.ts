@@ -37,6 +37,8 @@ export interface DiscoveryOutcome {
 export interface Discovery extends AsyncDisposable {
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or the signal's reason. */
   search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryOutcome>;
+  /** What a search may find of a server: not what only an app's own page may call (MCP Apps, visibility). */
+  toolsOf(server: ViewServer): readonly ToolEntry[];
   /** Slugs of those of a view's servers that these queries may be about: for servers that a search does not cover. */
   meant(
     view: View,
@@ -67,7 +69,6 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
   let loaded: DiscoveryParts | undefined;
   const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
 
-  /** What a search may find: all that the principal may see, but for what only an app's own page may call (MCP Apps, visibility). */
   function toolsForModels(server: ViewServer): readonly ToolEntry[] {
     let tools = forModels.get(server);
     if (tools === undefined) forModels.set(server, (tools = server.tools.filter(isForModels)));
@@ -121,6 +122,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
       }
       return { engine: engine.name, needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
     },
+    toolsOf: toolsForModels,
     async meant(view, servers, queries, signal) {
       const { findMeant } = await parts();
       const seen = new Set(servers.flatMap(toolsForModels));

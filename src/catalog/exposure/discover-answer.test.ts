@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { measureTokens, toHit, type CorpusTool } from "../../../bench/retrieval/tokens.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
 import type { ToolDefinition } from "../../kernel/definitions.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { renderDiscover, type DiscoverOutcome } from "./discover-answer.ts";
@@ -142,8 +143,8 @@ describe("renderDiscover", () => {
   test("says where the rest is when something was cut", () => {
     const answer = answerOf({ needs: [{ query: "x", hits: many(1) }] });
     expect(answer.tools[0]).toHaveProperty("cut", true);
-    expect(answer["more"]).toContain('detail: "schema"');
-    expect(answerOf()).not.toHaveProperty("more");
+    expect(answer["hint"]).toContain('detail: "schema"');
+    expect(answerOf()).not.toHaveProperty("hint");
   });
 
   test("a schema that is too large even alone: says so, and does not ask to ask again", () => {
@@ -153,8 +154,8 @@ describe("renderDiscover", () => {
     const large = hit({ inputSchema: { type: "object", properties } });
     const alone = answerOf({ detail: "schema", needs: [{ query: "x", hits: [large] }] });
     expect(alone.tools[0]).toHaveProperty("cut", true);
-    expect(alone["more"]).toMatch(/too large for an answer/);
-    expect(answerOf({ detail: "schema", needs: [{ query: "x", hits: [large, ...many(1)] }] })["more"]).toMatch(/alone/);
+    expect(alone["hint"]).toMatch(/too large for an answer/);
+    expect(answerOf({ detail: "schema", needs: [{ query: "x", hits: [large, ...many(1)] }] })["hint"]).toMatch(/alone/);
   });
 
   test("tells the status of servers that are neither online nor dormant", () => {
@@ -263,6 +264,47 @@ describe("renderDiscover", () => {
 function lengthOf(tool: JsonObject | undefined, field: string): number {
   return String(tool?.[field]).length;
 }
+
+describe("siblings", () => {
+  const entry = (server: string, name: string): ToolEntry => ({
+    ...hit().tool,
+    server: server as ToolEntry["server"],
+    path: `${server}:${name}` as ToolEntry["path"],
+  });
+  const ofServer = (server: string, count: number): ToolEntry[] =>
+    Array.from({ length: count }, (_, at) => entry(server, `do_thing_${at}`));
+  const hitsOf = (...servers: readonly string[]): DiscoverHit[] =>
+    servers.map((server) => ({ ...hit(), tool: entry(server, "do_thing_0") }));
+
+  test("other tools of the best three servers are named, each once, none that is shown", () => {
+    const { more } = answerOf({
+      needs: [{ query: "x", match: "good", hits: hitsOf("a", "b", "a", "c", "d") }],
+      toolsOf: (server) => ofServer(server, 3),
+    });
+    expect(more).toEqual(Object.fromEntries(["a", "b", "c"].map((name) => [name, ["do_thing_1", "do_thing_2"]])));
+  });
+
+  test("never cost more than 150 tokens, and never more than the answer has left", () => {
+    const needs = [{ query: "x", match: "weak", hits: hitsOf("a", "b") } as const];
+    const toolsOf = (server: string): ToolEntry[] => ofServer(server, 500);
+    const costOf = (options: Partial<DiscoverOutcome>): number =>
+      countTokens(renderDiscover(outcome({ needs, ...options, toolsOf }))) -
+      countTokens(renderDiscover(outcome({ needs, ...options })));
+    expect(costOf({})).toBeGreaterThan(80);
+    expect(costOf({})).toBeLessThanOrEqual(150);
+    for (const maxTokens of [10, 200, 300, 400])
+      expect(
+        costOf({ maxTokens }) <= 0 || countTokens(renderDiscover(outcome({ needs, toolsOf, maxTokens }))) <= maxTokens,
+      ).toBe(true);
+  });
+
+  test("are not named where nothing fits, or where a server has nothing else", () => {
+    const needs = [{ query: "x", match: "none", hits: hitsOf("a") } as const];
+    expect(answerOf({ needs, toolsOf: (server) => ofServer(server, 3) })).not.toHaveProperty("more");
+    const fitting = [{ query: "x", match: "good", hits: hitsOf("a") } as const];
+    expect(answerOf({ needs: fitting, toolsOf: (server) => ofServer(server, 1) })).not.toHaveProperty("more");
+  });
+});
 
 describe("the token budget", () => {
   test.each(["names", "signature", "schema"] as const)("holds for fifty results in detail %s", (detail) => {

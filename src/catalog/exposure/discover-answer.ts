@@ -1,4 +1,5 @@
 import type { Match } from "../search/confidence-weights.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { cutAtWord } from "./discover-description.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type ResultSize,
   type ResultText,
 } from "./discover-result.ts";
+import { renderSiblings } from "./discover-siblings.ts";
 import type { Unavailable } from "./discover-unavailable.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
@@ -29,6 +31,8 @@ export interface DiscoverOutcome {
   readonly queryCut?: boolean;
   /** What the search had to do without, e.g. `embeddings`. */
   readonly degraded?: string;
+  /** What a server offers to models: named beside the results where something fits. Default: nothing is. */
+  readonly toolsOf?: (server: string) => readonly ToolEntry[];
   /** Servers that cannot be used now and may be what was asked for. */
   readonly unavailable?: readonly Unavailable[];
   /** How many others cannot be used now. */
@@ -52,12 +56,12 @@ const unavailableLimit = 8;
  * The answer of discover_mcp_tools as compact JSON text:
  * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?,
  * cut?, flagged? }], total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?,
- * unavailable_others?, left_out?, more?, hint? }`.
+ * unavailable_others?, more?, left_out?, hint? }`.
  *
  * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only
  * the nearest. With several needs `tools` is the merged list, each tool once, the best of every need before the second
  * best of any; `needs` says `[{ query, match, tool_paths }]`, and the outer `match` is that of the need that is met
- * best. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
+ * best. `more` names other tools of the best servers, `{ server: [name] }`. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
  * the last results are left out and counted in `left_out`.
  */
 export function renderDiscover(outcome: DiscoverOutcome): string {
@@ -68,24 +72,33 @@ export function renderDiscover(outcome: DiscoverOutcome): string {
   );
   const frame = estimateTokens(frameText(outcome, new Set(), "", maxTokens));
   const closing = closingTokens + (bestMatch(outcome.needs) === "none" ? noFitTokens : 0);
-  const results = fit(printers, mentionTokens(outcome), maxTokens - frame - closing);
+  const room = maxTokens - frame - closing;
+  const { fitted: results, tokens } = fit(printers, mentionTokens(outcome), room);
   const cut = results.some((result) => result.text.cut);
+  const hint = [...cutHints(outcome.detail, cut, results.length, hits.length), ...fitHints(outcome, hits.length)].join(
+    " ",
+  );
   const ending: JsonObject = {
     ...(results.length < hits.length ? { left_out: hits.length - results.length } : {}),
-    ...moreHint(outcome.detail, cut, results.length, hits.length),
-    ...fitHint(outcome, hits.length),
+    ...(hint === "" ? {} : { hint }),
   };
   const shown = new Set(results.map((result) => result.path));
   const texts = results.map((result) => result.text.json).join(",");
-  return joinObjects(frameText(outcome, shown, texts, maxTokens), ending);
+  const { toolsOf } = outcome;
+  const siblings =
+    toolsOf === undefined || bestMatch(outcome.needs) === "none"
+      ? undefined
+      : renderSiblings({ hits: hits.slice(0, results.length), shown, toolsOf, maxTokens: room - tokens });
+  return joinObjects(frameText(outcome, shown, texts, maxTokens), siblings, ending);
 }
 
-/** What `left_out`, `more` and `hint` cost at most. */
+/** What `left_out` and `hint` cost at most. */
 const closingTokens = 60;
 /** More for the hint of an answer where nothing seems to fit. */
 const noFitTokens = 30;
 
-function moreHint(detail: Detail, cut: boolean, shown: number, found: number): JsonObject {
+/** Where the rest is. */
+function cutHints(detail: Detail, cut: boolean, shown: number, found: number): string[] {
   const hints: string[] = [];
   if (cut && detail === "signature") hints.push('detail: "schema" shows what was cut.');
   if (cut && detail === "schema")
@@ -95,18 +108,18 @@ function moreHint(detail: Detail, cut: boolean, shown: number, found: number): J
         : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, and why.',
     );
   if (shown < found) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
-  return hints.length === 0 ? {} : { more: hints.join(" ") };
+  return hints;
 }
 
-/** What to do when nothing fits: the one hint that an answer has about its results. */
-function fitHint(outcome: DiscoverOutcome, found: number): JsonObject {
+/** What to do when nothing fits. */
+function fitHints(outcome: DiscoverOutcome, found: number): string[] {
   const match = bestMatch(outcome.needs);
-  if (found > 0 && match !== "none") return {};
-  if ((outcome.unavailable ?? []).length > 0) return { hint: "Nothing usable matches now: see unavailable." };
+  if (found > 0 && match !== "none") return [];
+  if ((outcome.unavailable ?? []).length > 0) return ["Nothing usable matches now: see unavailable."];
   const resting = (outcome.unavailableOthers ?? 0) > 0 ? ", also those that cannot be used now" : "";
   const lists = `an empty query lists the servers${resting}.`;
-  if (found === 0) return { hint: `No tool matches. Say in other words what is needed, one need per query; ${lists}` };
-  return { hint: `No tool seems to do this; these are the nearest. Try other words; ${lists}` };
+  if (found === 0) return [`No tool matches. Say in other words what is needed, one need per query; ${lists}`];
+  return [`No tool seems to do this; these are the nearest. Try other words; ${lists}`];
 }
 
 const byFit: readonly Match[] = ["good", "weak", "none"];
@@ -158,8 +171,10 @@ function mentionTokens(outcome: DiscoverOutcome): ReadonlyMap<string, number> {
   return tokens;
 }
 
-function joinObjects(text: string, more: JsonObject): string {
-  return Object.keys(more).length === 0 ? text : `${text.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+/** One object out of the frame, a member that is text already, and the closing. */
+function joinObjects(text: string, member: string | undefined, ending: JsonObject): string {
+  const head = member === undefined ? text : `${text.slice(0, -1)},${member}}`;
+  return Object.keys(ending).length === 0 ? head : `${head.slice(0, -1)},${JSON.stringify(ending).slice(1)}`;
 }
 
 /** Round by round over the needs, each tool once, with the smallest of its distances. */
@@ -190,7 +205,11 @@ const reductions: readonly ResultSize[] = [
 ];
 
 /** As many results as fit: each reduction is made from the last result to the first before the next one is tried. One always stays. */
-function fit(printers: readonly ResultPrinter[], mentions: ReadonlyMap<string, number>, maxTokens: number): Fitted[] {
+function fit(
+  printers: readonly ResultPrinter[],
+  mentions: ReadonlyMap<string, number>,
+  maxTokens: number,
+): { readonly fitted: readonly Fitted[]; readonly tokens: number } {
   const fitted = printers.map(({ path, print }): Fitted => ({
     path,
     text: print({ description: 0, input: 0 }),
@@ -210,5 +229,5 @@ function fit(printers: readonly ResultPrinter[], mentions: ReadonlyMap<string, n
     total -= costOf(last);
     fitted.pop();
   }
-  return fitted;
+  return { fitted, tokens: total };
 }

@@ -1,4 +1,5 @@
 import type { DiscoveryOutcome } from "../discovery/discovery.ts";
+import type { ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import { renderDiscover } from "./discover-answer.ts";
 import { renderServers } from "./discover-servers.ts";
@@ -17,6 +18,8 @@ export type Found =
       readonly unavailable: readonly Unavailable[];
       /** Servers that cannot be used either, but have nothing to do with the question as far as is known. */
       readonly unavailableOthers: number;
+      /** All tools of a server that a model may be told of. */
+      readonly toolsOf: (server: ViewServer) => readonly ToolEntry[];
     }
   /** Nothing was searched for: these are the servers that there are. */
   | { readonly kind: "servers"; readonly servers: readonly ViewServer[] };
@@ -56,6 +59,11 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
     searchTimeMs: search.searchTimeMs,
     maxTokens,
     queryCut: search.queryCut,
+    toolsOf(slug) {
+      const server = bySlug.get(slug);
+      const tools = server === undefined ? [] : found.toolsOf(server);
+      return request.readOnly ? tools.filter(({ definition }) => definition.annotations?.readOnlyHint === true) : tools;
+    },
     ...(search.degraded === undefined ? {} : { degraded: search.degraded }),
     unavailable: [...failed, ...found.unavailable],
     unavailableOthers,

@@ -10,7 +10,7 @@ export const metaTools: readonly JsonObject[] = Object.freeze([
     name: "discover_mcp_tools",
     title: "Find tools",
     description:
-      "Search the tools of all connected MCP servers. Give one need per query, as a short phrase (verb and object); several needs go in queries. Answers tool_path, description and input signature; call with execute_mcp_tool. An empty query lists the servers.",
+      "Search the tools of all connected MCP servers. Give one need per query, as a short phrase (verb and object); several needs go in queries. Answers tool_path, description and input signature; call with execute_mcp_tool; `more` names other tools, server:name. An empty query lists the servers.",
     inputSchema: {
       type: "object",
       properties: {

@@ -11,7 +11,7 @@ import type { Principal } from "../../kernel/principal.ts";
 
 export interface DiscoverDeps {
   readonly viewOf: (principal: Principal) => View;
-  readonly discovery: Pick<Discovery, "search" | "meant">;
+  readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
   /** Waits until servers never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function discover(
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
   const outcome = await searchSafely(deps, view, asked, signal);
   const unavailable = await unavailableAmong(deps, view, { servers, request, outcome }, signal);
-  return { kind: "found", view, request, ...outcome, ...unavailable };
+  return { kind: "found", view, request, ...outcome, ...unavailable, toolsOf: deps.discovery.toolsOf };
 }
 
 type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;

@@ -44,6 +44,7 @@ function performing(
       },
     } as unknown as PerformDeps["routing"],
     discovery: {
+      toolsOf: (server) => server.tools,
       noteCall: (_principal, noted) => void learned.push(noted.path),
       search: search as never,
       meant: async () => new Set(),

@@ -57,6 +57,10 @@ const toolSearch = z
       .optional()
       .describe("Whether a tool does what was asked; absent when the search failed."),
     tools: z.array(schemas.json).optional(),
+    more: z
+      .record(z.string(), z.array(z.string()))
+      .optional()
+      .describe("Other tools of the servers of the best results, by name: `tool_path` is `server:name`."),
     unavailable: z
       .array(schemas.json)
       .optional()
