@@ -8,8 +8,8 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
 import { matchWithMeaning } from "./meaning-match.ts";
-import { fuseRanks } from "./rank-fusion.ts";
 import type { UseMemory } from "./memory-of-use.ts";
+import { fuseScores } from "./score-fusion.ts";
 
 /** Indexed instances kept at once: every instance of a large installation, so that a change indexes one server only. */
 const partLimit = 4_000;
@@ -121,7 +121,7 @@ async function answer(
   if (meant === undefined) return { ...search(index, request.query, options), degraded: "embeddings" };
   const worded = search(index, request.query, { ...options, limit: fusedDepth, keepAll: true });
   const { match, closeness } = matchWithMeaning(worded, meant);
-  const fused = fuseRanks([worded.tools, meant.slice(0, fusedDepth)], closeness);
+  const fused = fuseScores(worded.tools, meant, { closeness, depth: fusedDepth });
   return { tools: fused.slice(0, request.limit), total: fused.length, match };
 }
 
