@@ -150,7 +150,7 @@ function printRow(engine: string, one: Measured): void {
 
 function printCurve(curve: readonly SizePoint[]): void {
   console.log(
-    "\ntools   servers queries  lexical r@5 r@10 p50 ms p95 ms  minisearch r@5  build ms  update ms  bytes/tool",
+    "\ntools   servers queries  lexical r@5 r@10 p50 ms p95 ms  minisearch r@5  build ms  update ms  bytes/tool  discover CPU us, p95 ms  of 30 words CPU us, p95 ms",
   );
   for (const point of curve) {
     const { lexical, miniSearch } = point;
@@ -162,8 +162,14 @@ function printCurve(curve: readonly SizePoint[]): void {
       lexical.p95Ms.toFixed(2),
       miniSearch.recall5.toFixed(1),
     ];
+    const discovers = [point.discover, point.discoverLong].flatMap(({ cpuUs, p95Ms }) => [
+      cpuUs.toFixed(0),
+      p95Ms.toFixed(2),
+    ]);
     const costs = [point.buildMs.toFixed(0), point.updateMs.toFixed(1), point.bytesPerTool.toFixed(0)];
-    console.log([point.tools, point.servers, ...cells, ...costs].map((cell) => String(cell).padStart(9)).join(""));
+    console.log(
+      [point.tools, point.servers, ...cells, ...costs, ...discovers].map((cell) => String(cell).padStart(9)).join(""),
+    );
   }
 }
 

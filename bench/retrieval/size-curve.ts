@@ -7,9 +7,10 @@ import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
 import { mergeParts } from "../../src/catalog/search/merge.ts";
 import { corpusNames, readCorpus, readQueries, toParts, type CorpusTool, type DevQuery } from "./data.ts";
 import { askEngine, askMiniSearch, lexicalEngine } from "./engines.ts";
+import { discoverCost, longQueries, type DiscoverCost } from "./discover-cost.ts";
 import { measure, type Measured } from "./measure.ts";
 
-const catalogSizes = [100, 500, 1_478, 5_000, 10_000] as const;
+const catalogSizes = [100, 500, 1_000, 1_478, 5_000, 10_000] as const;
 
 export interface SizePoint {
   readonly tools: number;
@@ -21,6 +22,9 @@ export interface SizePoint {
   /** One server of 25 tools changed: its part, and the merge. */
   readonly updateMs: number;
   readonly bytesPerTool: number;
+  /** Search and answer, for these queries and for ones of thirty words. */
+  readonly discover: DiscoverCost;
+  readonly discoverLong: DiscoverCost;
 }
 
 /** The queries of `real_mcp`, while its own tools become few, and then foreign ones are added. */
@@ -54,12 +58,15 @@ function namesAsQueries(tools: readonly CorpusTool[]): DevQuery[] {
 async function pointAt(tools: readonly CorpusTool[], queries: readonly DevQuery[]): Promise<SizePoint> {
   const parts = toParts(tools);
   const answerable = restrict(queries, new Set(tools.map((tool) => tool.id)));
+  const texts = queries.map(({ query }) => query);
   return {
     tools: tools.length,
     servers: parts.length,
     lexical: await measure(answerable, askEngine(lexicalEngine(), parts), { rounds: 5 }),
     miniSearch: await measure(answerable, askMiniSearch(parts)),
     ...buildCost(tools),
+    discover: await discoverCost(texts, parts),
+    discoverLong: await discoverCost(longQueries(texts), parts),
   };
 }
 

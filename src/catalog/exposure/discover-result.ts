@@ -69,9 +69,54 @@ export function createResultPrinter(hit: DiscoverHit, { detail, noted }: Printer
     const names = finish({ tool_path: path }, false);
     return { path, print: () => names };
   }
+  if (detail === "signature") return { path, print: (size) => printRemembered(hit, size, noted) };
   const shape = readArguments(hit.tool.definition.inputSchema);
-  const print = detail === "schema" ? printSchemaResult : printSignatureResult;
-  return { path, print: (size) => print(hit, shape, size, noted) };
+  return { path, print: (size) => printSchemaResult(hit, shape, size) };
+}
+
+/** A result's text around its score, which is all that differs from search to search. */
+interface Remembered {
+  readonly before: string;
+  readonly after: string;
+  /** With a score of 0 or 1, and with any other: digits behind the point are one token, however many they are. */
+  readonly wholeTokens: number;
+  readonly partTokens: number;
+  readonly cut: boolean;
+}
+
+/** Texts kept per tool: with and without its note, shortened once or twice. */
+const textsPerTool = 6;
+const remembered = new WeakMap<ToolEntry, Map<string, Remembered>>();
+const scoreKey = ',"relevance_score":';
+
+/** Writing results is half of a search: each is written once per tool, size and what is known of its server. */
+function printRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): ResultText {
+  const key = `${size.description}${size.input}${noted} ${hit.transport} ${hit.status} ${hit.serverTitle}`;
+  let texts = remembered.get(hit.tool);
+  if (texts === undefined) remembered.set(hit.tool, (texts = new Map()));
+  let text = texts.get(key);
+  if (text === undefined) {
+    if (texts.size >= textsPerTool) texts.clear();
+    texts.set(key, (text = toRemembered(hit, size, noted)));
+  }
+  const score = roundScore(hit.distance);
+  const tokens = Number.isInteger(score) ? text.wholeTokens : text.partTokens;
+  return { json: `${text.before}${score}${text.after}`, tokens, cut: text.cut };
+}
+
+function toRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): Remembered {
+  const shape = readArguments(hit.tool.definition.inputSchema);
+  const whole = printSignatureResult({ ...hit, distance: 0 }, shape, size, noted);
+  const part = printSignatureResult({ ...hit, distance: 0.5 }, shape, size, noted);
+  // A server's text cannot hold this key: its quotation marks are escaped.
+  const at = whole.json.indexOf(`${scoreKey}0`) + scoreKey.length;
+  return {
+    before: whole.json.slice(0, at),
+    after: whole.json.slice(at + 1),
+    wholeTokens: whole.tokens,
+    partTokens: part.tokens,
+    cut: whole.cut,
+  };
 }
 
 function printSignatureResult(hit: DiscoverHit, shape: Shape, size: ResultSize, noted: boolean): ResultText {

@@ -57,8 +57,23 @@ function planWords(index: SearchIndex, allWords: readonly string[]): Omit<QueryP
   const joined = joinNeighbours(words)
     .map(language.stem)
     .filter((stem) => index.terms.has(stem) || thesaurus.has(stem));
-  const groups = [...new Set([...stems, ...joined])].map((stem) => toGroup(index, stem));
+  const groups = [...new Set([...stems, ...joined])].map((stem) => groupOf(index, stem));
   return { stems, groups };
+}
+
+/** Words whose groups an index remembers, about 1 KB each: people ask in the same words. */
+const groupLimit = 1_000;
+const groupsOf = new WeakMap<SearchIndex, Map<string, Group>>();
+
+function groupOf(index: SearchIndex, stem: string): Group {
+  let groups = groupsOf.get(index);
+  if (groups === undefined) groupsOf.set(index, (groups = new Map()));
+  let group = groups.get(stem);
+  if (group === undefined) {
+    if (groups.size >= groupLimit) groups.clear();
+    groups.set(stem, (group = toGroup(index, stem)));
+  }
+  return group;
 }
 
 function toGroup(index: SearchIndex, stem: string): Group {

@@ -14,7 +14,10 @@ const verbs: Readonly<Record<Purpose, string>> = {
 const question =
   /^(what|which|who|whose|when|where|why|is|are|was|were|does|did|has|how (many|much|far|long|big|old|often))\b/;
 
-/** Knows what verbs ask for. */
+/** Names whose purpose is remembered: as many as large catalogs have, at some 100 bytes each. */
+const nameLimit = 20_000;
+
+/** Knows what verbs ask for. Remembers names: each search looks at some hundred. */
 export interface PurposeReader {
   /** Everything that the words of a query ask for; empty when no verb is known. */
   ofQuery(words: readonly string[]): ReadonlySet<Purpose>;
@@ -27,14 +30,23 @@ export function createPurposeReader(stem: (word: string) => string): PurposeRead
   for (const purpose of ["read", "create", "update", "delete"] as const)
     for (const verb of verbs[purpose].split(" ")) table.set(stem(verb), purpose);
   const intentOf = (word: string): Purpose | undefined => table.get(stem(word));
+  const ofNames = new Map<string, Purpose | undefined>();
+  const readName = (name: string): Purpose | undefined =>
+    toWords(name)
+      .map(intentOf)
+      .find((purpose) => purpose !== undefined);
   return {
     ofQuery: (words) =>
       question.test(words.slice(0, 2).join(" "))
         ? new Set(["read"])
         : new Set(words.map(intentOf).filter((purpose) => purpose !== undefined)),
-    ofName: (name) =>
-      toWords(name)
-        .map(intentOf)
-        .find((purpose) => purpose !== undefined),
+    ofName(name) {
+      const known = ofNames.get(name);
+      if (known !== undefined || ofNames.has(name)) return known;
+      if (ofNames.size >= nameLimit) ofNames.clear();
+      const purpose = readName(name);
+      ofNames.set(name, purpose);
+      return purpose;
+    },
   };
 }
