@@ -1,8 +1,6 @@
+import { deepestJson } from "../../kernel/limits.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { findMember, scanMembers } from "../json/json-scan.ts";
-
-/** As deep as what servers send may nest. */
-const depthLimit = 1_000;
 
 /**
  * A result as the bytes that its server wrote, together with what has been parsed of them. Nobody can hold one beside the other: changed
@@ -50,6 +48,6 @@ export class ResultBytes {
 }
 
 function hasErrorFlag(bytes: JsonBytes): boolean {
-  const flag = findMember(scanMembers(bytes, 0, bytes.length, depthLimit), "isError");
+  const flag = findMember(scanMembers(bytes, 0, bytes.length, deepestJson), "isError");
   return flag !== undefined && bytes.toString("latin1", flag.start, flag.end) === "true";
 }
