@@ -1,0 +1,42 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { until } from "../../test/harness/until.ts";
+import { openLogOutput } from "./log-output.ts";
+import { createTerminalScreen } from "./terminal-screen.ts";
+
+test("the log's file on a terminal is rotated: three older ones at most, for the owner only", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolyard-log-"));
+  try {
+    const output = await openLogOutput({
+      format: undefined,
+      folder,
+      screen: createTerminalScreen(
+        () => undefined,
+        () => 80,
+      ),
+    });
+    const logs = join(folder, "logs");
+    const line = `${JSON.stringify({ level: "info", msg: "x".repeat(1_000_000) })}\n`;
+    // Five files' worth, each waited for: what is written in one go may stay in one file.
+    for (let file = 1; file <= 5; file += 1) {
+      const before = await newestOld(logs);
+      for (let written = 0; written < 6; written += 1) output.write(line);
+      await until(async () => (await newestOld(logs)) !== before);
+    }
+    const files = (await readdir(logs)).filter((name) => name.startsWith("gateway"));
+    expect(files.sort()).toEqual(["gateway.1.log", "gateway.2.log", "gateway.3.log", "gateway.log"]);
+    for (const name of files) expect((await stat(join(logs, name))).mode & 0o077, name).toBe(0);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+/** Which file it is that was put aside last. */
+async function newestOld(logs: string): Promise<bigint | undefined> {
+  return await stat(join(logs, "gateway.1.log"), { bigint: true }).then(
+    ({ ino }) => ino,
+    () => undefined,
+  );
+}
