@@ -4,7 +4,7 @@ import type { Closed } from "../upstream/connection.ts";
 /** Why a connection ended, as the error that follows from it. */
 export function toClosedCause(
   server: string,
-  isStdio: boolean,
+  hasProcess: boolean,
   closed: Closed,
   stderr: readonly string[],
 ): GatewayError {
@@ -15,7 +15,7 @@ export function toClosedCause(
     });
   }
   const message = closed.kind === "lost" ? closed.reason : `${server} was stopped`;
-  return isStdio
+  return hasProcess
     ? new GatewayError("UPSTREAM_CLOSED", message, { data: { stderr } })
     : new GatewayError("CONNECT_FAILED", message);
 }

@@ -8,7 +8,6 @@ import type { Era } from "../../kernel/call-context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection, ConnectionEvents, RootsSource } from "../upstream/connection.ts";
-import type { Instance } from "./instance.ts";
 import type { StartTurns } from "./start-turns.ts";
 
 /** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
@@ -17,7 +16,10 @@ export type OpenConnection = (
   instance: InstanceId,
   options: OpenOptions,
   signal: AbortSignal,
-) => Promise<Connection & { readonly pid?: number }>;
+) => Promise<Opened>;
+
+/** `pid` where there is a process. */
+export type Opened = Connection & { readonly pid?: number };
 
 export interface OpenOptions {
   readonly knownEras: readonly Era[] | undefined;
@@ -61,7 +63,7 @@ export interface InstanceDeps {
   /** Absent where nobody can log in. */
   readonly loginOf?: LoginOf;
   /** The instance whose lists stand for this one's: this one fetches none of its own. */
-  readonly lender?: Pick<Instance, "refresh"> | undefined;
+  readonly lender?: { refresh(signal: AbortSignal): Promise<void> } | undefined;
   /** Called after every change of state, so that views are built anew. */
   readonly onChange: () => void;
 }

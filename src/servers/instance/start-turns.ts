@@ -4,6 +4,7 @@ import { npxFormOf } from "../upstream/runner/npx-form.ts";
 import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
 import type { StartQueue } from "./start-queue.ts";
 import { withTurn, type Starter } from "./start-turn.ts";
+import { hasProcess } from "../../config/transports.ts";
 
 /** Who may start now. Package runners that may have to install wait in a line of their own, and hold up nobody else. */
 export interface StartTurns {
@@ -81,7 +82,7 @@ function ignore(): void {}
  * the whole command line. Undefined where nothing ever is.
  */
 function specificationOf(transport: Transport): string | undefined {
-  if (transport.kind !== "stdio" || packageRunnerOf(transport) === undefined) return undefined;
+  if (!hasProcess(transport) || packageRunnerOf(transport) === undefined) return undefined;
   const npx = npxFormOf(transport);
   return JSON.stringify(npx === undefined ? [transport.command, ...transport.args] : ["npx", npx.specification]);
 }

@@ -1,0 +1,58 @@
+import type { Connection } from "../upstream/connection.ts";
+import type { Attempts } from "./attempts.ts";
+import type { HeldConnection } from "./held-connection.ts";
+import type { Idleness } from "./idleness.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import type { Life } from "./life.ts";
+import type { Recovery } from "./recovery.ts";
+import { admit } from "./state.ts";
+import { toRefusal } from "./state-status.ts";
+import type { Waiters } from "./waiters.ts";
+
+export interface AcquisitionParts {
+  readonly life: Life;
+  readonly held: Pick<HeldConnection, "current">;
+  readonly idleness: Idleness;
+  readonly waiters: Waiters<Connection>;
+  readonly attempts: Attempts;
+  readonly recovery: Pick<Recovery, "startAfterLogin">;
+}
+
+/** Hands out the connection: at once when there is one, otherwise after a start that all callers share. */
+export type Acquire = (signal: AbortSignal) => Connection | Promise<Connection>;
+
+export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, "clock" | "settings">): Acquire {
+  const { life, held, waiters, attempts } = parts;
+
+  function acquire(signal: AbortSignal): Connection | Promise<Connection> {
+    const nowMs = deps.clock.monotonic();
+    parts.idleness.noteUse(nowMs);
+    const { state } = life;
+    const connection = held.current;
+    // Nearly always: the table says the same.
+    if (state.kind === "online" && connection !== undefined) return connection;
+    const { callRetryMs, failedRetryMs } = deps.settings();
+    const hasConnection = connection !== undefined;
+    switch (admit(state, { nowMs, lastTryMs: attempts.lastTryMs, hasConnection, callRetryMs, failedRetryMs })) {
+      case "call":
+        return connection as Connection;
+      case "start":
+        attempts.start("demand");
+        return waiters.wait(signal);
+      case "wait":
+        return waiters.wait(signal);
+      case "refuse":
+        if (state.kind === "needs-login") return acquireAfterLogin(signal);
+        throw toRefusal(life.server.slug, state);
+    }
+  }
+
+  async function acquireAfterLogin(signal: AbortSignal): Promise<Connection> {
+    const refusal = toRefusal(life.server.slug, life.state);
+    await parts.recovery.startAfterLogin();
+    if (life.state.kind === "needs-login") throw refusal;
+    return await acquire(signal);
+  }
+
+  return acquire;
+}

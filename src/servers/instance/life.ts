@@ -1,0 +1,90 @@
+import type { ServerConfig } from "../../config/config.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import { firstState, transition, type InstanceEvent, type InstanceState } from "./state.ts";
+import { toReason, toStatus } from "./state-status.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import { createWaiters } from "./waiters.ts";
+
+/** Which instance it is, its configuration in force, and its state: the only place that changes the state. */
+export interface Life {
+  readonly id: InstanceId;
+  readonly owner: PrincipalId | null;
+  readonly server: ServerConfig;
+  readonly state: InstanceState;
+  /** Takes a configuration that differs only in what does not reach the server. */
+  reconfigure(next: ServerConfig): void;
+  /** Changes the state, and tells log, events and views of it. */
+  apply(event: InstanceEvent): void;
+  /** Resolves when it is no longer starting; rejects when the signal aborts. */
+  settled(signal: AbortSignal): Promise<void>;
+  /** What every event about it begins with. */
+  about(): About;
+}
+
+export interface About {
+  readonly atMs: number;
+  readonly instance: InstanceId;
+  readonly server: ServerConfig["slug"];
+}
+
+export interface LifeOptions {
+  readonly id: InstanceId;
+  readonly owner: PrincipalId | null;
+  readonly server: ServerConfig;
+  readonly missing: readonly string[];
+  /** What the log shows beside a failure. */
+  readonly stderr: () => readonly string[];
+}
+
+type Deps = Pick<InstanceDeps, "clock" | "log" | "events" | "onChange">;
+
+export function createLife({ id, owner, missing, stderr, ...given }: LifeOptions, deps: Deps): Life {
+  let { server } = given;
+  let state: InstanceState = firstState(server.disabledReason, missing);
+  const settling = createWaiters<undefined>();
+
+  function about(): About {
+    return { atMs: deps.clock.now(), instance: id, server: server.slug };
+  }
+
+  function apply(event: InstanceEvent): void {
+    const before = state;
+    state = transition(before, event, deps.clock.monotonic());
+    if (state === before) return;
+    tell(before, event.kind);
+    if (state.kind !== "starting") settling.resolveAll(undefined);
+    deps.onChange();
+  }
+
+  function tell(before: InstanceState, operation: string): void {
+    const from = toStatus(before);
+    const to = toStatus(state);
+    if (from === to) return;
+    const reason = toReason(state) || operation;
+    const fields = { component: "instance", server: server.slug, instance: id, operation };
+    const line = `${id}: ${from} -> ${to}${reason === "" ? "" : `: ${reason}`}`;
+    if (state.kind === "failed") deps.log.warn({ ...fields, stderr: stderr() }, line);
+    else deps.log.info(fields, line);
+    deps.events.emit({ type: "mcp.server.status_changed", ...about(), from, to, reason });
+  }
+
+  return {
+    id,
+    owner,
+    get server() {
+      return server;
+    },
+    get state() {
+      return state;
+    },
+    reconfigure(next) {
+      server = next;
+      deps.onChange();
+    },
+    apply,
+    async settled(signal) {
+      if (state.kind === "starting") await settling.wait(signal);
+    },
+    about,
+  };
+}

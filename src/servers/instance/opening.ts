@@ -1,0 +1,57 @@
+import { traitsOf } from "../../config/transports.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import type { HeldConnection } from "./held-connection.ts";
+import type { InstanceDeps, Opened } from "./instance-deps.ts";
+import type { Life } from "./life.ts";
+import type { LoginNotice } from "./login-notice.ts";
+import type { ServerEvents } from "./server-events.ts";
+import { startLimits, withStartDeadline } from "./start-deadline.ts";
+
+/** What is known of the server before it is reached. */
+export interface Known {
+  readonly eras: readonly Era[] | undefined;
+  /** Whether it was ever up: then starting it installs nothing, or little. */
+  readonly everOnline: boolean;
+}
+
+/** Opens a connection when its turn has come. The signal's abort ends the attempt wherever it is. */
+export type OpenInTurn = (known: Known, signal: AbortSignal) => Promise<Opened>;
+
+export interface OpeningParts {
+  readonly life: Life;
+  readonly held: Pick<HeldConnection, "gone">;
+  readonly login: Pick<LoginNotice, "noteUsed">;
+  readonly serverEvents: ServerEvents;
+}
+
+type Deps = Pick<InstanceDeps, "clock" | "starts" | "settings" | "open">;
+
+/** Waits for its turn among all that start, and for the process before it to be gone. */
+export function createOpening({ life, held, login, serverEvents }: OpeningParts, deps: Deps): OpenInTurn {
+  async function open({ eras, everOnline }: Known, signal: AbortSignal): Promise<Opened> {
+    await held.gone;
+    life.apply({ kind: "phase", phase: "connecting" });
+    const { server } = life;
+    if (traitsOf(server.transport).canLogIn) await login.noteUsed();
+    serverEvents.begin();
+    const deadline = {
+      server: server.slug,
+      limits: startLimits(server, everOnline, deps.settings()),
+      clock: deps.clock,
+      stderr: () => serverEvents.sinceStart,
+    };
+    const opened = await withStartDeadline(
+      deadline,
+      signal,
+      async (limited, onWork) =>
+        await deps.open(server, life.id, { knownEras: eras, events: serverEvents.events, onWork }, limited),
+    );
+    deps.starts.noteInstalled(server.transport);
+    return opened;
+  }
+
+  return async (known, signal) => {
+    const starter = { owner: life.owner, clock: deps.clock, signal };
+    return await deps.starts.run(life.server.transport, starter, async () => await open(known, signal));
+  };
+}

@@ -1,0 +1,129 @@
+import { hasProcess } from "../../config/transports.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Closed, Connection } from "../upstream/connection.ts";
+import type { Attempts } from "./attempts.ts";
+import { copyOf, exitOf, toClosedCause, toEndReason } from "./closed-cause.ts";
+import { createCrashCount } from "./crashes.ts";
+import type { HeldConnection } from "./held-connection.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import { withLastWords } from "./last-words.ts";
+import type { Life } from "./life.ts";
+import type { LoginNotice } from "./login-notice.ts";
+import type { ServerEvents } from "./server-events.ts";
+import { toReason, toRefusal } from "./state-status.ts";
+import type { Users } from "./users.ts";
+import type { Waiters } from "./waiters.ts";
+
+/** What follows when an instance could not be started, has crashed, or cannot be reached: a state, and sooner or later another try. */
+export interface Recovery {
+  /** An attempt begins, for whatever reason: a planned one is no longer needed. */
+  noteStart(isLastTry: boolean): void;
+  noteUp(): void;
+  /** Gives up a try that is planned. */
+  cancel(): void;
+  /** Starts anew: crashes before do not count. */
+  forget(): void;
+  startFailed(cause: GatewayError): void;
+  connectionClosed(closed: Closed): void;
+  /** A call found the server unreachable or wanting a login. */
+  noteFailure(error: GatewayError): void;
+  /** A login that came since the last try is the cure; without one the server would only refuse again. */
+  startAfterLogin(): Promise<void>;
+  /** Tries again what was out of reach for long enough, or what somebody has logged in for. */
+  tick(nowMs: number): void;
+}
+
+export interface RecoveryParts {
+  readonly life: Life;
+  readonly held: HeldConnection;
+  readonly users: Users;
+  readonly waiters: Waiters<Connection>;
+  readonly attempts: Attempts;
+  readonly login: LoginNotice;
+  readonly serverEvents: ServerEvents;
+}
+
+type Deps = Pick<InstanceDeps, "clock" | "events" | "settings">;
+
+export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
+  const { life, held, users, waiters, attempts, login, serverEvents } = parts;
+  const canCrash = hasProcess(life.server.transport);
+  const crashes = createCrashCount(deps.settings);
+  let cancelRetry: (() => void) | undefined;
+
+  function cancel(): void {
+    cancelRetry?.();
+    cancelRetry = undefined;
+  }
+
+  function startFailed(cause: GatewayError): void {
+    if (cause.code === "UPSTREAM_CLOSED" && canCrash) crashed(cause, 0);
+    else if (cause.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause });
+    else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
+      life.apply({ kind: "unreachable", cause });
+    else life.apply({ kind: "start-failed", cause });
+    waiters.rejectAll(() =>
+      life.state.kind === "backoff" ? copyOf(cause, withLastWords(cause)) : toRefusal(life.server.slug, life.state),
+    );
+  }
+
+  function crashed(cause: GatewayError, uptimeMs: number): void {
+    const verdict = crashes.judge(deps.clock.monotonic(), uptimeMs);
+    const { count } = crashes;
+    const { stderr } = serverEvents;
+    deps.events.emit({ type: "mcp.server.crashed", ...life.about(), ...exitOf(cause), crashes: count, stderr });
+    life.apply({ kind: "crashed", cause, verdict });
+    if (life.state.kind === "failed") {
+      deps.events.emit({ type: "mcp.server.permanently_failed", ...life.about(), reason: toReason(life.state) });
+      waiters.rejectAll(() => toRefusal(life.server.slug, life.state));
+    } else if (life.state.kind === "backoff" && verdict.kind === "restart") {
+      if (verdict.afterMs === 0) attempts.start("recovery");
+      else cancelRetry = deps.clock.after(verdict.afterMs, () => attempts.start("recovery"));
+      deps.events.emit({ type: "mcp.server.restarted", ...life.about(), reason: cause.message });
+    }
+  }
+
+  async function startAfterLogin(): Promise<void> {
+    if ((await login.isNew()) && life.state.kind === "needs-login") attempts.start("recovery");
+  }
+
+  return {
+    noteStart(isLastTry) {
+      cancel();
+      crashes.isLastTry = isLastTry;
+    },
+    noteUp() {
+      crashes.isLastTry = false;
+    },
+    cancel,
+    forget: crashes.forget,
+    startFailed,
+    connectionClosed(closed) {
+      users.processEnded(toEndReason(closed));
+      if (closed.kind === "asked") return;
+      const cause = toClosedCause(life.server.slug, canCrash, closed, serverEvents.sinceStart);
+      if (attempts.fail(cause)) return;
+      if (canCrash) crashed(cause, life.state.kind === "online" ? deps.clock.monotonic() - life.state.sinceMs : 0);
+      else life.apply({ kind: "unreachable", cause });
+    },
+    noteFailure(error) {
+      // What a process comes to is seen when it ends.
+      if (canCrash || life.state.kind !== "online") return;
+      // HTTP 403: this call wants more than the login allows; the others go on.
+      if (error.code === "SERVER_NEEDS_LOGIN" && error.data?.["status"] === 403) return;
+      if (error.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: error });
+      else if (error.code === "CONNECT_FAILED") life.apply({ kind: "unreachable", cause: error });
+      else return;
+      users.processEnded(`its connection was lost: ${error.message}`);
+      held.drop();
+    },
+    startAfterLogin,
+    tick(nowMs) {
+      const { kind } = life.state;
+      if (kind === "needs-login") void startAfterLogin();
+      const isDue = nowMs - (attempts.lastTryMs ?? 0) >= deps.settings().probeIntervalMs;
+      if (!isDue || (kind !== "offline" && kind !== "error")) return;
+      attempts.start("recovery");
+    },
+  };
+}
