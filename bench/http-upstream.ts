@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { Agent, createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { connectHttp } from "../src/servers/upstream/streamable/connect-http.ts";
+import { connectHttp } from "../src/servers/upstream/remote/connect-http.ts";
 import type { Connection } from "../src/servers/upstream/connection.ts";
 import { createLargeBuffers } from "../src/wire/json/large-buffers.ts";
 

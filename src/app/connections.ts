@@ -1,23 +1,20 @@
 import { deepestJson } from "../kernel/limits.ts";
 import { join } from "node:path";
+import { createConnect } from "./connectors.ts";
 import type { ServerConfig, Settings } from "../config/config.ts";
 import type { OpenConnection } from "../servers/instance/instance-deps.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError, rewriteFailure } from "../kernel/gateway-error.ts";
-import { routeTo } from "./http-route.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
-import type { ConnectionLimits, ConnectOptions, HttpCredentials } from "../servers/upstream/connect.ts";
+import type { ConnectionLimits, HttpCredentials } from "../servers/upstream/connect.ts";
 import type { GatewayIdentity } from "../servers/upstream/encode.ts";
 import { createGuardian } from "../servers/process/guardian.ts";
 import { sweepLeftovers } from "../servers/process/leftovers.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../servers/process/watchdog.ts";
-import { createSpawnServer } from "../servers/upstream/spawn-server.ts";
-import { createConnectRunner } from "../servers/upstream/runner/connect-runner.ts";
-import { packageRunnerOf } from "../servers/upstream/runner/package-runner.ts";
-import { connectStdio } from "../servers/upstream/stdio/connect-stdio.ts";
+import { createSpawnServer } from "../servers/upstream/stdio/spawn-server.ts";
 
 export interface ConnectionsDeps {
   /** Asked for each connection: a changed file changes them. */
@@ -42,11 +39,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
   const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
-  const connectRunner = createConnectRunner({
-    ...deps,
-    spawn,
-    npxFromFolder: () => deps.settings().instances.npxFromFolder,
-  });
+  const connect = createConnect({ ...deps, spawn, swept });
   let sweeping: Promise<void> | undefined;
 
   /** Before the first spawn: what an earlier gateway of this data directory left behind. Never rejects. */
@@ -77,35 +70,19 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   }
 
   const open: OpenConnection = async (server, instance, { knownEras, events, roots, onWork }, signal) => {
-    const common = {
+    const options = {
       server: server.slug,
+      transport: server.transport,
       identity: deps.identity,
       limits: connectionLimits(),
       knownEras,
       events,
       roots,
       memory: deps.memory,
+      onWork,
+      authorizeFor: async () => await deps.authorizeFor(server, instance),
     };
-    if (server.transport.kind === "stdio") {
-      await swept();
-      const options: ConnectOptions<typeof server.transport> = { ...common, transport: server.transport };
-      if (packageRunnerOf(server.transport) === undefined) return await connectStdio(options, spawn, signal);
-      const giveUpMs = deps.settings().instances.runnerStopMs;
-      return await connectRunner({ ...options, onWork, giveUpMs }, signal);
-    }
-    const { connectHttp } = await deps.loadLate(
-      "http",
-      async () => await import("../servers/upstream/streamable/connect-http.ts"),
-    );
-    return await connectHttp(
-      {
-        ...common,
-        transport: server.transport,
-        authorize: await deps.authorizeFor(server, instance),
-        createClient: await routeTo(server.slug, server.transport, deps),
-      },
-      signal,
-    );
+    return await connect(options, signal);
   };
 
   const checked: OpenConnection = async (...wanted) => {

@@ -27,7 +27,7 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
       storeBackend.late.search(),
     ]),
   logins: async () => await Promise.all([import("../servers/logins/logins.ts"), storeBackend.late.logins()]),
-  http: async () => await import("../servers/upstream/streamable/connect-http.ts"),
+  http: async () => await import("../servers/upstream/remote/connect-http.ts"),
   "http-route": async () => await import("../wire/http/undici-client.ts"),
 };
 await loads[what]();

@@ -6,6 +6,7 @@ import type { LoginOf } from "../servers/instance/login-notice.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { HttpCredentials } from "../servers/upstream/connect.ts";
 import type { SecretStore } from "../store/store.ts";
+import { canLogIn } from "../config/transports.ts";
 
 export interface GatewayLoginsDeps {
   readonly openStore: () => Promise<SecretStore>;
@@ -54,10 +55,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     async authorizeFor(server, instance) {
       const { transport } = server;
       // Who configures a header has decided what the server gets.
-      if (
-        transport.kind === "stdio" ||
-        Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")
-      )
+      if (!canLogIn(transport) || Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization"))
         return undefined;
       return await (await get()).authorizeFor(instance, server.slug, transport.url);
     },

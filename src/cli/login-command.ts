@@ -17,6 +17,7 @@ import { localPrincipal } from "../kernel/principal.ts";
 import { openBrowser } from "./browser.ts";
 import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
+import { canLogIn } from "../config/transports.ts";
 
 const wrongUsage = 2;
 
@@ -92,7 +93,7 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
   if (wanted === undefined)
     return complain(`nobody is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
   const { transport } = wanted.server;
-  if (transport.kind === "stdio") return complain(`${template.slug} is a command on this machine: it needs no login`);
+  if (!canLogIn(transport)) return complain(`${template.slug} is a command on this machine: it needs no login`);
   if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) {
     return complain(
       `${template.slug} has an Authorization header in the configuration, which goes before any login: take it out first`,

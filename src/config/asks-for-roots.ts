@@ -1,4 +1,5 @@
 import type { Transport } from "./config.ts";
+import { hasProcess } from "./transports.ts";
 
 /**
  * Packages whose servers ask a client for its roots, and serve those instead of what they were started with. A server that is told of no
@@ -13,7 +14,7 @@ export const askingPackages: readonly string[] = [
 
 /** Whether the command starts one of those: by its name or package (`npx -y NAME@1`, `uvx NAME`), or from its installed folder. */
 export function asksForRoots(transport: Transport): boolean {
-  if (transport.kind !== "stdio") return false;
+  if (!hasProcess(transport)) return false;
   const words = [transport.command, ...transport.args].map((word) => word.replaceAll("\\", "/"));
   return words.some((word) => askingPackages.some((name) => isOf(word, name)));
 }

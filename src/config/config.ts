@@ -1,5 +1,6 @@
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
+import type { ProcessKind, RemoteKind } from "./transports.ts";
 
 /**
  * The one frozen configuration that everything is built from (docs/design.md, "Configuration"). Times in ms, sizes in
@@ -34,7 +35,7 @@ export interface ConfigIdentity {
 export type Transport = StdioTransport | HttpTransport;
 
 export interface StdioTransport {
-  readonly kind: "stdio";
+  readonly kind: ProcessKind;
   readonly command: string;
   readonly args: readonly string[];
   /** What the configuration gives; the child's whole environment is this plus a small safe part of ours. */
@@ -44,7 +45,7 @@ export interface StdioTransport {
 
 export interface HttpTransport {
   /** `sse` only when the configuration says so; an `http` URL that turns out to be SSE is spoken to as SSE. */
-  readonly kind: "http" | "sse";
+  readonly kind: RemoteKind;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** URL of an HTTP proxy; false for none. Absent: what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. */

@@ -2,6 +2,7 @@ import { parseDocument } from "./document.ts";
 import { InvalidConfig } from "./problems.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { findServers } from "./source.ts";
+import { hasProcess, type ProcessKind, type RemoteKind } from "./transports.ts";
 
 export interface ImportedServers {
   /** In the order of the file, in our own spelling, ready for `mcpServers`. Variables stay as they were written: no secret is copied. */
@@ -33,18 +34,18 @@ export function importServers(text: string, fileName: string): ImportedServers {
 
 /** The entry as our own file has it. */
 function toWritten({ enabled, transport, ...rest }: ServerEntry): ImportedServer {
-  const fields = transport.kind === "stdio" ? stdioFields(transport) : httpFields(transport);
+  const fields = hasProcess(transport) ? stdioFields(transport) : httpFields(transport);
   const all = { ...fields, ...rest, ...(enabled ? {} : { enabled: false }) };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 type Written<Kind> = Extract<ServerEntry["transport"], { kind: Kind }>;
 
-function stdioFields({ command, args, env, envFile, cwd }: Written<"stdio">) {
+function stdioFields({ command, args, env, envFile, cwd }: Written<ProcessKind>) {
   return { command, args: args.length > 0 ? args : undefined, env: unlessEmpty(env), envFile, cwd };
 }
 
-function httpFields({ kind, url, headers }: Exclude<ServerEntry["transport"], Written<"stdio">>) {
+function httpFields({ kind, url, headers }: Written<RemoteKind>) {
   return { type: kind, url, headers: unlessEmpty(headers) };
 }
 

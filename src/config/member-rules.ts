@@ -1,4 +1,5 @@
 import type { ServerOverrides, StdioTransport, Transport } from "./config.ts";
+import { hasProcess } from "./transports.ts";
 
 /** What may stay of a team's or a person's overrides, and why the rest may not. Names only, never values. */
 export interface Allowed {
@@ -27,7 +28,7 @@ export function allowOverrides(transport: Transport, overrides: ServerOverrides)
   const env = keep("env", overrides.env, isDangerousVariable);
   const headers = keep("headers", overrides.headers, isFramingHeader);
   const given = overrides.args ?? [];
-  const areArgsRefused = given.length > 0 && transport.kind === "stdio" && wouldRunCode(transport, given);
+  const areArgsRefused = given.length > 0 && hasProcess(transport) && wouldRunCode(transport, given);
   if (areArgsRefused) ignored.push("args");
   return { args: areArgsRefused ? [] : given, env, headers, ignored };
 }

@@ -2,6 +2,7 @@ import type { HttpTransport, ServerConfig, ServerOverrides, StdioTransport, Tran
 import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
 import { allowOverrides } from "./member-rules.ts";
+import { hasProcess } from "./transports.ts";
 
 export interface PersonalServer {
   /** The server as it is run for this principal: template < team < user, with a hash of its own. */
@@ -49,7 +50,7 @@ export function personalServer(server: ServerConfig, values: PersonalValues): Pe
 }
 
 function mergeTransport(template: Transport, levels: readonly ServerOverrides[]): Transport {
-  return template.kind === "stdio" ? mergeStdio(template, levels) : mergeHttp(template, levels);
+  return hasProcess(template) ? mergeStdio(template, levels) : mergeHttp(template, levels);
 }
 
 function mergeStdio(template: StdioTransport, levels: readonly ServerOverrides[]): StdioTransport {

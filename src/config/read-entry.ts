@@ -5,6 +5,7 @@ import { problemsOf, toReason } from "./problems.ts";
 import { toRootUri } from "./root-uri.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { missingText, substitute, type Variables } from "./substitution.ts";
+import { hasProcess } from "./transports.ts";
 
 /** What an entry is read with. */
 export interface EntrySource {
@@ -73,7 +74,7 @@ function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attemp
     const entry = parseServerEntry(value, origin, warnings);
     checkRoots(entry, origin);
     const { transport } = entry;
-    const isChecked = transport.kind !== "stdio" && (isFilled || !transport.url.includes("${"));
+    const isChecked = !hasProcess(transport) && (isFilled || !transport.url.includes("${"));
     return isChecked && !isWebUrl(transport.url)
       ? { problems: [wrongUrl(origin, transport.urlField)], warnings }
       : { entry, warnings };
@@ -130,7 +131,7 @@ interface Environment {
 /** The entry with the variables of its `envFile`; those under `env` are stronger, as in VS Code. */
 function readEnvironment(entry: ServerEntry, { document, path }: Origin, source: EntrySource): Environment {
   const { transport } = entry;
-  if (transport.kind !== "stdio" || transport.envFile === undefined)
+  if (!hasProcess(transport) || transport.envFile === undefined)
     return { entry, problem: undefined, secrets: [], path: undefined };
   const filePath = toEnvFilePath(source.directory, transport.envFile);
   // A variable that is missing in the path is told already.

@@ -1,4 +1,5 @@
 import type { Config, ServerOverrides, Transport } from "./config.ts";
+import { hasProcess } from "./transports.ts";
 
 /** Shorter values ("true", "1", "info") would black out half of a log and hide nothing. */
 const shortestSecret = 6;
@@ -63,7 +64,7 @@ function speaksOfSecrets(name: string): boolean {
 }
 
 function transportSecrets(transport: Transport): string[] {
-  if (transport.kind === "stdio") return environmentSecrets(transport.env);
+  if (hasProcess(transport)) return environmentSecrets(transport.env);
   const proxy = typeof transport.proxy === "string" ? urlSecrets(transport.proxy) : [];
   const passphrase = transport.tls?.passphrase === undefined ? [] : [transport.tls.passphrase];
   return [...Object.values(transport.headers), ...urlSecrets(transport.url), ...proxy, ...passphrase];

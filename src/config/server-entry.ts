@@ -5,6 +5,15 @@ import { serverTimes } from "./defaults.ts";
 import type { TlsFiles } from "./config.ts";
 import { createProblems } from "./problems.ts";
 import { withTexts } from "./plain-values.ts";
+import {
+  isProcessKind,
+  kindChoices,
+  kindNamed,
+  transports,
+  type ProcessKind,
+  type RemoteKind,
+  type TransportKind,
+} from "./transports.ts";
 
 /** Header names and values as RFC 9110 allows them; a line break in one would be a second header. */
 const headers = v.record(
@@ -158,7 +167,7 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
   readonly enabled: boolean;
   readonly transport:
     | {
-        readonly kind: "stdio";
+        readonly kind: ProcessKind;
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
@@ -166,7 +175,7 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
         readonly cwd: string | undefined;
       }
     | {
-        readonly kind: "http" | "sse";
+        readonly kind: RemoteKind;
         readonly url: string;
         readonly urlField: "url" | "serverUrl" | "httpUrl";
         readonly headers: Readonly<Record<string, string>>;
@@ -198,7 +207,7 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
   } = written as WrittenEntry;
   const { url, serverUrl, httpUrl, headers: given, proxy, tls, disabled, enabled, ...rest } = afterProcess;
   const common = { ...rest, enabled: enabled !== false && disabled !== true };
-  if (kind === "stdio") {
+  if (kind !== undefined && isProcessKind(kind)) {
     for (const field of ["proxy", "tls"] as const)
       if (written?.[field] !== undefined)
         warnings.push(withoutEffect(origin, field, "only a server with a `url` is reached over the network"));
@@ -253,7 +262,7 @@ function isThere(fields: object, name: string): boolean {
 }
 
 /** Looks only at which fields there are, so that it can be told beside what is wrong in them. */
-function kindOf(value: unknown, origin: Origin): "stdio" | "http" | "sse" | undefined {
+function kindOf(value: unknown, origin: Origin): TransportKind | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { type, transport } = value as { readonly type?: unknown; readonly transport?: unknown };
   const hasCommand = isThere(value, "command");
@@ -261,12 +270,11 @@ function kindOf(value: unknown, origin: Origin): "stdio" | "http" | "sse" | unde
   const named = type ?? transport;
   if (named === undefined) return impliedKind(hasCommand, hasAddress, origin);
   if (typeof named !== "string") return undefined;
-  const field = type === undefined ? "transport" : "type";
-  const kind = namedKind(named, { document: origin.document, path: [...origin.path, field] });
-  if (kind === "stdio") return hasCommand ? kind : refuse(origin, "expected `command`, because this is a stdio server");
-  return hasAddress
-    ? kind
-    : refuse(origin, `expected \`url\`, because this is an ${kind === "sse" ? "SSE" : "HTTP"} server`);
+  const path = [...origin.path, type === undefined ? "transport" : "type"];
+  const kind = kindNamed(named) ?? refuse({ document: origin.document, path }, `expected ${kindChoices()}`);
+  if (isProcessKind(kind) ? hasCommand : hasAddress) return kind;
+  const field = isProcessKind(kind) ? "command" : "url";
+  return refuse(origin, `expected \`${field}\`, because this is ${transports[kind].label} server`);
 }
 
 function impliedKind(hasCommand: boolean, hasAddress: boolean, origin: Origin): "stdio" | "http" {
@@ -274,13 +282,4 @@ function impliedKind(hasCommand: boolean, hasAddress: boolean, origin: Origin): 
     return refuse(origin, "expected either `command` or `url`, not both (or say which with `type`)");
   if (hasCommand) return "stdio";
   return hasAddress ? "http" : refuse(origin, "expected `command` (a process) or `url` (a remote server)");
-}
-
-/** `streamable-http`, `streamableHttp` (Cline) and `streamable_http` are one; Copilot's `local` is a process. */
-function namedKind(name: string, origin: Origin): "stdio" | "http" | "sse" {
-  const plain = name.toLowerCase().replace(/[-_ ]/g, "");
-  if (plain === "stdio" || plain === "http" || plain === "sse") return plain;
-  if (plain === "streamablehttp") return "http";
-  if (plain === "local") return "stdio";
-  return refuse(origin, 'expected "stdio", "http", "streamable-http" or "sse"');
 }

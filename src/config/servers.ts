@@ -11,6 +11,7 @@ import { readEntry, type EntrySource } from "./read-entry.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 import { isSwitchedOff, type ServerPlace } from "./source.ts";
+import { hasProcess } from "./transports.ts";
 
 /** What a server takes from the settings unless its entry says otherwise. */
 export interface ServerDefaults {
@@ -191,7 +192,7 @@ function withAbsolutePaths(tls: TlsFiles, directory: string): TlsFiles {
 }
 
 function toTransport(transport: ServerEntry["transport"], directory: string): Transport {
-  if (transport.kind !== "stdio")
+  if (!hasProcess(transport))
     return {
       kind: transport.kind,
       url: transport.url,
@@ -202,7 +203,7 @@ function toTransport(transport: ServerEntry["transport"], directory: string): Tr
   const { command } = transport;
   const isRelativePath = !isAbsolute(command) && /[/\\]/.test(command);
   return {
-    kind: "stdio",
+    kind: transport.kind,
     command: isRelativePath ? resolve(directory, command) : command,
     args: [...transport.args],
     env: { ...transport.env },

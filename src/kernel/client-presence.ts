@@ -25,7 +25,11 @@ export function createPresence(program: string, nowMs: number): OwnPresence {
   return { program, sinceMs: nowMs, state: "open", lapsedAtMs: undefined };
 }
 
-export function programOf(principal: Principal, way: "session" | "stdio" | "alone", name: string | undefined): string {
+export function programOf(
+  principal: Principal,
+  way: "session" | "streams" | "alone",
+  name: string | undefined,
+): string {
   return JSON.stringify([principal.id, way, name]);
 }
 

@@ -9,6 +9,7 @@ import type { Shape } from "./signature-schema.ts";
 import { printWithin, readArguments } from "./signature.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
+import type { TransportKind } from "../../config/transports.ts";
 
 export type Detail = "names" | "signature" | "schema";
 
@@ -16,7 +17,7 @@ export type Detail = "names" | "signature" | "schema";
 export interface DiscoverHit {
   readonly tool: ToolEntry;
   readonly serverTitle: string;
-  readonly transport: "stdio" | "http" | "sse";
+  readonly transport: TransportKind;
   /** 0 is a perfect match, 1 none. */
   readonly distance: number;
   /** Shown when it is neither online nor dormant: a call would wait, or fail. */

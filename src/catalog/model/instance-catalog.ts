@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
+import { hasProcess, traitsOf, type TransportKind } from "../../config/transports.ts";
 
 /** What a server answered to its lists, unchecked. This is also what is kept on disk. */
 export interface RawLists {
@@ -25,7 +26,7 @@ export interface RawLists {
   readonly eras: readonly Era[];
   readonly ttlMs: number | undefined;
   readonly cacheScope: "public" | "private";
-  readonly transport: "stdio" | "http" | "sse";
+  readonly transport: TransportKind;
 }
 
 /** Something that a server listed and that cannot be offered; the rest of its list is not touched by it. */
@@ -46,9 +47,10 @@ export function buildPart(
 ): { part: InstanceCatalog; skipped: readonly SkippedItem[] } {
   const skipped: SkippedItem[] = [];
   const owner = { instance, server: server.slug };
+  const { mirrorsHeaders } = traitsOf(server.transport);
   const tools = acceptAll<ToolDefinition>(lists.tools, "tool", toolProblem, (tool) => tool.name, skipped)
     .filter((tool) => {
-      const reason = lists.transport === "stdio" ? undefined : faultyHeaderParameter(tool.inputSchema);
+      const reason = mirrorsHeaders ? faultyHeaderParameter(tool.inputSchema) : undefined;
       if (reason !== undefined) skipped.push({ kind: "tool", name: tool.name, reason });
       return reason === undefined;
     })
@@ -90,7 +92,7 @@ export function buildPart(
 }
 
 function hasCredentials({ transport }: ServerConfig): boolean {
-  return Object.keys(transport.kind === "stdio" ? transport.env : transport.headers).length > 0;
+  return Object.keys(hasProcess(transport) ? transport.env : transport.headers).length > 0;
 }
 
 function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefinition): ToolEntry {

@@ -7,6 +7,7 @@ import type {
 import type { InstanceId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Era } from "../../kernel/call-context.ts";
+import type { TransportKind } from "../../config/transports.ts";
 
 /**
  * Everything that the instances offer, at one moment. Replaced, never edited: a reader keeps the one that it began with.
@@ -22,7 +23,7 @@ export interface InstanceCatalog {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
   readonly serverTitle: string;
-  readonly transport: "stdio" | "http" | "sse";
+  readonly transport: TransportKind;
   readonly serverInfo: JsonObject;
   readonly instructions: string | undefined;
   readonly capabilities: JsonObject;

@@ -4,6 +4,7 @@ import type { InstanceStatus } from "../../kernel/status.ts";
 import { noneLoaded, resolveNamespaces, type LoadedNamespaces } from "./namespace-names.ts";
 import { buildNames, type NameTable } from "./names.ts";
 import type { Catalog, InstanceCatalog, ToolEntry } from "./snapshot.ts";
+import type { TransportKind } from "../../config/transports.ts";
 
 /** One server as one principal sees it: its instance, how that stands, and what it offers. */
 export interface ViewServer {
@@ -14,7 +15,7 @@ export interface ViewServer {
   readonly category: string | undefined;
   readonly icon: string | undefined;
   readonly priority: "high" | "normal" | "low";
-  readonly transport: "stdio" | "http" | "sse";
+  readonly transport: TransportKind;
   readonly instance: InstanceId;
   readonly status: InstanceStatus;
   /** True when the process is stopped for idleness: its tools are found as usual. */

@@ -1,3 +1,4 @@
+import { traitsOf } from "../../config/transports.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { headerParameters, type HeaderParameter } from "../../catalog/model/header-parameters.ts";
 import type { ServerConfig } from "../../config/config.ts";
@@ -58,13 +59,14 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
 
   function toTarget(tool: ToolEntry, server: ServerConfig, given: CallArguments): Target {
     const mustParse = server.strictResults && tool.definition.outputSchema !== undefined;
+    const { mirrorsHeaders } = traitsOf(server.transport);
     return {
       method: "tools/call",
       nameHeader: tool.upstreamName,
-      headers: server.transport.kind === "stdio" ? noHeaders : headersOf(mirrored, tool, given),
+      headers: mirrorsHeaders ? headersOf(mirrored, tool, given) : noHeaders,
       repeatable: isRepeatable(tool),
       binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
-      refetch: server.transport.kind !== "stdio",
+      refetch: mirrorsHeaders,
       check: (result) => checkToolResult(tool.path, result, deps.limits, mustParse),
     };
   }

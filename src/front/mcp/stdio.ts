@@ -35,7 +35,7 @@ export interface StdioFrontOptions {
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
   let session: Session | undefined;
-  const presence = createPresence(programOf(principal, "stdio", undefined), parts.clock.monotonic());
+  const presence = createPresence(programOf(principal, "streams", undefined), parts.clock.monotonic());
   const ended = new AbortController();
   /** Of a client that does not initialize: it can be asked on its calls alone. */
   const connected: ConnectedClient = { id: randomUUID(), ended: ended.signal, presence };

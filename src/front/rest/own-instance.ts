@@ -1,3 +1,4 @@
+import { transportKinds } from "../../config/transports.ts";
 import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -18,7 +19,7 @@ export const instanceSchema = z
     id: z.string(),
     server: z.string(),
     scope: z.enum(["shared", "user", "client"]),
-    transport: z.enum(["stdio", "http", "sse"]),
+    transport: z.enum(transportKinds),
     status: z.string(),
     dormant: z.boolean(),
     reason: z.string(),

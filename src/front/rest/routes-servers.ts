@@ -1,3 +1,4 @@
+import { transportKinds } from "../../config/transports.ts";
 import * as z from "zod";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import { abortAfter } from "../../kernel/abort.ts";
@@ -20,7 +21,7 @@ const server = z
     icon: schemas.nullableText,
     category: schemas.nullableText,
     priority: z.enum(["high", "normal", "low"]),
-    transport: z.enum(["stdio", "http", "sse"]),
+    transport: z.enum(transportKinds),
     instance: z.string(),
     status: z.string(),
     dormant: z.boolean(),

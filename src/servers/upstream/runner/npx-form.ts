@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Transport } from "../../../config/config.ts";
+import { hasProcess } from "../../../config/transports.ts";
 
 /** `npx [-y|--yes] name[@range] args...` and nothing else: the form whose folder is known without asking npm. */
 export interface NpxForm {
@@ -12,7 +13,7 @@ export interface NpxForm {
 const registryName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(@[^/:\\]+)?$/i;
 
 export function npxFormOf(transport: Transport): NpxForm | undefined {
-  if (transport.kind !== "stdio" || !/(^|\/)npx$/.test(transport.command)) return undefined;
+  if (!hasProcess(transport) || !/(^|\/)npx$/.test(transport.command)) return undefined;
   const isAgreed = transport.args[0] === "-y" || transport.args[0] === "--yes";
   const [specification, ...args] = isAgreed ? transport.args.slice(1) : transport.args;
   if (specification === undefined || specification.startsWith("-") || !registryName.test(specification))

@@ -1,4 +1,5 @@
 import type { Transport } from "../../../config/config.ts";
+import { hasProcess } from "../../../config/transports.ts";
 
 /** Programs that fetch a package before they run it. */
 export type PackageRunner = "npx" | "uvx" | "bunx" | "pipx" | "docker";
@@ -33,7 +34,7 @@ const subcommandWords = 3;
 
 /** The runner that a server is started by; undefined when its program is there already. Pure. */
 export function packageRunnerOf(transport: Transport): PackageRunner | undefined {
-  if (transport.kind !== "stdio") return undefined;
+  if (!hasProcess(transport)) return undefined;
   const [command = "", ...args] = withoutShell([transport.command, ...transport.args]);
   const program = programOf(command);
   const words = args.filter((arg) => !arg.startsWith("-")).slice(0, subcommandWords);

@@ -3,7 +3,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { UpstreamRequest } from "../connection.ts";
-import { connectHttpWith } from "../streamable/connect-http.ts";
+import { connectSse } from "./connect-sse.ts";
+import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 
@@ -180,6 +181,7 @@ async function connect(url: string, signal: AbortSignal = AbortSignal.timeout(20
       authorize: undefined,
     },
     signal,
+    connectSse,
   );
   onTestFinished(() => connection[Symbol.asyncDispose]());
   return { connection, notifications };

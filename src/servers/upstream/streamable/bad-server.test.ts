@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { toGatewayError } from "../../../kernel/gateway-error.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
-import { connectHttpWith } from "./connect-http.ts";
+import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
-import { connectHttpWith, type HttpOptions } from "./connect-http.ts";
+import { connectHttpWith, type HttpOptions } from "../remote/connect-http.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 

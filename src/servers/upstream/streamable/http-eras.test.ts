@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { Era } from "../../../kernel/call-context.ts";
 import type { UpstreamRequest } from "../connection.ts";
-import { connectHttpWith, type HttpOptions } from "./connect-http.ts";
+import { connectHttpWith, type HttpOptions } from "../remote/connect-http.ts";
 import { httpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 

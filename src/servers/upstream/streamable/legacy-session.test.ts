@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Connection, UpstreamRequest } from "../connection.ts";
-import { connectHttpWith } from "./connect-http.ts";
+import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 

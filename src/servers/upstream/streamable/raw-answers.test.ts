@@ -11,7 +11,7 @@ import {
 import { until } from "../../../../test/harness/until.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
-import { connectHttpWith } from "./connect-http.ts";
+import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 
 const eventStream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";

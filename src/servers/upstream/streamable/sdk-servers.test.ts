@@ -10,7 +10,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import type { Connection, UpstreamRequest } from "../connection.ts";
-import { connectHttp, type HttpOptions } from "./connect-http.ts";
+import { connectHttp, type HttpOptions } from "../remote/connect-http.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
 
 test("SDK v2, both eras at one URL: each request is answered in its caller's era", async () => {

@@ -3,28 +3,41 @@ import { toGatewayError, type GatewayError } from "../../../kernel/gateway-error
 import type { ConnectHttp, ConnectOptions, HttpCredentials, HttpRoute } from "../connect.ts";
 import type { Connection } from "../connection.ts";
 import { connectSse } from "../sse/connect-sse.ts";
-import { parseEndpoint } from "./server-address.ts";
-import { createHttpConnection } from "./http-connection.ts";
-import { createLifetime, type Lifetime } from "./lifetime.ts";
-import { negotiate } from "./negotiate.ts";
+import { parseEndpoint } from "../streamable/server-address.ts";
+import { createHttpConnection } from "../streamable/http-connection.ts";
+import { createLifetime, type Lifetime } from "../streamable/lifetime.ts";
+import { negotiate } from "../streamable/negotiate.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createSocketPool } from "../../../wire/http/socket-pool.ts";
-import { createWire, type Wire } from "./wire.ts";
+import { createWire, type Wire } from "../streamable/wire.ts";
 
 export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute;
 
+/** What is said first over a wire that nobody has used yet. Rejects when the server is spoken to in vain. */
+type Handshake = (options: RemoteOptions, signal: AbortSignal) => Promise<Connection>;
+
+interface RemoteOptions extends HttpOptions {
+  readonly wire: Wire;
+  readonly lifetime: Lifetime;
+}
+
 /**
- * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the configuration says so or the URL turns out to
- * be that. Rejects with CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED,
- * UPSTREAM_TIMEOUT, or the signal's reason.
+ * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the URL turns out to be that. Rejects with
+ * CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED, UPSTREAM_TIMEOUT, or the
+ * signal's reason.
  */
 export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(httpTuning, options, signal);
+
+/** The same over HTTP+SSE, because the configuration says so: nothing else is tried. */
+export const connectHttpSse: ConnectHttp = (options, signal) =>
+  connectHttpWith(httpTuning, options, signal, connectSse);
 
 /** The same with other limits than the usual ones. */
 export async function connectHttpWith(
   tuning: HttpTuning,
   options: HttpOptions,
   signal: AbortSignal,
+  handshake: Handshake = negotiateFirst,
 ): Promise<Connection> {
   const endpoint = parseEndpoint(options.server, options.transport, options.identity);
   const lifetime = createLifetime();
@@ -40,7 +53,7 @@ export async function connectHttpWith(
     onUnreachable: (error: GatewayError) => lifetime.end({ kind: "lost", reason: error.message }),
   });
   try {
-    return await handshake(options, wire, lifetime, signal);
+    return await handshake({ ...options, wire, lifetime }, signal);
   } catch (error) {
     lifetime.abort();
     wire.dispose();
@@ -48,17 +61,11 @@ export async function connectHttpWith(
   }
 }
 
-async function handshake(
-  options: HttpOptions,
-  wire: Wire,
-  lifetime: Lifetime,
-  signal: AbortSignal,
-): Promise<Connection> {
-  if (options.transport.kind === "sse") return await connectSse({ ...options, wire, lifetime }, signal);
-  const verdict = await negotiate(wire, options.identity, options.knownEras, signal);
-  if (verdict.kind !== "neither") return createHttpConnection({ ...options, wire, lifetime, verdict });
+async function negotiateFirst(options: RemoteOptions, signal: AbortSignal): Promise<Connection> {
+  const verdict = await negotiate(options.wire, options.identity, options.knownEras, signal);
+  if (verdict.kind !== "neither") return createHttpConnection({ ...options, verdict });
   try {
-    return await connectSse({ ...options, wire, lifetime }, signal);
+    return await connectSse(options, signal);
   } catch (error) {
     // No event stream either: what the server said to `initialize` tells more.
     throw toGatewayError(error).code === "UPSTREAM_HTTP" ? verdict.failure : error;

@@ -1,0 +1,109 @@
+/** What a way to a server can do. The code asks for these and never for the name of a transport. */
+export interface TransportTraits {
+  /** As people write it: "this is a stdio server". */
+  readonly label: string;
+  /** How a configuration may name it, the usual spelling first; case, dashes and underscores do not matter. */
+  readonly spellings: readonly string[];
+  /** What other clients call it. */
+  readonly aliases: readonly string[];
+  /** It is a process on this machine, with command, arguments and variables in place of address and headers: it can crash. */
+  readonly hasProcess: boolean;
+  /** It is stopped when nobody uses it, and started when somebody does. */
+  readonly mayIdle: boolean;
+  /** Parameters of a tool that its schema marks with `x-mcp-header` travel as headers, too. */
+  readonly mirrorsHeaders: boolean;
+  /** The server may ask for a login. */
+  readonly canLogIn: boolean;
+  /** What a legacy server announces always reaches us, because everything that it says comes on one stream. */
+  readonly isAlwaysHeard: boolean;
+}
+
+/**
+ * Every transport. A new one is a row here, a folder under `servers/upstream` and a row of the connectors in `app`; a shape of its own in a
+ * configuration needs the parser, too.
+ */
+export const transports = {
+  stdio: {
+    label: "a stdio",
+    spellings: ["stdio"],
+    aliases: ["local"],
+    hasProcess: true,
+    mayIdle: true,
+    mirrorsHeaders: false,
+    canLogIn: false,
+    isAlwaysHeard: true,
+  },
+  http: {
+    label: "an HTTP",
+    spellings: ["http", "streamable-http"],
+    aliases: [],
+    hasProcess: false,
+    mayIdle: false,
+    mirrorsHeaders: true,
+    canLogIn: true,
+    isAlwaysHeard: false,
+  },
+  sse: {
+    label: "an SSE",
+    spellings: ["sse"],
+    aliases: [],
+    hasProcess: false,
+    mayIdle: false,
+    mirrorsHeaders: true,
+    canLogIn: true,
+    isAlwaysHeard: false,
+  },
+} as const satisfies Readonly<Record<string, TransportTraits>>;
+
+export type TransportKind = keyof typeof transports;
+export const transportKinds = Object.keys(transports) as [TransportKind, ...TransportKind[]];
+
+/** The kinds whose row says yes. */
+type KindsWith<Trait extends keyof TransportTraits> = {
+  [Kind in TransportKind]: (typeof transports)[Kind][Trait] extends true ? Kind : never;
+}[TransportKind];
+
+export type ProcessKind = KindsWith<"hasProcess">;
+export type RemoteKind = Exclude<TransportKind, ProcessKind>;
+
+interface OfKind {
+  readonly kind: TransportKind;
+}
+
+export function traitsOf({ kind }: OfKind): TransportTraits {
+  return transports[kind];
+}
+
+export function isProcessKind(kind: TransportKind): kind is ProcessKind {
+  return transports[kind].hasProcess;
+}
+
+export function hasProcess<T extends OfKind>(transport: T): transport is Extract<T, { readonly kind: ProcessKind }> {
+  return isProcessKind(transport.kind);
+}
+
+export function canLogIn<T extends OfKind>(
+  transport: T,
+): transport is Extract<T, { readonly kind: KindsWith<"canLogIn"> }> {
+  return transports[transport.kind].canLogIn;
+}
+
+/** The kind that a configuration names; undefined for a word that means none. */
+export function kindNamed(name: string): TransportKind | undefined {
+  const plain = plainName(name);
+  return transportKinds.find((kind) => {
+    const { spellings, aliases }: TransportTraits = transports[kind];
+    return [...spellings, ...aliases].some((known) => plainName(known) === plain);
+  });
+}
+
+/** `"stdio", "http", "streamable-http" or "sse"`. */
+export function kindChoices(): string {
+  const names = transportKinds.flatMap((kind) => transports[kind].spellings).map((name) => JSON.stringify(name));
+  return `${names.slice(0, -1).join(", ")} or ${names.at(-1) ?? ""}`;
+}
+
+/** `streamable-http`, `streamableHttp` (Cline) and `streamable_http` are one. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[-_ ]/g, "");
+}

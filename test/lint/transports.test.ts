@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { transportKinds, transports } from "../../src/config/transports.ts";
+
+const source = fileURLToPath(new URL("../../src", import.meta.url));
+
+/** Who may know transports by name: their table, the parser of the configuration, and the choice of the connector. */
+const knowers = ["app/connectors.ts", "config/read-entry.ts", "config/server-entry.ts", "config/transports.ts"];
+
+test("only the table, the parser and the connectors know transports by name; all others ask for traits", () => {
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
+  );
+  // `"http"` alone is also the name of what is loaded late, and of an owner's door.
+  const named = /"(?:stdio|sse)"|transport(?:\.kind)? [!=]== "/;
+  const found = files.filter((file) => named.test(readFileSync(join(source, file), "utf8"))).sort();
+  expect(found).toEqual(knowers);
+});
+
+test("no two transports have a spelling in common", () => {
+  const spellings = transportKinds.flatMap((kind) => [...transports[kind].spellings, ...transports[kind].aliases]);
+  expect(new Set(spellings).size).toBe(spellings.length);
+});
