@@ -8,6 +8,7 @@ import { clientsPage } from "./docs/clients-page.mjs";
 import { wings } from "./house.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
+import { exposureRows } from "./docs/exposure-table.mjs";
 import { houseTable } from "./docs/house-table.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
 import { statefulPage } from "./docs/stateful-page.mjs";
@@ -21,6 +22,13 @@ export async function writeDocs() {
   writeFileSync(
     architecture,
     readFileSync(architecture, "utf8").replace(table, () => houseTable(wings)),
+  );
+  const { exposures } = await bundledTable("src/config/exposures.ts");
+  const design = new URL("docs/design.md", root);
+  const rows = /(?<=<!-- exposures: .*? -->\n\n)[^]*?(?=\n\n<!-- end of exposures -->)/;
+  writeFileSync(
+    design,
+    readFileSync(design, "utf8").replace(rows, () => exposureRows(exposures)),
   );
   const { failures } = await bundledTable("src/kernel/failures.ts");
   const { statefulServers } = await bundledTable("src/config/stateful-servers.ts");

@@ -4,13 +4,12 @@ import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
 import type { ClientInstances } from "../servers/instance/client-instances.ts";
 import type { Instance } from "../servers/instance/instance.ts";
-import { createNamespacesExposure } from "../catalog/exposure/namespaces.ts";
 import { createAdmission } from "../front/http/admission.ts";
 import type { PublicUrl } from "../front/http/public-url.ts";
 import { createProfileOf } from "../front/mcp/client-profile.ts";
 import { createConversations } from "../front/mcp/conversation.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
-import { builtInExposures, createEndpoints, type Endpoint, type NamedExposures } from "../front/mcp/endpoint.ts";
+import { createEndpoints, type Endpoint } from "../front/mcp/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../front/mcp/http.ts";
 import { createStartupWait } from "../front/mcp/startup-wait.ts";
 import { createLegacyRequests } from "../front/mcp/legacy.ts";
@@ -143,7 +142,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
       if (endpoint.sse === undefined) http(request, response, endpoint, principal);
       else sse.handle(request, response, endpoint, principal);
     },
-    endpointOf: createLiveEndpoints(deps.currentSettings),
+    endpointOf: createEndpoints(deps.currentSettings),
     parts,
     tick() {
       sessions.expire();
@@ -157,28 +156,6 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
       listen.endWhere(gone);
       sse.endWhere(gone);
     },
-  };
-}
-
-/** All exposures of several servers that are in use with these settings. */
-function createExposures(current: () => Settings): () => NamedExposures {
-  const namespaces = createNamespacesExposure({ helpTool: () => current().namespaces.helpTool });
-  return () =>
-    current().namespaces.enabled ? new Map([...builtInExposures, ["namespaces", namespaces]]) : builtInExposures;
-}
-
-/** Endpoints follow the configuration: a changed exposure is a changed table. */
-function createLiveEndpoints(current: () => Settings): (path: string) => Endpoint | undefined {
-  let settings = current();
-  const exposures = createExposures(current);
-  let endpointOf = createEndpoints(settings, exposures());
-  return (path) => {
-    const now = current();
-    if (now !== settings) {
-      settings = now;
-      endpointOf = createEndpoints(now, exposures());
-    }
-    return endpointOf(path);
   };
 }
 

@@ -1,6 +1,11 @@
+import { defaults } from "../config/defaults.ts";
+import { exposureNames } from "../config/exposures.ts";
+
+const choices = exposureNames.map((name) => (name === defaults.exposure ? `${name} (default)` : name)).join(", ");
+
 const common = `  --config FILE     configuration (default: toolyard.json, mcp.json, .mcp.json, then the user's)
   --data-dir DIR    where catalogs, tokens and what was learned are kept
-  --exposure E      what /mcp shows: meta (default), flat, namespaces, server
+  --exposure E      what /mcp shows: ${choices}
   --log-level L     debug, info, warn, error`;
 
 const account = `  --config FILE     configuration that the server is in

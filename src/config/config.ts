@@ -1,5 +1,6 @@
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
+import type { ExposureName } from "./exposures.ts";
 import type { ProcessKind, RemoteKind } from "./transports.ts";
 
 /**
@@ -111,8 +112,6 @@ export interface ToolRules {
   readonly rename: Readonly<Record<string, string>>;
   readonly describe: Readonly<Record<string, string>>;
 }
-
-export type ExposureName = "meta" | "flat" | "namespaces" | "server";
 
 export interface Settings {
   readonly host: string;

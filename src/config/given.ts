@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { longestMs } from "../kernel/limits.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { ExposureName, LogLevel } from "./config.ts";
+import type { LogLevel } from "./config.ts";
 import { settingNumbers } from "./defaults.ts";
-import { exposureNames, logLevels } from "./settings-schema.ts";
+import { exposureNames, type ExposureName } from "./exposures.ts";
+import { logLevels } from "./settings-schema.ts";
 import type { Variables } from "./substitution.ts";
 import { publicAddress } from "./web-names.ts";
 

@@ -13,8 +13,8 @@ import {
 } from "./defaults.ts";
 import { overridesSchema } from "./server-entry.ts";
 import { addressRange, hostName, publicAddress, webOrigin } from "./web-names.ts";
+import { exposureNames } from "./exposures.ts";
 
-export const exposureNames = ["meta", "flat", "namespaces", "server"] as const;
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 const flag = v.optional(v.boolean());

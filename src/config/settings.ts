@@ -2,15 +2,7 @@ import { resolve } from "node:path";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import { withWrittenProfiles } from "./client-profiles.ts";
-import type {
-  AuthSettings,
-  ExposureName,
-  InstanceSettings,
-  Limits,
-  NamespaceSettings,
-  ServerConfig,
-  Settings,
-} from "./config.ts";
+import type { AuthSettings, InstanceSettings, Limits, NamespaceSettings, ServerConfig, Settings } from "./config.ts";
 import {
   callLimits,
   defaults,
@@ -27,6 +19,7 @@ import type { Given } from "./given.ts";
 import { withOverrideTexts } from "./plain-values.ts";
 import { createProblems } from "./problems.ts";
 import type { ServerDefaults } from "./servers.ts";
+import type { ExposureName } from "./exposures.ts";
 import { namespaceSupportSchema, performanceSchema, settingsSchema, type WrittenSettings } from "./settings-schema.ts";
 import { refuseMisspeltSettings } from "./source.ts";
 import { missingText, substitute, type MissingVariable, type Variables } from "./substitution.ts";

@@ -20,6 +20,8 @@ export interface Exposure {
   readonly name: string;
   /** Whether the list of tools may change while a client is connected. */
   readonly toolsChange: boolean;
+  /** What else its list of tools depends on, beside the servers that there are. */
+  readonly toolsDependOn?: "loaded namespaces";
   /** Whether its list of tools depends on the kind of client. */
   readonly toolsByClient?: boolean;
   list(view: View, kind: ListKind, client?: ClientProfile): Listing;

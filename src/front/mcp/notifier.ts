@@ -96,7 +96,8 @@ export function createNotifier(
   /** What is loaded belongs to the principal: all its clients hear of it, at the exposure whose list it changes. */
   function onLoadedChanged(principal: PrincipalId): void {
     for (const listener of listeners) {
-      if (listener.principal.id === principal && listener.exposure.name === "namespaces" && listener.wants.tools)
+      if (listener.principal.id !== principal || !listener.wants.tools) continue;
+      if (listener.exposure.toolsDependOn === "loaded namespaces")
         listener.send("notifications/tools/list_changed", {});
     }
   }

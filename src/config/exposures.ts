@@ -1,0 +1,21 @@
+/** What a configuration may name as the exposure of `/mcp`. */
+export interface ExposureChoice {
+  /** What it shows, as the end of a line: "every tool of every server". */
+  readonly about: string;
+  /** It shows one server as it is: every server has a path of its own there, and `/mcp` only with `transparent`. */
+  readonly showsOneServer: boolean;
+}
+
+/**
+ * Every exposure, by the name that is also its path. How each is made stands in `catalog/exposure/exposure-table.ts`, which does not compile
+ * without a row for each of these.
+ */
+export const exposures = {
+  meta: { about: "four tools that find and call all others", showsOneServer: false },
+  flat: { about: "every tool of every server, as `server-tool`", showsOneServer: false },
+  namespaces: { about: "namespaces to browse, and the tools of those that are loaded", showsOneServer: false },
+  server: { about: "one server, exactly as it is", showsOneServer: true },
+} as const satisfies Readonly<Record<string, ExposureChoice>>;
+
+export type ExposureName = keyof typeof exposures;
+export const exposureNames = Object.keys(exposures) as [ExposureName, ...ExposureName[]];
