@@ -5,8 +5,8 @@ export class WaitingRequest implements EventListenerObject {
   readonly id: number;
   readonly request: UpstreamRequest;
   readonly startedMs: number;
-  readonly settle: (reply: Reply) => void;
-  readonly reject: (error: Error) => void;
+  settle: (reply: Reply) => void = ignore;
+  reject: (error: Error) => void = ignore;
   readonly #onCancel: (id: number) => void;
   /** When silence has lasted too long; Infinity while a person is being asked. */
   deadlineMs = Number.POSITIVE_INFINITY;
@@ -15,19 +15,17 @@ export class WaitingRequest implements EventListenerObject {
   /** Time spent on such questions: not counted against the maximum. */
   askedMs = 0;
 
-  constructor(
-    id: number,
-    request: UpstreamRequest,
-    settle: (reply: Reply) => void,
-    reject: (error: Error) => void,
-    onCancel: (id: number) => void,
-  ) {
+  constructor(id: number, request: UpstreamRequest, onCancel: (id: number) => void) {
     this.id = id;
     this.request = request;
     this.startedMs = performance.now();
+    this.#onCancel = onCancel;
+  }
+
+  /** To be called before it is entered anywhere. */
+  settledBy(settle: (reply: Reply) => void, reject: (error: Error) => void): void {
     this.settle = settle;
     this.reject = reject;
-    this.#onCancel = onCancel;
   }
 
   /** From now on silence counts; how long all of it has taken, too. */
@@ -38,6 +36,19 @@ export class WaitingRequest implements EventListenerObject {
     this.deadlineMs = this.asking > 0 ? Number.POSITIVE_INFINITY : nowMs + silenceMs;
   }
 
+  /** Waits for a person, whose time to think does not count. The deadline has to be set anew when that is over. */
+  async withClockStopped<T>(ask: () => Promise<T>): Promise<T> {
+    const askedAtMs = performance.now();
+    this.asking += 1;
+    this.deadlineMs = Number.POSITIVE_INFINITY;
+    try {
+      return await ask();
+    } finally {
+      this.asking -= 1;
+      this.askedMs += performance.now() - askedAtMs;
+    }
+  }
+
   handleEvent(): void {
     this.#onCancel(this.id);
   }
@@ -46,3 +57,5 @@ export class WaitingRequest implements EventListenerObject {
 interface EventListenerObject {
   handleEvent(event: Event): void;
 }
+
+function ignore(): void {}

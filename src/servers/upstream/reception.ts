@@ -1,0 +1,117 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
+import type { ConnectionEvents } from "./connection.ts";
+import { writeNotification } from "../../wire/mcp/envelope.ts";
+import type { Inbound } from "../../wire/mcp/server-message.ts";
+import type { ServerQuestions } from "./server-questions.ts";
+import type { WaitingRequest } from "./waiting-request.ts";
+import type { WaitingRequests } from "./waiting-requests.ts";
+
+export interface ReceptionParts {
+  readonly server: string;
+  readonly events: ConnectionEvents;
+  readonly waiting: WaitingRequests;
+  readonly questions: ServerQuestions;
+}
+
+/** Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such streams. */
+export type Receive = (message: Inbound, stream?: number) => void;
+
+/** Gives each message of the server to what it belongs to. What belongs to nothing is dropped and counted. */
+export function createReception({ server, events, waiting, questions }: ReceptionParts): Receive {
+  const receiveNotification = createNotificationReception(events, waiting, questions);
+
+  function settle(message: Extract<Inbound, { readonly kind: "result" | "error" }>): void {
+    const entry = typeof message.id === "number" ? waiting.take(message.id) : undefined;
+    if (entry === undefined) dropAnswer(message.id);
+    else if (message.kind === "error") entry.settle({ kind: "error", error: message.error });
+    else if (message.tooDeep === true && !entry.request.method.endsWith("/list"))
+      entry.reject(faulty("its result nests too deeply"));
+    else entry.settle({ kind: "result", result: message.result });
+  }
+
+  function dropAnswer(id: unknown): void {
+    const kind = waiting.hasBeen(id) ? "second-answer" : "unknown-id";
+    events.onOddity(kind, `answer to ${String(id).slice(0, 100)}`);
+  }
+
+  function faulty(reason: string): GatewayError {
+    return new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      `${server} answered with something that is no JSON-RPC answer: ${reason}`,
+    );
+  }
+
+  return (message, stream) => {
+    switch (message.kind) {
+      case "result":
+      case "error":
+        settle(message);
+        return;
+      case "notification":
+        receiveNotification(message.method, message.params, stream);
+        return;
+      case "request":
+        void questions.answer(message.id, message.method, message.params, stream);
+        return;
+      case "invalid":
+        events.onOddity("not-json", message.reason);
+        // On a stream of its own a request can only be answered by what comes there.
+        if (typeof message.id === "number" && (stream === undefined || stream === message.id))
+          waiting.fail(message.id, faulty(message.reason));
+        return;
+    }
+  };
+}
+
+type ReceiveNotification = (method: string, params: JsonObject, stream: number | undefined) => void;
+
+function createNotificationReception(
+  events: ConnectionEvents,
+  waiting: WaitingRequests,
+  questions: ServerQuestions,
+): ReceiveNotification {
+  function receiveProgress(params: JsonObject): void {
+    const { progressToken, ...rest } = params;
+    const entry = typeof progressToken === "number" ? waiting.get(progressToken) : undefined;
+    if (entry?.request.onProgress === undefined) {
+      events.onOddity("unknown-progress", `progress for ${String(progressToken).slice(0, 100)}`);
+      return;
+    }
+    waiting.noteLife(entry);
+    entry.request.onProgress(rest);
+  }
+
+  function receiveLog(method: string, params: JsonObject, stream: number | undefined): void {
+    const owner = waiting.ownerOf(stream);
+    if (owner?.request.onLog !== undefined) owner.request.onLog(params);
+    else events.onNotification(method, params, owner !== undefined);
+  }
+
+  return (method, params, stream) => {
+    if (method === "notifications/progress") receiveProgress(params);
+    else if (method === "notifications/message") receiveLog(method, params, stream);
+    else if (method === "notifications/cancelled") questions.takeBack(params["requestId"]);
+    else if (method === "notifications/subscriptions/acknowledged")
+      subscribed(waiting, params)?.request.replies?.send(writeNotification(method, params));
+    else if (stream === undefined || isForEverybody(method)) events.onNotification(method, params);
+    else waiting.get(stream)?.request.replies?.send(writeNotification(method, params));
+  };
+}
+
+/** The subscription that a message names (2026-07-28, patterns/subscriptions): its id is that of its request. */
+function subscribed(waiting: WaitingRequests, params: JsonObject): WaitingRequest | undefined {
+  const meta = params["_meta"];
+  const id = isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
+  return typeof id === "number" ? waiting.get(id) : undefined;
+}
+
+/** What a server says of itself concerns whoever listens, on whatever stream it comes. */
+function isForEverybody(method: string): boolean {
+  return (
+    method.endsWith("/list_changed") ||
+    method === "notifications/resources/updated" ||
+    method === "notifications/elicitation/complete"
+  );
+}

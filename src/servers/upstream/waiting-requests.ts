@@ -1,0 +1,160 @@
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { createSlotTable, type SlotTable } from "../../kernel/slot-table.ts";
+import { createAlarm } from "./alarm.ts";
+import type { Reply, UpstreamRequest } from "./connection.ts";
+import { WaitingRequest } from "./waiting-request.ts";
+
+/** The requests of one connection that wait, and their deadlines: each leaves exactly once. */
+export interface WaitingRequests {
+  /** Enters a request; `send` is called once with its id. The promise is the request's reply. */
+  open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply>;
+  get(id: number): WaitingRequest | undefined;
+  /** Takes it out, to be settled. */
+  take(id: number): WaitingRequest | undefined;
+  /** Fails it, if it still waits. */
+  fail(id: number, error: GatewayError): void;
+  failAll(error: () => GatewayError): void;
+  /** It has made progress: silence begins anew. */
+  noteLife(entry: WaitingRequest): void;
+  /** A person's time to think is not the server's silence. */
+  withClockStopped<T>(owner: WaitingRequest, ask: () => Promise<T>): Promise<T>;
+  /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
+  ownerOf(stream: number | undefined): WaitingRequest | undefined;
+  /** Whether there was ever a request of this id. */
+  hasBeen(id: unknown): boolean;
+  readonly size: number;
+}
+
+export interface WaitingOptions {
+  readonly server: string;
+  /** Tells the server that the answer is no longer wanted. */
+  readonly sendCancel: (text: string, id: number) => void;
+  /** A request was not answered in time, whatever the reason. */
+  readonly onTimeout?: ((request: UpstreamRequest) => void) | undefined;
+}
+
+export function createWaitingRequests({ server, sendCancel, onTimeout }: WaitingOptions): WaitingRequests {
+  const waiting = createSlotTable<WaitingRequest>();
+  const alarm = createAlarm(failOverdue);
+
+  function take(id: number): WaitingRequest | undefined {
+    const entry = waiting.take(id);
+    if (entry === undefined) return undefined;
+    entry.request.signal.removeEventListener("abort", entry);
+    return entry;
+  }
+
+  function giveUp(id: number, error: GatewayError): void {
+    const entry = take(id);
+    if (entry === undefined) return;
+    sendCancel(encodeCancel(id, error.message), id);
+    entry.reject(error);
+  }
+
+  function onCancel(id: number): void {
+    giveUp(id, cancelled(server, waiting.get(id)?.request.method ?? "a request"));
+  }
+
+  function setDeadline(entry: WaitingRequest, nowMs: number): void {
+    entry.setDeadline(nowMs);
+    alarm.setFor(entry.deadlineMs, nowMs);
+  }
+
+  /** Returns when the next one will be overdue. */
+  function failOverdue(nowMs: number): number {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const entry of waiting.values()) {
+      if (entry.deadlineMs > nowMs) {
+        nextMs = Math.min(nextMs, entry.deadlineMs);
+        continue;
+      }
+      giveUp(entry.id, overdue(server, entry, nowMs));
+      onTimeout?.(entry.request);
+    }
+    return nextMs;
+  }
+
+  function fail(id: number, error: GatewayError): void {
+    take(id)?.reject(error);
+  }
+
+  return {
+    open(request, send) {
+      return new Promise((settle, reject) => {
+        if (request.signal.aborted) {
+          reject(cancelled(server, request.method));
+          return;
+        }
+        const id = waiting.nextId();
+        const entry = new WaitingRequest(id, request, onCancel);
+        entry.settledBy(settle, reject);
+        waiting.put(entry);
+        request.signal.addEventListener("abort", entry);
+        setDeadline(entry, entry.startedMs);
+        try {
+          send(id);
+        } catch (error) {
+          take(id);
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    },
+    get: (id) => waiting.get(id),
+    take,
+    fail,
+    failAll(error) {
+      for (const { id } of waiting.values()) fail(id, error());
+      // The connection is over: the alarm would hold all of it until a deadline that nobody waits for.
+      alarm.clear();
+    },
+    noteLife: (entry) => setDeadline(entry, performance.now()),
+    async withClockStopped(owner, ask) {
+      try {
+        return await owner.withClockStopped(ask);
+      } finally {
+        if (waiting.get(owner.id) === owner) setDeadline(owner, performance.now());
+      }
+    },
+    ownerOf: (stream) => (stream === undefined ? onlyOwner(waiting) : waiting.get(stream)),
+    hasBeen: (id) => typeof id === "number" && id >= 1 && id <= waiting.lastId,
+    get size() {
+      return waiting.size;
+    },
+  };
+}
+
+function onlyOwner(waiting: SlotTable<WaitingRequest>): WaitingRequest | undefined {
+  let only: WaitingRequest | undefined;
+  for (const entry of waiting.values()) {
+    if (ownsNothing(entry.request.method)) continue;
+    if (only !== undefined) return undefined;
+    only = entry;
+  }
+  return only;
+}
+
+/** What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's question ambiguous. */
+function ownsNothing(method: string): boolean {
+  return (
+    method.endsWith("/list") ||
+    method === "ping" ||
+    method === "server/discover" ||
+    method === "subscriptions/listen" ||
+    method === "resources/subscribe" ||
+    method === "resources/unsubscribe"
+  );
+}
+
+function overdue(server: string, entry: WaitingRequest, nowMs: number): GatewayError {
+  const seconds = Math.round((nowMs - entry.startedMs) / 100) / 10;
+  return new GatewayError("UPSTREAM_TIMEOUT", `${server} did not answer ${entry.request.method} within ${seconds} s`);
+}
+
+function cancelled(server: string, method: string): GatewayError {
+  return new GatewayError("CALL_CANCELLED", `${method} to ${server} was cancelled by the caller`);
+}
+
+function encodeCancel(id: number, reason: string): string {
+  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason })}}`;
+}
