@@ -48,7 +48,7 @@ export function buildPart(
   const skipped: SkippedItem[] = [];
   const owner = { instance, server: server.slug };
   const { mirrorsHeaders } = traitsOf(server.transport);
-  const tools = acceptAll<ToolDefinition>(lists.tools, "tool", toolProblem, (tool) => tool.name, skipped)
+  const tools = acceptAll(lists.tools, toolKind, skipped)
     .filter((tool) => {
       const reason = mirrorsHeaders ? faultyHeaderParameter(tool.inputSchema) : undefined;
       if (reason !== undefined) skipped.push({ kind: "tool", name: tool.name, reason });
@@ -66,23 +66,13 @@ export function buildPart(
     eras: lists.eras,
     tools: Object.freeze(tools.filter((tool) => firstOf(seenPaths, tool, skipped))),
     resources: Object.freeze(
-      acceptAll<ResourceDefinition>(lists.resources, "resource", resourceProblem, (item) => item.uri, skipped).map(
-        (definition) => ({ ...owner, definition }),
-      ),
+      acceptAll(lists.resources, resourceKind, skipped).map((definition) => ({ ...owner, definition })),
     ),
     templates: Object.freeze(
-      acceptAll<ResourceTemplateDefinition>(
-        lists.templates,
-        "template",
-        templateProblem,
-        (item) => item.uriTemplate,
-        skipped,
-      ).map((definition) => ({ ...owner, definition })),
+      acceptAll(lists.templates, templateKind, skipped).map((definition) => ({ ...owner, definition })),
     ),
     prompts: Object.freeze(
-      acceptAll<PromptDefinition>(lists.prompts, "prompt", promptProblem, (item) => item.name, skipped).map(
-        (definition) => ({ ...owner, definition }),
-      ),
+      acceptAll(lists.prompts, promptKind, skipped).map((definition) => ({ ...owner, definition })),
     ),
     ttlMs: lists.ttlMs,
     // What was fetched with somebody's credentials is not for everybody, whatever the server says (fault 52).
@@ -131,14 +121,28 @@ function firstOf(seen: Set<string>, tool: ToolEntry, skipped: SkippedItem[]): bo
   return false;
 }
 
+/** How one kind of item is checked, and by what two of them would be the same. */
+interface ItemKind<T> {
+  readonly kind: SkippedItem["kind"];
+  readonly problemOf: (item: JsonObject) => string | undefined;
+  readonly keyOf: (item: T) => string;
+}
+
+const toolKind: ItemKind<ToolDefinition> = { kind: "tool", problemOf: toolProblem, keyOf: ({ name }) => name };
+const resourceKind: ItemKind<ResourceDefinition> = {
+  kind: "resource",
+  problemOf: resourceProblem,
+  keyOf: ({ uri }) => uri,
+};
+const templateKind: ItemKind<ResourceTemplateDefinition> = {
+  kind: "template",
+  problemOf: templateProblem,
+  keyOf: ({ uriTemplate }) => uriTemplate,
+};
+const promptKind: ItemKind<PromptDefinition> = { kind: "prompt", problemOf: promptProblem, keyOf: ({ name }) => name };
+
 /** Keeps the items that have no problem and whose key was not seen before (fault 56: the first is kept). */
-function acceptAll<T>(
-  items: readonly unknown[],
-  kind: SkippedItem["kind"],
-  problemOf: (item: JsonObject) => string | undefined,
-  keyOf: (item: T) => string,
-  skipped: SkippedItem[],
-): T[] {
+function acceptAll<T>(items: readonly unknown[], { kind, problemOf, keyOf }: ItemKind<T>, skipped: SkippedItem[]): T[] {
   const seen = new Set<string>();
   const accepted: T[] = [];
   for (const [index, item] of items.entries()) {

@@ -40,7 +40,8 @@ function toolsWithPair(index: SearchIndex, left: number, right: number): Map<num
 }
 
 function findInPart(part: IndexPart, left: number, right: number, report: (tool: number, share: number) => void): void {
-  const inServer = hasPair(part.serverSequence, 0, part.serverSequence.length, left, right);
+  const pair: Pair = [left, right];
+  const inServer = hasPair(part.serverSequence, 0, part.serverSequence.length, pair);
   const rarer = (part.toolFrequency[left] as number) <= (part.toolFrequency[right] as number) ? left : right;
   let last = -1;
   const end = part.termStart[rarer + 1] as number;
@@ -51,12 +52,14 @@ function findInPart(part: IndexPart, left: number, right: number, report: (tool:
     const name = part.sequenceStart[2 * tool] as number;
     const description = part.sequenceStart[2 * tool + 1] as number;
     const stop = part.sequenceStart[2 * tool + 2] as number;
-    if (hasPair(part.sequence, name, description, left, right)) report(tool, 1);
-    else if (inServer || hasPair(part.sequence, description, stop, left, right)) report(tool, 0.5);
+    if (hasPair(part.sequence, name, description, pair)) report(tool, 1);
+    else if (inServer || hasPair(part.sequence, description, stop, pair)) report(tool, 0.5);
   }
 }
 
-function hasPair(sequence: Uint32Array, from: number, to: number, left: number, right: number): boolean {
+type Pair = readonly [left: number, right: number];
+
+function hasPair(sequence: Uint32Array, from: number, to: number, [left, right]: Pair): boolean {
   for (let at = from; at + 1 < to; at += 1) if (sequence[at] === left && sequence[at + 1] === right) return true;
   return false;
 }

@@ -9,11 +9,12 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import type { RootsSource } from "../upstream/connection.ts";
 import { createInstance } from "./create-instance.ts";
+import { createDepartures } from "./departures.ts";
 import type { Instance } from "./instance.ts";
 import type { CatalogKeeper, InstanceDeps } from "./instance-deps.ts";
 import { configuredRoots, openWithRoots } from "./roots-source.ts";
 import type { RemovalReason } from "./state.ts";
-import { mostUsers, type Users } from "./users.ts";
+import { createEndedUsers } from "./ended-users.ts";
 
 /** Who calls, as far as it decides whose instance the call goes to. */
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;
@@ -58,14 +59,15 @@ interface Entry {
   lastUseMs: number;
 }
 
+type FleetDeps = Omit<InstanceDeps, "onChange">;
+
 /** A program answers for its roots by itself; one that does not is taken to have none to tell. */
 const rootsMs = 10_000;
 
-export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): ClientInstances {
+export function createClientInstances(deps: FleetDeps): ClientInstances {
   const entries = new Map<InstanceId, Entry>();
-  const leaving = new Map<InstanceId, Promise<void>>();
-  /** Of instances that ended before their clients did: the next one of the same client has to tell what is lost. */
-  const usersOfEnded = new Map<InstanceId, { readonly users: Users; readonly client: ConnectedClient | undefined }>();
+  const endedUsers = createEndedUsers();
+  const departures = createDepartures();
   const followed = new WeakSet<ConnectedClient>();
 
   function enter(base: Instance, caller: ClientCaller): Entered {
@@ -87,14 +89,20 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
   function add(base: Instance, name: string, caller: ClientCaller): Entry {
     const { connected, principal } = caller;
     if (connected?.ended.aborted === true) throw new GatewayError("CALL_CANCELLED", "the client has gone");
-    makeRoom(principal.id, base);
+    const own = [...entries.values()].filter((entry) => entry.owner === principal.id);
+    if (own.length >= deps.limits().clientInstances) dismiss(leastNeeded(own, base), "client-gone");
     const id = idOf(base, name);
     const calls: Entry["calls"] = new Set();
-    const users = usersOfEnded.get(id)?.users;
-    usersOfEnded.delete(id);
     const instance = createInstance(
-      { id, owner: base.owner, server: base.server, missing: missingOf(base), after: leaving.get(id), users },
-      depsFor(base, rootsFor(base, caller, calls)),
+      {
+        id,
+        owner: base.owner,
+        server: base.server,
+        missing: missingOf(base),
+        after: departures.of(id),
+        users: endedUsers.take(id),
+      },
+      depsFor(deps, base, rootsFor(base, caller, calls)),
     );
     const lastUseMs = deps.clock.monotonic();
     const entry: Entry = { instance, base, owner: principal.id, client: connected, calls, lastUseMs };
@@ -103,71 +111,20 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     return entry;
   }
 
-  /** Its lists, its logins and what its server was seen to speak are those of the base. */
-  function depsFor(base: Instance, roots: RootsSource | undefined): InstanceDeps {
-    const { loginOf } = deps;
-    const open: InstanceDeps["open"] = async (server, _own, options, signal) =>
-      await deps.open(
-        server,
-        base.id,
-        { ...options, knownEras: options.knownEras ?? deps.catalog.get(base.id)?.eras },
-        signal,
-      );
-    return {
-      ...deps,
-      open: roots === undefined ? open : openWithRoots(open, roots),
-      keeper: nothingKept,
-      lender: base,
-      ...(loginOf === undefined ? {} : { loginOf: async () => await loginOf(base.id) }),
-      onChange: () => undefined,
-    };
-  }
-
   function endWith(client: ConnectedClient): void {
     if (followed.has(client)) return;
     followed.add(client);
-    client.ended.addEventListener(
-      "abort",
-      () => {
-        for (const entry of entries.values()) if (entry.client === client) dismiss(entry, "client-gone");
-        for (const [id, ended] of usersOfEnded) if (ended.client === client) usersOfEnded.delete(id);
-      },
-      { once: true },
-    );
-  }
-
-  /** Those without a connection can be made again at any time: the one unused for longest gives way. */
-  function makeRoom(owner: PrincipalId, base: Instance): void {
-    const own = [...entries.values()].filter((entry) => entry.owner === owner);
-    const most = deps.limits().clientInstances;
-    if (own.length < most) return;
-    const [first, ...rest] = own.filter(({ client, calls }) => client === undefined && calls.size === 0);
-    if (first === undefined)
-      throw new GatewayError(
-        "CLIENT_INSTANCE_LIMIT",
-        `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
-      );
-    dismiss(
-      rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first),
-      "client-gone",
-    );
+    const dismissAll = (): void => {
+      for (const entry of entries.values()) if (entry.client === client) dismiss(entry, "client-gone");
+      endedUsers.forget(client);
+    };
+    client.ended.addEventListener("abort", dismissAll, { once: true });
   }
 
   function dismiss({ instance, client }: Entry, why: RemovalReason): void {
     entries.delete(instance.id);
-    if (instance.server.stateful && why !== "stopping" && client?.ended.aborted !== true)
-      keepUsers(instance, client, why);
-    const gone = instance.remove(why).finally(() => {
-      if (leaving.get(instance.id) === gone) leaving.delete(instance.id);
-    });
-    leaving.set(instance.id, gone);
-  }
-
-  function keepUsers({ id, users }: Instance, client: ConnectedClient | undefined, why: RemovalReason): void {
-    users.processEnded(why === "client-gone" ? "it was stopped while it was not used" : "its configuration changed");
-    usersOfEnded.set(id, { users, client });
-    const [oldest] = usersOfEnded.keys();
-    if (usersOfEnded.size > mostUsers && oldest !== undefined) usersOfEnded.delete(oldest);
+    endedUsers.keep(instance, client, why);
+    departures.dismiss(instance, why);
   }
 
   return {
@@ -175,11 +132,7 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     idFor: (base, client) => (client === undefined || base.server.scope !== "client" ? base.id : idOf(base, client.id)),
     get: (id) => entries.get(id)?.instance,
     baseOf: (id) => entries.get(id)?.base.id,
-    seenAs(id, client) {
-      const entry = entries.get(id);
-      if (entry === undefined) return id;
-      return entry.client !== undefined && entry.client === client ? entry.base.id : undefined;
-    },
+    seenAs: (id, client) => seenThrough(entries.get(id), id, client),
     *all() {
       for (const { instance } of entries.values()) yield instance;
     },
@@ -201,9 +154,49 @@ export function createClientInstances(deps: Omit<InstanceDeps, "onChange">): Cli
     },
     async [Symbol.asyncDispose]() {
       for (const entry of entries.values()) dismiss(entry, "stopping");
-      await Promise.all(leaving.values());
+      await departures.all();
     },
   };
+}
+
+/** Its lists, its logins and what its server was seen to speak are those of the base. */
+function depsFor(deps: FleetDeps, base: Instance, roots: RootsSource | undefined): InstanceDeps {
+  const { loginOf } = deps;
+  const open: InstanceDeps["open"] = async (server, _own, options, signal) =>
+    await deps.open(
+      server,
+      base.id,
+      { ...options, knownEras: options.knownEras ?? deps.catalog.get(base.id)?.eras },
+      signal,
+    );
+  return {
+    ...deps,
+    open: roots === undefined ? open : openWithRoots(open, roots),
+    keeper: nothingKept,
+    lender: base,
+    ...(loginOf === undefined ? {} : { loginOf: async () => await loginOf(base.id) }),
+    onChange: () => undefined,
+  };
+}
+
+function seenThrough(
+  entry: Entry | undefined,
+  id: InstanceId,
+  client: ConnectedClient | undefined,
+): InstanceId | undefined {
+  if (entry === undefined) return id;
+  return entry.client !== undefined && entry.client === client ? entry.base.id : undefined;
+}
+
+/** Those without a connection can be made again at any time: the one unused for longest gives way. */
+function leastNeeded(own: readonly Entry[], base: Instance): Entry {
+  const [first, ...rest] = own.filter(({ client, calls }) => client === undefined && calls.size === 0);
+  if (first === undefined)
+    throw new GatewayError(
+      "CLIENT_INSTANCE_LIMIT",
+      `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
+    );
+  return rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
 }
 
 const nothingKept: CatalogKeeper = Object.freeze({

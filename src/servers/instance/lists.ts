@@ -16,7 +16,13 @@ export interface ListLimits {
 }
 
 /** Tells of a list that was cut, once per list. */
-export type OnCut = (list: string, reason: string) => void;
+type OnCut = (list: string, reason: string) => void;
+
+export interface ListsOptions {
+  readonly transport: RawLists["transport"];
+  readonly limits: ListLimits;
+  readonly onCut: OnCut;
+}
 
 /**
  * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method not found"
@@ -24,9 +30,7 @@ export type OnCut = (list: string, reason: string) => void;
  */
 export async function fetchLists(
   connection: Connection,
-  transport: RawLists["transport"],
-  limits: ListLimits,
-  onCut: OnCut,
+  { transport, limits, onCut }: ListsOptions,
   signal: AbortSignal,
 ): Promise<RawLists> {
   const { peer } = connection;

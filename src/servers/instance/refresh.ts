@@ -71,7 +71,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
         items: deps.limits().listItems,
         timeoutMs: server.discoveryTimeoutMs,
       };
-      const lists = await fetchLists(connection, transport, limits, reportCut, signal);
+      const lists = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
       // Removed meanwhile: nothing of it may come back.
       signal.throwIfAborted();
       const { part, kinds } = putInForce(lists);

@@ -11,18 +11,22 @@ export type Renewal =
 
 /**
  * The refresh grant (RFC 6749, section 6; OAuth 2.1, section 4.3), written here and not taken from the SDK, because it runs inside the gateway:
- * one form post against 28 MB. `nowMs` is the wall clock before the request was sent. Rejects like {@link Outgoing}.
+ * one form post against 28 MB. `nowMs` is the wall clock before the request was sent. It is not cut short: what the
+ * authorization server sends must be kept. Rejects like {@link Outgoing}.
  */
 export async function renewTokens(
   credential: Credential,
   refreshToken: string,
   outgoing: Outgoing,
   nowMs: number,
-  signal: AbortSignal,
 ): Promise<Renewal> {
   const form = new URLSearchParams({ grant_type: "refresh_token", refresh_token: refreshToken });
   if (credential.resource !== undefined) form.set("resource", credential.resource);
-  const answer = await outgoing(credential.tokenEndpoint, clientRequest(credential, form), signal);
+  const answer = await outgoing(
+    credential.tokenEndpoint,
+    clientRequest(credential, form),
+    new AbortController().signal,
+  );
   const value = parseBody(answer);
   const tokens =
     answer.status >= 200 && answer.status < 300 && value !== undefined ? parseTokens(value, nowMs) : undefined;

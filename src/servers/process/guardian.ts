@@ -72,25 +72,12 @@ export function createGuardian(options: GuardianOptions): Guardian {
   let closed = false;
 
   async function start(): Promise<void> {
-    record ??= keepRecord();
+    record ??= keepRecord(options, gateway);
     const started = await openWatcher(options.environment);
     watcher = started;
     started.once("exit", () => onExit(started));
     started.stdin?.write(`${gateway}\n`);
     tell();
-  }
-
-  /** It is for the case that guardian and gateway are both killed: a full disk is no reason to start nothing. */
-  function keepRecord(): GatewayRecord | undefined {
-    try {
-      return options.recordDirectory === undefined ? undefined : recordGateway(options.recordDirectory, gateway);
-    } catch (error) {
-      options.log.warn(
-        { component: "guardian", error: String(error) },
-        "what runs cannot be recorded: if this gateway and its guardian are killed, the next one will not find its servers",
-      );
-      return undefined;
-    }
   }
 
   function ensure(): Promise<void> {
@@ -158,6 +145,19 @@ export function createGuardian(options: GuardianOptions): Guardian {
       record = undefined;
     },
   };
+}
+
+/** It is for the case that guardian and gateway are both killed: a full disk is no reason to start nothing. */
+function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayMark): GatewayRecord | undefined {
+  try {
+    return recordDirectory === undefined ? undefined : recordGateway(recordDirectory, gateway);
+  } catch (error) {
+    log.warn(
+      { component: "guardian", error: String(error) },
+      "what runs cannot be recorded: if this gateway and its guardian are killed, the next one will not find its servers",
+    );
+    return undefined;
+  }
 }
 
 /** Somebody who kills guardians again and again wants them dead. */

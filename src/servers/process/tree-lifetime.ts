@@ -3,7 +3,7 @@ import { findFamily, killFamily, signalGroup, signalProcess, type FamilyTraits }
 import type { Guardian } from "./guardian.ts";
 import type { TreeMark } from "./marker.ts";
 import { createDescendants } from "./descendants.ts";
-import { createPatience } from "./patience.ts";
+import { createPatience, type Patience } from "./patience.ts";
 import { readResidentBytes, readStartTime, readWork, type ProcessRow, type ProcessWork } from "./process-table.ts";
 import { killWindowsTree } from "./windows.ts";
 
@@ -92,12 +92,8 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     });
   });
 
-  function except(): readonly number[] {
-    return guardian.pid === undefined ? [] : [guardian.pid];
-  }
-
   async function members(): Promise<readonly ProcessRow[]> {
-    return findFamily(await guardian.table.read(), traits, except());
+    return findFamily(await guardian.table.read(), traits, exceptOf(guardian));
   }
 
   /** What is left after the founder has left as it was asked to: it got SIGTERM too, and has time until the deadline. */
@@ -109,21 +105,8 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
   }
 
   function endAll(): Promise<readonly number[]> {
-    ending ??= killAll();
+    ending ??= killTree({ pid, traits, guardian, streams, hasExited: () => hasExited });
     return ending;
-  }
-
-  /** Resolves to the pids that could not be killed. */
-  async function killAll(): Promise<readonly number[]> {
-    const founded = !hasExited;
-    if (process.platform === "win32") await killWindowsTree(pid);
-    // Stopped first, as in killFamily: a killed parent would be one trace less.
-    else if (founded) signalGroup(pid, process.platform === "linux" ? "SIGSTOP" : "SIGKILL");
-    const stubborn = await killFamily(guardian.table, traits, except());
-    if (founded && !hasExited) signalGroup(pid, "SIGKILL");
-    // Only somebody whom we may not kill can still hold these; nobody shall wait for him.
-    if (stubborn.length > 0) for (const stream of Object.values(streams)) stream.destroy();
-    return stubborn;
   }
 
   /** Says nothing to a tree that is being killed: SIGCONT would set free what is held for that. */
@@ -135,26 +118,16 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     for (const row of others) for (const signal of signals) signalProcess(row.pid, signal);
   }
 
-  async function askToEnd({ timeoutMs, asksTwice = false }: StopOptions): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
+  function endInput(): void {
     // Before it ends: its children would be nobody's then.
     if (!hasExited) descendants.look();
     streams.stdin.end();
-    await patience.wait(exited, Math.min(endOfInputGraceMs, timeoutMs));
-    // A stopped process would keep SIGTERM for later: SIGCONT lets it hear (fault 80).
-    await askAll(["SIGTERM", "SIGCONT"]);
-    if (asksTwice) {
-      await patience.wait(gone, timeoutMs / 2);
-      await askAll(["SIGTERM"]);
-    }
-    await patience.wait(gone, deadline - performance.now());
-    patience.end();
   }
 
   return {
     gone,
     stop(options, signal) {
-      stopping ??= askToEnd(options);
+      stopping ??= askToEnd(options, { patience, exited, gone, endInput, askAll });
       const hurry = () => patience.end();
       if (signal.aborted) hurry();
       signal.addEventListener("abort", hurry, { once: true });
@@ -177,8 +150,55 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
   };
 }
 
+interface Doomed extends Pick<TreeParts, "pid" | "guardian" | "streams"> {
+  readonly traits: FamilyTraits;
+  /** From then on the founder's number may belong to somebody else. */
+  readonly hasExited: () => boolean;
+}
+
+/** Resolves to the pids that could not be killed. */
+async function killTree({ pid, traits, guardian, streams, hasExited }: Doomed): Promise<readonly number[]> {
+  const founded = !hasExited();
+  if (process.platform === "win32") await killWindowsTree(pid);
+  // Stopped first, as in killFamily: a killed parent would be one trace less.
+  else if (founded) signalGroup(pid, process.platform === "linux" ? "SIGSTOP" : "SIGKILL");
+  const stubborn = await killFamily(guardian.table, traits, exceptOf(guardian));
+  if (founded && !hasExited()) signalGroup(pid, "SIGKILL");
+  // Only somebody whom we may not kill can still hold these; nobody shall wait for him.
+  if (stubborn.length > 0) for (const stream of Object.values(streams)) stream.destroy();
+  return stubborn;
+}
+
+/** What a tree is asked with. */
+interface Asking {
+  readonly patience: Patience;
+  readonly exited: Promise<Exit>;
+  readonly gone: Promise<void>;
+  readonly endInput: () => void;
+  readonly askAll: (signals: readonly NodeJS.Signals[]) => Promise<void>;
+}
+
+async function askToEnd({ timeoutMs, asksTwice = false }: StopOptions, asking: Asking): Promise<void> {
+  const { patience, exited, gone, endInput, askAll } = asking;
+  const deadline = performance.now() + timeoutMs;
+  endInput();
+  await patience.wait(exited, Math.min(endOfInputGraceMs, timeoutMs));
+  // A stopped process would keep SIGTERM for later: SIGCONT lets it hear (fault 80).
+  await askAll(["SIGTERM", "SIGCONT"]);
+  if (asksTwice) {
+    await patience.wait(gone, timeoutMs / 2);
+    await askAll(["SIGTERM"]);
+  }
+  await patience.wait(gone, deadline - performance.now());
+  patience.end();
+}
+
 /** A server that ends when its input does shall end by itself, without a signal in the middle of its last write. */
 const endOfInputGraceMs = 250;
+
+function exceptOf({ pid }: TreeParts["guardian"]): readonly number[] {
+  return pid === undefined ? [] : [pid];
+}
 
 function isEmpty(rows: readonly ProcessRow[]): boolean {
   return rows.length === 0;

@@ -4,13 +4,13 @@ import type { ConnectionEvents } from "../connection.ts";
 import { encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
 import { withFiniteTimeouts, type Channel } from "../streamable/channel.ts";
 import { withPath } from "../streamable/server-address.ts";
-import type { HttpExchange, HttpExchangeSink } from "../streamable/http-exchange.ts";
-import { exchangeOnce } from "../streamable/exchange-once.ts";
+import type { HttpExchangeSink } from "../streamable/http-exchange.ts";
 import type { Lifetime } from "../streamable/lifetime.ts";
-import { failureOfRefusal, rpcErrorOf } from "../streamable/refusal.ts";
+import { failureOfRefusal } from "../streamable/refusal.ts";
 import type { Wire } from "../streamable/wire.ts";
 import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../request-table.ts";
+import { createSsePosts } from "./sse-posts.ts";
 
 export interface SseOptions {
   readonly server: string;
@@ -29,18 +29,7 @@ export interface SseChannel extends Channel {
 /** Opens the GET stream; resolves when the server has named where to POST. */
 export function openSseChannel(options: SseOptions, signal: AbortSignal): Promise<SseChannel> {
   const { wire, events, server, lifetime } = options;
-  const postHeaders = [
-    "content-type",
-    "application/json",
-    "accept",
-    "application/json",
-    "accept-encoding",
-    "identity",
-    ...wire.endpoint.headers,
-  ];
   const streamHeaders = ["accept", "text/event-stream", "accept-encoding", "identity", ...wire.endpoint.headers];
-  const posts = new Map<number, HttpExchange>();
-  let path: string | undefined;
   let dialect: Dialect | undefined;
 
   const table = createRequestTable({
@@ -49,48 +38,28 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     roots: wire.roots,
     questionsAllowed: () => true,
     send(text, reason, id) {
-      if (reason === "cancel" && id !== undefined) posts.get(id)?.abort();
-      post(text).catch((error: unknown) => {
+      if (reason === "cancel" && id !== undefined) posts.abort(id);
+      posts.post(text).catch((error: unknown) => {
         if (!lifetime.signal.aborted)
           events.onOddity("notification-refused", error instanceof Error ? error.message : String(error));
       });
     },
   });
 
-  async function post(text: string): Promise<void> {
-    const outgoing = {
-      method: "POST",
-      headers: postHeaders,
-      body: text,
-      path: path as string,
-    } as const;
-    const outcome = await exchangeOnce(wire, outgoing, {
-      signal: lifetime.signal,
-      timeoutMs: wire.tuning.postTimeoutMs,
-      isNotice: true,
-    });
-    if (outcome.kind === "refused") throw failureOfRefusal(server, outcome.refusal);
-  }
+  const posts = createSsePosts(options, table);
 
   function request(wanted: Parameters<Channel["request"]>[0]): ReturnType<Channel["request"]> {
     if (lifetime.ending !== undefined)
       return Promise.reject(new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
     const finite = withFiniteTimeouts(wanted);
     return table.open(finite, (id) => {
-      const body = encodeRequest(id, finite, dialect as Dialect);
-      const sink = createPostSink(options, table, id, finite.onSent, () => {
-        posts.delete(id);
-        exchange.expectEnd();
-      });
-      const exchange = wire.exchange({ method: "POST", headers: postHeaders, body, path: path as string }, sink);
-      posts.set(id, exchange);
-      exchange.start();
+      posts.send(id, encodeRequest(id, finite, dialect as Dialect), finite.onSent);
     });
   }
 
   const channel: SseChannel = {
     request,
-    post,
+    post: posts.post,
     setDialect(given) {
       dialect = given;
     },
@@ -120,9 +89,9 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
       onHead: () => undefined,
       onMessage(message, type) {
         if (type === "message") table.receive(readInbound(message, wire.limits.depth));
-        if (type !== "endpoint" || path !== undefined) return;
+        if (type !== "endpoint" || posts.hasPath) return;
         try {
-          path = withPath(wire.endpoint, message.toString("utf8")).path;
+          posts.setPath(withPath(wire.endpoint, message.toString("utf8")).path);
         } catch (error) {
           end(error as GatewayError);
           return;
@@ -130,13 +99,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
         signal.removeEventListener("abort", onAbort);
         resolve(channel);
       },
-      onEnd(isEventStream) {
-        end(
-          isEventStream
-            ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream`)
-            : new GatewayError("UPSTREAM_HTTP", `${server} answered GET with something that is no event stream`),
-        );
-      },
+      onEnd: (isEventStream) => end(endedBy(server, isEventStream)),
       onRefused: (refusal) => end(failureOfRefusal(server, refusal)),
       onFailed: end,
     };
@@ -150,34 +113,8 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
   });
 }
 
-/** The POST of a request is only a receipt: the answer comes on the stream. What comes of it after its head does not matter. */
-function createPostSink(
-  { server, wire }: SseOptions,
-  table: ReturnType<typeof createRequestTable>,
-  id: number,
-  onSent: (() => void) | undefined,
-  leave: () => void,
-): HttpExchangeSink {
-  let isTaken = false;
-  return {
-    onSent: () => onSent?.(),
-    onHead() {
-      isTaken = true;
-      leave();
-    },
-    onMessage: () => undefined,
-    onEnd: leave,
-    onRefused(refusal) {
-      leave();
-      const failure = failureOfRefusal(server, refusal);
-      const error = failure.code === "SERVER_NEEDS_LOGIN" ? undefined : rpcErrorOf(refusal.body, wire.limits.depth);
-      if (error === undefined) table.fail(id, failure);
-      else table.receive({ kind: "error", id, error: error.bytes });
-    },
-    onFailed(error) {
-      leave();
-      if (isTaken) return;
-      table.fail(id, error);
-    },
-  };
+function endedBy(server: string, isEventStream: boolean): GatewayError {
+  return isEventStream
+    ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream`)
+    : new GatewayError("UPSTREAM_HTTP", `${server} answered GET with something that is no event stream`);
 }

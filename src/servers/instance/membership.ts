@@ -1,0 +1,57 @@
+import type { ServerConfig } from "../../config/config.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import { createInstance } from "./create-instance.ts";
+import { createDepartures } from "./departures.ts";
+import type { Instance } from "./instance.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import { configuredRoots, openWithRoots } from "./roots-source.ts";
+import type { RemovalReason } from "./state.ts";
+import type { Users } from "./users.ts";
+import type { Wanted } from "./wanted.ts";
+
+/** Which instances there are, but for those of single clients. */
+export interface Membership {
+  readonly instances: ReadonlyMap<InstanceId, Instance>;
+  /** Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it all the same. */
+  add(wanted: Wanted): Promise<void>;
+  dismiss(instance: Instance, why: RemovalReason): void;
+  /** Settles when all that were dismissed are gone. */
+  gone(): Promise<unknown>;
+}
+
+/** `onAdded` is called for every new instance, `onChange` after every change of one's state. */
+export function createMembership(
+  deps: Omit<InstanceDeps, "onChange">,
+  onAdded: () => void,
+  onChange: () => void,
+): Membership {
+  const instances = new Map<InstanceId, Instance>();
+  const departures = createDepartures();
+  /** Of every instance that is configured: a changed one is a new instance with the same users. */
+  const users = new Map<InstanceId, Users>();
+  return {
+    instances,
+    async add({ id, owner, server, missing }) {
+      const open = server.roots === undefined ? deps.open : openWithRoots(deps.open, configuredRoots(server.roots));
+      const instance = createInstance(
+        { id, owner, server, missing, after: departures.of(id), users: users.get(id) },
+        { ...deps, open, onChange },
+      );
+      instances.set(id, instance);
+      users.set(id, instance.users);
+      onAdded();
+      instance.adopt(await deps.keeper.load(id));
+    },
+    dismiss(instance, why) {
+      instances.delete(instance.id);
+      if (why !== "reconfigured") users.delete(instance.id);
+      departures.dismiss(instance, why);
+    },
+    gone: departures.all,
+  };
+}
+
+/** A shared instance is named like its server. */
+export function sharedId(server: ServerConfig): InstanceId {
+  return server.slug as string as InstanceId;
+}

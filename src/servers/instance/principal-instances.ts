@@ -1,0 +1,67 @@
+import type { ServerConfig } from "../../config/config.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { createAdoptions } from "./adoptions.ts";
+import type { Instance } from "./instance.ts";
+import { sharedId, type Membership } from "./membership.ts";
+import { wantedFor, type Owners } from "./wanted.ts";
+
+/** Which instances each principal has: those of all, and their own, which are made at their first request. */
+export interface PrincipalInstances {
+  of(principal: Principal): readonly Instance[];
+  /** Settles when what is kept on disk of the principal's own instances is known. Undefined when there is nothing to wait for. */
+  adopting(principal: Principal): Promise<void> | undefined;
+  /** Hashes of the tokens that the owner of a personal instance had when those were looked at last. */
+  credentialsBefore(owner: PrincipalId | null): readonly string[];
+  /** Looks at those of all owners again; whoever is no longer there is forgotten. */
+  noteCredentials(): void;
+  /** There are others now. */
+  forget(): void;
+}
+
+export function createPrincipalInstances(
+  members: Pick<Membership, "instances" | "add">,
+  servers: () => readonly ServerConfig[],
+  people: Owners,
+): PrincipalInstances {
+  const credentials = new Map<PrincipalId, readonly string[]>();
+  const known = new Map<string, readonly Instance[]>();
+  const adoptions = createAdoptions();
+
+  function of(principal: Principal): readonly Instance[] {
+    const before = known.get(principal.id);
+    if (before !== undefined) return before;
+    const own = servers().flatMap((server) =>
+      server.scope === "shared" ? (members.instances.get(sharedId(server)) ?? []) : ownInstance(principal, server),
+    );
+    known.set(principal.id, own);
+    return own;
+  }
+
+  function ownInstance(principal: Principal, template: ServerConfig): readonly Instance[] {
+    const wanted = wantedFor({ owner: principal.id, server: template, id: undefined }, servers(), people);
+    // Somebody who was removed while a request of theirs was on its way.
+    if (wanted === undefined) return [];
+    if (!credentials.has(principal.id)) noteOf(principal.id);
+    if (!members.instances.has(wanted.id)) adoptions.note(principal.id, members.add(wanted));
+    return [members.instances.get(wanted.id) as Instance];
+  }
+
+  function noteOf(owner: PrincipalId): void {
+    if (people.byId(owner) === undefined) credentials.delete(owner);
+    else credentials.set(owner, people.credentialsOf(owner));
+  }
+
+  return {
+    of,
+    adopting(principal) {
+      of(principal);
+      return adoptions.of(principal.id);
+    },
+    credentialsBefore: (owner) => (owner === null ? undefined : credentials.get(owner)) ?? [],
+    noteCredentials() {
+      for (const owner of credentials.keys()) noteOf(owner);
+    },
+    forget: () => known.clear(),
+  };
+}

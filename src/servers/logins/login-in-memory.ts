@@ -1,0 +1,103 @@
+import type { Log } from "../../kernel/log.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { toGatewayError } from "../../kernel/gateway-error.ts";
+import {
+  parseCredential,
+  serializeCredential,
+  type Credential,
+  type CredentialStore,
+  type KeptCredential,
+} from "./credential.ts";
+
+/** One instance's login as it was read last, and the header that is made of it. */
+export interface LoginInMemory {
+  readonly credential: Credential | undefined;
+  readonly header: Readonly<Record<string, string>> | undefined;
+  /** Why what is kept cannot be used. */
+  readonly problem: string | undefined;
+  /** Monotonic ms of the last look at what is kept. */
+  readonly checkedMs: number;
+  /** Reads it again where it is another than before. */
+  reload(): Promise<void>;
+  /** Writes it, and uses it even where it cannot be written. */
+  keep(next: Credential): Promise<void>;
+}
+
+export interface LoginInMemoryDeps {
+  readonly store: CredentialStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Gets every token that is used. */
+  readonly secrets: Set<string>;
+}
+
+export function createLoginInMemory(instance: string, deps: LoginInMemoryDeps): LoginInMemory {
+  const { store, clock, log } = deps;
+  let credential: Credential | undefined;
+  let header: Readonly<Record<string, string>> | undefined;
+  let problem: string | undefined;
+  let revision: string | undefined;
+  let checkedMs = Number.NEGATIVE_INFINITY;
+
+  function take(next: Credential | undefined): void {
+    credential = next;
+    header = next === undefined ? undefined : Object.freeze({ authorization: `Bearer ${next.tokens.access}` });
+    if (next === undefined) return;
+    for (const secret of [next.tokens.access, next.tokens.refresh, next.client.secret])
+      if (secret !== undefined) deps.secrets.add(secret);
+    // Tokens of long ago have expired: the oldest are forgotten first.
+    for (const oldest of deps.secrets) if (deps.secrets.size > mostSecrets) deps.secrets.delete(oldest);
+  }
+
+  async function readKept(): Promise<KeptCredential> {
+    try {
+      return await store.read(instance);
+    } catch (error) {
+      return { kind: "unreadable", reason: toGatewayError(error).message };
+    }
+  }
+
+  return {
+    get credential() {
+      return credential;
+    },
+    get header() {
+      return header;
+    },
+    get problem() {
+      return problem;
+    },
+    get checkedMs() {
+      return checkedMs;
+    },
+    async reload() {
+      checkedMs = clock.monotonic();
+      const found = await store.revision(instance);
+      if (found === revision) return;
+      const kept = await readKept();
+      const next = kept.kind === "text" ? parseCredential(kept.text) : undefined;
+      revision = found;
+      problem = problemOf(kept, next);
+      if (problem !== undefined)
+        log.warn({ component: "oauth", instance }, `the login of ${instance} cannot be used: ${problem}`);
+      take(next);
+    },
+    async keep(next) {
+      try {
+        await store.write(instance, serializeCredential(next));
+        revision = await store.revision(instance);
+      } catch (error) {
+        // Used all the same: the old tokens are gone, and as long as this process lives nobody has to log in again.
+        log.error({ component: "oauth", instance, err: error }, `the renewed login of ${instance} cannot be kept`);
+      }
+      take(next);
+    },
+  };
+}
+
+function problemOf(kept: KeptCredential, read: Credential | undefined): string | undefined {
+  if (kept.kind === "unreadable") return kept.reason;
+  return kept.kind === "text" && read === undefined ? "its file is of another version of toolyard" : undefined;
+}
+
+const mostSecrets = 1_000;

@@ -1,0 +1,71 @@
+import type { StdioTransport } from "../../../config/config.ts";
+import { scanElements } from "../../../wire/json/json-scan.ts";
+import { largeBytes } from "../../../wire/json/large-buffers.ts";
+import type { ConnectOptions } from "../connect.ts";
+import { readInbound } from "../../../wire/mcp/server-message.ts";
+import { createLineSplitter } from "../line-splitter.ts";
+import type { RequestTable } from "../request-table.ts";
+import type { ServerProcess } from "./server-process.ts";
+import { createStrayFlow } from "./stray-flow.ts";
+
+/** Who hears of what a process writes to stdout. */
+export interface OutputListener {
+  readonly table: RequestTable;
+  /** A line came. */
+  readonly onHeard: () => void;
+  /** Nothing that could be read will come any more. */
+  readonly onEnd: (reason: string) => void;
+}
+
+/** Gives every line of stdout to the table. `mayTell`: whether one more stray message may be spoken of now. */
+export function readOutput(
+  options: ConnectOptions<StdioTransport>,
+  child: Pick<ServerProcess, "stdout">,
+  { table, onHeard, onEnd }: OutputListener,
+): { readonly mayTell: () => boolean } {
+  const { limits, memory, events, server } = options;
+  const strays = createStrayFlow(child.stdout);
+  const splitter = createLineSplitter(
+    limits.messageBytes,
+    (line) => {
+      onHeard();
+      if (line[0] === openBracket) {
+        receiveBatch(line);
+        return;
+      }
+      if (line.length >= largeBytes) memory.adopt(line);
+      const message = readInbound(line, limits.depth);
+      if (message.kind !== "invalid" || message.id !== undefined || strays.mayTell()) table.receive(message);
+    },
+    () => onEnd(`${server} sent a line longer than ${limits.messageBytes} bytes`),
+    memory,
+  );
+
+  /** Servers of revision 2025-03-26 may answer several requests in one array. */
+  function receiveBatch(line: Buffer): void {
+    try {
+      const items = scanElements(line, 0, line.length, limits.depth, mostBatched).slice(0, mostBatched);
+      for (const { start, end } of items) table.receive(readInbound(line.subarray(start, end), limits.depth));
+    } catch {
+      events.onOddity("not-json", "an array that is no JSON");
+    }
+  }
+
+  child.stdout.on("data", (chunk: Buffer) => {
+    const waiting = table.size;
+    const lines = splitter(chunk);
+    strays.note(lines - (waiting - table.size));
+  });
+  child.stdout.on("error", () => undefined);
+  child.stdout.on("end", () => {
+    // A server that closes stdout and lives on can never answer again: it counts as dead (fault 83). One that is
+    // exiting says how in the next moment, which is the better reason.
+    setTimeout(() => onEnd(`${server} closed its output`), outputGraceMs).unref();
+  });
+  return { mayTell: () => strays.mayTell() };
+}
+
+const outputGraceMs = 50;
+const openBracket = 0x5b;
+/** Most messages taken from one array. */
+const mostBatched = 100;

@@ -1,0 +1,115 @@
+import type { Era } from "../../../kernel/call-context.ts";
+import { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { ConnectionEvents, Peer } from "../connection.ts";
+import type { GatewayIdentity } from "../encode.ts";
+import type { Channel } from "./channel.ts";
+import { createLegacyChannel, type LegacyChannel } from "./legacy-channel.ts";
+import { openLegacySession, type LegacySession } from "./legacy-session.ts";
+import type { Lifetime } from "./lifetime.ts";
+import { createModernChannel } from "./modern-channel.ts";
+import { discover, type Verdict } from "./negotiate.ts";
+import type { Wire } from "./wire.ts";
+
+export interface HttpConnectionOptions {
+  readonly server: string;
+  readonly identity: GatewayIdentity;
+  readonly events: ConnectionEvents;
+  readonly wire: Wire;
+  readonly lifetime: Lifetime;
+  readonly verdict: Exclude<Verdict, { kind: "neither" }>;
+}
+
+/** What the server was seen to be, and a channel for each era that it speaks. */
+export interface EraChannels {
+  readonly peer: Peer;
+  readonly modern: Channel | undefined;
+  readonly legacy: LegacyChannel | undefined;
+  /** The session of a server that is (also) legacy, made once; undefined when it has none. */
+  openLegacy(): Promise<LegacyChannel | undefined>;
+}
+
+export function createEraChannels(options: HttpConnectionOptions): EraChannels {
+  const { wire, lifetime, verdict, events, identity, server } = options;
+  let modern: Channel | undefined;
+  let legacy: LegacyChannel | undefined;
+  let peer: Peer;
+  let opening: Promise<LegacyChannel | undefined> | undefined;
+  let reconsidering: Promise<Channel | undefined> | undefined;
+
+  if (verdict.kind === "modern") {
+    peer = verdict.peer;
+    modern = createModernChannel({
+      wire,
+      identity,
+      events,
+      reconsider: () => (reconsidering ??= reconsider()),
+    });
+  } else {
+    peer = verdict.session.peer;
+    legacy = startLegacy(verdict.session);
+  }
+
+  function startLegacy(session: LegacySession): LegacyChannel {
+    const onLost = (reason: string) => lifetime.end({ kind: "lost", reason: `${server}: ${reason}` });
+    return createLegacyChannel({
+      wire,
+      identity,
+      events,
+      session,
+      signal: lifetime.signal,
+      onLost,
+    });
+  }
+
+  /** The session of a server that is (also) legacy, made once; undefined when it has none. */
+  function openLegacy(): Promise<LegacyChannel | undefined> {
+    opening ??= tryLegacy().catch((error: unknown) => {
+      // Not reached: the next legacy request tries again.
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  async function tryLegacy(): Promise<LegacyChannel | undefined> {
+    try {
+      const answer = await openLegacySession(wire, identity, lifetime.signal);
+      if (answer.kind === "refused") return undefined;
+      legacy = startLegacy(answer.session);
+      peer = { ...peer, eras: withEra(peer.eras, "legacy") };
+      return legacy;
+    } catch (error) {
+      // A modern server may do anything to an initialize, also nothing.
+      if (error instanceof GatewayError && (error.code === "UPSTREAM_TIMEOUT" || error.code === "UPSTREAM_PROTOCOL"))
+        return undefined;
+      throw error;
+    }
+  }
+
+  /** Once per connection: a server that answers like a legacy one is asked again what it is. */
+  async function reconsider(): Promise<Channel | undefined> {
+    if ((await discover(wire, identity, lifetime.signal)) !== undefined) return undefined;
+    const channel = await openLegacy();
+    if (channel === undefined) return undefined;
+    modern = undefined;
+    peer = { ...peer, era: "legacy", eras: ["legacy"] };
+    return channel;
+  }
+
+  return {
+    get peer() {
+      return peer;
+    },
+    get modern() {
+      return modern;
+    },
+    get legacy() {
+      return legacy;
+    },
+    openLegacy,
+  };
+}
+
+function withEra(eras: readonly Era[], era: Era): readonly Era[] {
+  return eras.includes(era) ? eras : [...eras, era];
+}
