@@ -1,13 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { requireBuild } from "../kernel/build-id.ts";
-import type { LateModule } from "../kernel/late-module.ts";
+import type { LateCheck, LateModule } from "../kernel/late-module.ts";
 import { storeBackend } from "./store-backend.ts";
-
-/** What the worker is given. */
-export interface LateCheck {
-  readonly what: LateModule;
-  readonly buildId: string;
-}
 
 // The entry of a worker thread that loads what the gateway wants to load, before the gateway does: Node remembers an import that failed for
 // as long as the thread lives. It ends without an error when everything is there.

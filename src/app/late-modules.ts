@@ -6,9 +6,8 @@ import type { Log } from "../kernel/log.ts";
 import { buildId } from "../kernel/build-id.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import { isLoadFailure, type LateModule, type LoadLate } from "../kernel/late-module.ts";
+import { isLoadFailure, type LateCheck, type LateModule, type LoadLate } from "../kernel/late-module.ts";
 import { workerUrl } from "../kernel/worker-file.ts";
-import type { LateCheck } from "./late-check-worker.ts";
 
 /** Loading what is needed late, in an installation that may be replaced meanwhile (`npm ci`, a build, an update). */
 export interface LateModules {

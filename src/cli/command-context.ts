@@ -9,9 +9,7 @@ import { openDirectory } from "../app/data-directory.ts";
 import { openStore } from "../app/store-backend.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
-import { textOption } from "./options.ts";
-
-export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
+import { textOption, type GivenFlags } from "./options.ts";
 
 /** What a command is given: its flags, and where it runs. */
 export interface CommandContext {

@@ -6,7 +6,8 @@ import type { FailureCode } from "../kernel/failures.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
-import { commonOptions, type CommandContext, type GivenFlags } from "./command-context.ts";
+import { commonOptions, type CommandContext } from "./command-context.ts";
+import type { GivenFlags } from "./options.ts";
 import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */

@@ -1,7 +1,12 @@
 import { toBoolean, toFilled, type GivenText } from "../config/given.ts";
-import type { CommandContext } from "./command-context.ts";
 
-type Given = Pick<CommandContext, "flags" | "env">;
+export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** What a command is given: flags, and the variables that stand for them. */
+interface Given {
+  readonly flags: GivenFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** An option as it was typed, or as its variable has it: `--data-dir` is TOOLYARD_DATA_DIR. An empty variable counts as unset. */
 export function givenOption({ flags, env }: Given, option: string): GivenText | undefined {

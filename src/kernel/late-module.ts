@@ -22,3 +22,9 @@ const codes: ReadonlySet<unknown> = new Set([
 export function isLoadFailure(error: unknown): boolean {
   return error instanceof SyntaxError || (error instanceof Error && "code" in error && codes.has(error.code));
 }
+
+/** What the thread is given that looks whether a part can be loaded. */
+export interface LateCheck {
+  readonly what: LateModule;
+  readonly buildId: string;
+}
