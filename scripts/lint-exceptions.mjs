@@ -1,0 +1,46 @@
+// The files of src/ that are longer than the limits below, or have functions that are, each with its reason. The list may only shrink:
+// test/lint/limits.test.ts fails for a file that does not need its place here any more.
+
+/** Blank lines and comments do not count. */
+export const sizeRules = {
+  "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
+  "max-lines-per-function": ["error", { max: 80, skipBlankLines: true, skipComments: true }],
+  "max-params": ["error", { max: 4 }],
+};
+
+const table = "a table: one row after the other";
+const hot = "called for every byte or message: an object for its arguments would cost more than it explains";
+const uncut = "several pieces of state in one closure, not divided yet";
+const uncutParameters = "parameters that belong together have no name yet";
+
+/** @type {Readonly<Record<string, string>>} */
+export const sizeExceptions = {
+  "app/gateway.ts": "builds all parts in their order, and has not been divided by wing yet",
+  "app/mcp-front.ts": "builds all parts of front/mcp in their order",
+  "app/owner.ts": uncut,
+  "config/defaults.ts": table,
+  "engine/calls/relay.ts": uncut,
+  "engine/calls/routing.ts": uncut,
+  "front/http/http-server.ts": uncut,
+  "front/mcp/conversation.ts": uncut,
+  "front/mcp/dispatch.ts": uncut,
+  "front/mcp/http-run.ts": uncutParameters,
+  "front/mcp/http.ts": uncut,
+  "front/mcp/legacy.ts": uncut,
+  "front/mcp/listen.ts": uncut,
+  "front/mcp/message.ts": hot,
+  "front/mcp/replies.ts": uncutParameters,
+  "front/mcp/request-context.ts": hot,
+  "front/mcp/result-text.ts": hot,
+  "front/mcp/session.ts": uncut,
+  "front/mcp/sse-stream.ts": uncut,
+  "front/mcp/sse.ts": uncut,
+  "front/mcp/stdio.ts": uncut,
+  "front/rest/execute-handler.ts": uncut,
+  "front/rest/execute.ts": uncutParameters,
+  "kernel/failures.ts": table,
+  "records/event-meters.ts": table,
+  "wire/http/socket-pool.ts": uncut,
+  "wire/json/json-scan.ts": hot,
+  "wire/sse/event-stream.ts": uncut,
+};
