@@ -1,4 +1,4 @@
-import type { Gate } from "./stages.ts";
+import type { Gate } from "./gate.ts";
 
 /**
  * Where a person is asked for a yes: after policy, so that nobody is asked for what is forbidden anyway, and before the record begins, so that

@@ -2,7 +2,7 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { mayUse } from "../policy/tool-rules.ts";
-import type { Gate } from "./stages.ts";
+import type { Gate } from "./gate.ts";
 
 /** Refuses a call that the configuration does not allow: with POLICY_DENIED, before anything of it is done. */
 export function createPolicyStage(instanceOf: (id: InstanceId) => Instance | undefined): Gate {

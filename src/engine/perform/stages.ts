@@ -2,15 +2,13 @@ import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { ApprovalStage } from "./approval.ts";
+import type { Gate } from "./gate.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RecordEndStage } from "./record-end.ts";
 import type { RecordStartStage } from "./record-start.ts";
 import type { ResultBudgetStage } from "./result-budget.ts";
 import type { RunStage } from "./run.ts";
 import type { Work } from "./work.ts";
-
-/** A stage before the run. It lets an intent pass by returning nothing, or a promise of nothing, and stops it by failing. */
-export type Gate = (intent: Intent, work: Work) => Promise<void> | undefined;
 
 /** The stages in the order in which an intent passes them. One that is absent is off, and costs nothing. */
 export interface Stages {
