@@ -1,3 +1,4 @@
+import { openBracket } from "../../../wire/json/characters.ts";
 import type { StdioTransport } from "../../../config/config.ts";
 import { scanElements } from "../../../wire/json/json-scan.ts";
 import { largeBytes } from "../../../wire/json/large-buffers.ts";
@@ -66,6 +67,6 @@ export function readOutput(
 }
 
 const outputGraceMs = 50;
-const openBracket = 0x5b;
+
 /** Most messages taken from one array. */
 const mostBatched = 100;
