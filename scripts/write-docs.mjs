@@ -4,7 +4,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { faultGroups } from "../test/faults/faults.mjs";
 import { sections } from "../test/protocol/requirements.mjs";
+import { cliPage } from "./docs/cli-page.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
+import { configurationPage } from "./docs/configuration-page.mjs";
+import { configurationSchema } from "./docs/configuration-schema.mjs";
 import { wings } from "./house.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
@@ -32,7 +35,7 @@ export async function writeDocs() {
   );
   const { failures } = await bundledTable("src/kernel/failures.ts");
   const { statefulServers } = await bundledTable("src/config/stateful-servers.ts");
-  const { serverTimes } = await bundledTable("src/config/defaults.ts");
+  const { serverTimes } = await bundledTable("src/config/instance-rows.ts");
   writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
   const titles = testTitles(fileURLToPath(root));
   writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, titles)));
@@ -42,11 +45,17 @@ export async function writeDocs() {
   writeFileSync(
     new URL("docs/stateful-servers.md", root),
     statefulPage(statefulServers, {
-      idleTimeoutMs: idleTimeoutMs.value,
-      statefulIdleTimeoutMs: statefulIdleTimeoutMs.value,
+      idleTimeoutMs: idleTimeoutMs.fallback,
+      statefulIdleTimeoutMs: statefulIdleTimeoutMs.fallback,
     }),
   );
   const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
+  const settings = await bundledTable("src/config/settings-table.ts");
+  const fields = await bundledTable("src/config/server-fields.ts");
+  writeFileSync(new URL("docs/configuration.md", root), configurationPage(settings, fields));
+  const schema = configurationSchema(settings, fields);
+  writeFileSync(new URL("docs/toolyard.schema.json", root), `${JSON.stringify(schema, undefined, 2)}\n`);
+  writeFileSync(new URL("docs/cli.md", root), cliPage(await bundledTable("src/cli/commands.ts"), settings));
   const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
   writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));
 }
@@ -57,7 +66,10 @@ export async function writeDocs() {
  */
 export async function bundledTable(path) {
   const entryPoints = [fileURLToPath(new URL(path, root))];
-  const { outputFiles } = await build({ entryPoints, bundle: true, format: "esm", write: false });
+  // What is loaded late is no part of a table.
+  const external = ["./*-command.ts", "./*-commands.ts"];
+  const options = { bundle: true, platform: "node", format: "esm", write: false };
+  const { outputFiles } = await build({ entryPoints, external, ...options });
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 

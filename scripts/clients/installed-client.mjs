@@ -54,7 +54,7 @@ export async function runClient(command, { args, env, cwd, onOutput }) {
     });
   const stop = () => {
     try {
-      process.kill(-child.pid, "SIGKILL");
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
       // It has ended by itself, with everything that it started.
     }

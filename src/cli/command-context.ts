@@ -1,5 +1,4 @@
 import type { Config } from "../config/config.ts";
-import type { ConfigFlags } from "../config/given.ts";
 import type { HomeDirectories } from "../config/directories.ts";
 import { loadConfig } from "../config/load.ts";
 import { secretsOf } from "../config/secrets.ts";
@@ -21,40 +20,15 @@ export interface CommandContext {
   readonly version: string;
 }
 
-/** Flags of every command that reads the configuration. */
-export const commonOptions = {
-  config: { type: "string" },
-  "data-dir": { type: "string" },
-  exposure: { type: "string" },
-  "log-level": { type: "string" },
-} as const;
-
 /** `file` for who has found one already: another one that would be found before it by now is another configuration. */
 export async function readConfig(context: CommandContext, file?: string): Promise<Config> {
   return await loadConfig({
     file: file ?? textOption(context, "config"),
     cwd: context.cwd,
     env: context.env,
-    flags: toConfigFlags(context.flags),
+    flags: context.flags,
     homeDirectories: context.homeDirectories,
   });
-}
-
-function toConfigFlags(flags: GivenFlags): ConfigFlags {
-  const given: Record<string, string | boolean> = {};
-  for (const [flag, key] of [
-    ["host", "host"],
-    ["port", "port"],
-    ["public-url", "publicUrl"],
-    ["data-dir", "dataDir"],
-    ["exposure", "exposure"],
-    ["log-level", "logLevel"],
-    ["insecure", "insecure"],
-  ] as const) {
-    const value = flags[flag];
-    if (value !== undefined) given[key] = value;
-  }
-  return given as ConfigFlags;
 }
 
 export interface LogOptions {

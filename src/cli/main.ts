@@ -1,71 +1,18 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
-import { parseArgs, type ParseArgsConfig } from "node:util";
+import { parseArgs } from "node:util";
 import { homeDirectories } from "../config/directories.ts";
 import type { FailureCode } from "../kernel/failures.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
-import { commonOptions, type CommandContext } from "./command-context.ts";
+import { anyCommandOptions, commands, type Command, type Options } from "./commands.ts";
 import type { GivenFlags } from "./options.ts";
 import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
 const wrongUsage = 2;
 const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "ADDRESS_UNUSABLE"];
-
-interface Command {
-  /** How many words it takes beside its options. */
-  readonly words: 0 | 1;
-  readonly options: NonNullable<ParseArgsConfig["options"]>;
-  readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
-}
-
-const serveOptions = {
-  ...commonOptions,
-  host: { type: "string" },
-  port: { type: "string" },
-  "public-url": { type: "string" },
-  insecure: { type: "boolean" },
-  "idle-exit": { type: "string" },
-  "log-format": { type: "string" },
-  verbose: { type: "boolean" },
-} as const;
-
-/** Whose login at which server: what `login` and `logout` have in common. */
-const accountOptions = {
-  config: { type: "string" },
-  "data-dir": { type: "string" },
-  principal: { type: "string" },
-} as const;
-const loginOptions = {
-  ...accountOptions,
-  "no-browser": { type: "boolean" },
-  scope: { type: "string" },
-  "client-id": { type: "string" },
-  "client-metadata-url": { type: "string" },
-  "callback-port": { type: "string" },
-} as const;
-
-/** Every command, loaded when it is the one that was asked for. */
-const commands: Readonly<Record<string, Command>> = {
-  serve: { words: 0, options: serveOptions, load: async () => (await import("./serve-command.ts")).serve },
-  stdio: {
-    words: 0,
-    options: { ...commonOptions, "in-process": { type: "boolean" } },
-    load: async () => (await import("./stdio-command.ts")).stdio,
-  },
-  login: { words: 1, options: loginOptions, load: async () => (await import("./login-command.ts")).login },
-  logout: { words: 1, options: { ...accountOptions }, load: async () => (await import("./login-command.ts")).logout },
-  status: { words: 0, options: commonOptions, load: async () => (await import("./control-commands.ts")).status },
-  restart: { words: 1, options: commonOptions, load: async () => (await import("./control-commands.ts")).restart },
-  stop: { words: 0, options: commonOptions, load: async () => (await import("./control-commands.ts")).stop },
-  token: {
-    words: 1,
-    options: { principal: { type: "string" } },
-    load: async () => (await import("./token-command.ts")).token,
-  },
-};
 
 async function main(argv: readonly string[]): Promise<number> {
   const [first] = argv;
@@ -80,7 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     parsed = parseArgs({
       args: argv.slice(named === undefined ? 0 : 1),
-      options: { ...command.options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } },
+      options: parsedOptions(command.options),
       allowPositionals: true,
       strict: true,
     }) as never;
@@ -110,6 +57,20 @@ async function main(argv: readonly string[]): Promise<number> {
     homeDirectories: homeDirectories(process.env, process.platform, homedir()),
     version: packageVersion(),
   });
+}
+
+type ParsedOption = { readonly type: "string" | "boolean"; readonly short?: string };
+
+function parsedOptions(options: Options): Readonly<Record<string, ParsedOption>> {
+  const own = Object.entries(options).map(
+    ([name, { word }]) => [name, { type: word === undefined ? "boolean" : "string" }] as const,
+  );
+  const { help, version } = anyCommandOptions;
+  return {
+    ...Object.fromEntries(own),
+    help: { type: "boolean", short: help.short },
+    version: { type: "boolean", short: version.short },
+  };
 }
 
 ignoreBrokenPipes(process.stdout, process.stderr);

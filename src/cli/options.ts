@@ -1,4 +1,4 @@
-import { toBoolean, toFilled, type GivenText } from "../config/given.ts";
+import { givenVariable, toBoolean, toFilled, variableOf, type GivenText } from "../config/given.ts";
 
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -12,9 +12,7 @@ interface Given {
 export function givenOption({ flags, env }: Given, option: string): GivenText | undefined {
   const typed = flags[option];
   if (typeof typed === "string") return { name: `--${option}`, text: typed };
-  const name = `TOOLYARD_${option.toUpperCase().replaceAll("-", "_")}`;
-  const text = env[name];
-  return text === undefined || text === "" ? undefined : { name, text };
+  return givenVariable(variableOf(option), env);
 }
 
 /** Throws CONFIG_INVALID for one that is given empty. */

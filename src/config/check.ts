@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { NumberRow } from "./defaults.ts";
 import type { Document, Path } from "./document.ts";
 import { suggestion } from "./near-miss.ts";
 import { InvalidConfig } from "./problems.ts";
@@ -131,8 +130,8 @@ function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema |
   return (key) => (Object.hasOwn(entries, key) ? entries[key] : undefined);
 }
 
-/** A whole number in the range of its row. */
-export function numberOf(row: Pick<NumberRow, "min" | "max">): v.GenericSchema<number> {
+/** A whole number in a range. */
+export function numberOf(row: { readonly min: number; readonly max: number }): v.GenericSchema<number> {
   const range = `expected a whole number from ${row.min} to ${row.max}`;
   return v.pipe(v.number(), v.integer(range), v.minValue(row.min, range), v.maxValue(row.max, range));
 }

@@ -1,7 +1,10 @@
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
-import type { ExposureName } from "./exposures.ts";
 import type { ProcessKind, RemoteKind } from "./transports.ts";
+import type { instanceRows } from "./instance-rows.ts";
+import type { plainFields } from "./server-fields.ts";
+import type { Resolved } from "./setting-row.ts";
+import type { settingsTable } from "./settings-table.ts";
 
 /**
  * The one frozen configuration that everything is built from (docs/design.md, "Configuration"). Times in ms, sizes in
@@ -67,7 +70,8 @@ export interface TlsFiles {
 /** Whose an instance is: everybody's, one person's, or one connected client's. */
 export type Scope = "shared" | "user" | "client";
 
-export interface ServerConfig {
+/** Fields that an entry passes on as they are have their row in `plainFields`. */
+export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly slug: ServerSlug;
   /** The key as it stands in the file. */
   readonly key: string;
@@ -76,9 +80,6 @@ export interface ServerConfig {
   /** Why this server is not used, in one sentence; undefined when it is enabled. */
   readonly disabledReason: string | undefined;
   readonly namespace: string;
-  readonly category: string | undefined;
-  readonly icon: string | undefined;
-  readonly priority: "high" | "normal" | "low";
   readonly scope: Scope;
   /** `file:` URIs that a server which asks for roots is told, in place of any client's; undefined when the entry lists none. */
   readonly roots: readonly string[] | undefined;
@@ -92,11 +93,6 @@ export interface ServerConfig {
   readonly stateful: boolean;
   /** Its process is not stopped while a client that used it is connected. */
   readonly staysForClients: boolean;
-  readonly retry: boolean;
-  readonly strictResults: boolean;
-  /** Serialises this server's calls, so that its questions belong to exactly one. */
-  readonly interactive: boolean;
-  readonly requestLogging: boolean;
   readonly tools: ToolRules;
   readonly required: { readonly user: readonly string[]; readonly team: readonly string[] };
   /** SHA-256 over all that reaches the server (transport, merged values): a kept catalog is valid only for the same hash. */
@@ -113,123 +109,37 @@ export interface ToolRules {
   readonly describe: Readonly<Record<string, string>>;
 }
 
-export interface Settings {
-  readonly host: string;
-  readonly port: number;
-  /** As a Host header has them, without port; `*` is every host. */
-  readonly allowedHosts: readonly string[];
-  /** As browsers send them; `*` is every site. */
-  readonly allowedOrigins: readonly string[];
-  /** The address that clients use, without a slash at its end; undefined when requests tell. */
-  readonly publicUrl?: string | undefined;
-  /** Addresses and ranges (CIDR) of the proxies whose `X-Forwarded-*` count. */
-  readonly trustedProxies?: readonly string[];
-  readonly exposure: ExposureName;
-  /** Slug of the one server that `/mcp` is transparently. */
-  readonly transparent: string | undefined;
+/** Every setting as it holds: the rows of `settingsTable`, but for what is brought together from several of them. */
+export interface Settings extends Omit<
+  Table,
+  "auth" | "clients" | "dataDir" | "instances" | "logLevel" | "teams" | "principals" | "publicUrl" | "trustedProxies"
+> {
   readonly auth: AuthSettings;
-  readonly search: SearchSettings;
-  readonly results: ResultSettings;
+  /** Without the times that each server has for itself. */
   readonly instances: InstanceSettings;
-  readonly limits: Limits;
-  readonly namespaces: NamespaceSettings;
   /** What kinds of clients need beyond the protocol, by `clientInfo.name`. */
   readonly clients: ClientProfiles;
-  readonly debugRoute: boolean;
+  /** The address that clients use, without a slash at its end; undefined when requests tell. */
+  readonly publicUrl?: string | undefined;
+  readonly trustedProxies?: readonly string[];
   /** Absolute. Set by `loadConfig`; absent in a configuration made by hand. */
   readonly dataDir?: string;
   readonly logLevel?: LogLevel;
 }
 
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+type Table = Resolved<typeof settingsTable>;
 
-export interface AuthSettings {
+export interface AuthSettings extends Omit<Table["auth"], "tokenHash"> {
   /** `sha256:<hex>` of the tokens that may call as the local principal. */
   readonly tokenHashes: readonly string[];
-  readonly insecure: boolean;
-  readonly allowTokenInUrl: boolean;
 }
 
-export interface SearchSettings {
-  readonly engine: "lexical" | "fuse";
-  readonly learn: boolean;
-  readonly embeddings: EmbeddingSettings | undefined;
-}
-
-export interface EmbeddingSettings {
-  readonly url: string;
-  readonly model: string;
-  readonly apiKey: string | undefined;
-  readonly dimensions: number | undefined;
-  readonly deadlineMs: number;
-}
-
-export interface ResultSettings {
-  /** Most tokens that one answer of discover_mcp_tools may cost. */
-  readonly discoverTokens: number;
-}
-
-export interface InstanceSettings {
-  readonly idleGraceMs: number;
-  readonly idleCheckMs: number;
-  readonly parallelStarts: number;
-  readonly startQueue: number;
-  /** First starts of package runners at a time. */
-  readonly parallelInstalls: number;
-  /** A package runner's first start is given up after this long without any sign of work. */
-  readonly runnerQuietMs: number;
-  /** A package runner's start is given up after this long, whatever it does. */
-  readonly runnerStartMs: number;
-  /** How long a package runner whose start is given up has to end by itself. */
-  readonly runnerStopMs: number;
-  /** Whether `npx -y name` is started from the folder that it was installed into a day ago at most, without asking the registry. */
-  readonly npxFromFolder: boolean;
-  readonly stopTimeoutMs: number;
-  readonly probeIntervalMs: number;
-  readonly refreshIntervalMs: number;
-  readonly drainTimeoutMs: number;
-  /** Waits before the restarts after the first, second, ... crash; one crash more than that within the window, and it is given up. */
-  readonly restartDelaysMs: readonly number[];
-  /** After this much uptime a crash is answered with a restart at once. */
-  readonly steadyUptimeMs: number;
-  readonly crashWindowMs: number;
-  /** A call for a server that is down tries it at most this often. */
-  readonly callRetryMs: number;
-  /** A call for a server that was given up tries it at most this often. */
-  readonly failedRetryMs: number;
-}
-
-export interface Limits {
-  readonly requestBodyBytes: number;
-  readonly upstreamMessageBytes: number;
-  readonly resultBytes: number;
-  readonly jsonDepth: number;
-  readonly bodyTimeoutMs: number;
-  readonly sessions: number;
-  readonly sessionIdleMs: number;
-  readonly stdinQueueBytes: number;
-  readonly listPages: number;
-  readonly listItems: number;
-  readonly contentBlocks: number;
-  readonly concurrentCalls: number;
-  readonly callsPerSecond: number;
-  readonly openStreams: number;
-  readonly parkedCalls: number;
-  readonly clientInstances: number;
-  readonly parkedMs: number;
-}
-
-export interface NamespaceSettings {
-  readonly enabled: boolean;
-  readonly maxLoaded: number;
-  readonly cacheTtlMs: number;
-  readonly preload: readonly string[];
-  readonly parallelLoading: boolean;
-  readonly helpTool: string;
-  readonly legacySupport: boolean;
-  readonly deprecationWarnings: boolean;
-  readonly autoMigration: boolean;
-}
+export type LogLevel = Table["logLevel"];
+export type SearchSettings = Table["search"];
+export type EmbeddingSettings = NonNullable<SearchSettings["embeddings"]>;
+export type InstanceSettings = Resolved<typeof instanceRows>;
+export type Limits = Table["limits"];
+export type NamespaceSettings = Table["namespaces"];
 
 /** Overrides of one server for a team or a person: merged template < team < user. */
 export interface ServerOverrides {

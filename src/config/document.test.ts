@@ -284,3 +284,19 @@ describe("files of other clients, and near misses", () => {
     expect(warnings).toHaveLength(3);
   });
 });
+
+test("FAULT 93: keys that are no data are refused with their place, and nothing is polluted", async () => {
+  expect(await refusal('{ "mcpServers": { "__proto__": { "command": "x" } } }')).toBe(
+    'toolyard.json:1:19: the key "__proto__" is not allowed',
+  );
+  for (const entry of [
+    '{ "command": "x", "__proto__": { "admin": true } }',
+    '{ "command": "x", "env": { "constructor": "y" } }',
+  ]) {
+    const config = await loadText(`{ "mcpServers": { "a": ${entry} } }`);
+    expect(config.servers[0]?.disabledReason).toMatch(
+      /^toolyard\.json:1:\d+: the key "(__proto__|constructor)" is not allowed$/,
+    );
+  }
+  expect(({} as { admin?: boolean }).admin).toBeUndefined();
+});

@@ -1,76 +1,35 @@
 import * as v from "valibot";
-import { longestMs } from "../kernel/limits.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { LogLevel } from "./config.ts";
-import { settingNumbers } from "./defaults.ts";
-import { exposureNames, type ExposureName } from "./exposures.ts";
-import { logLevels } from "./settings-schema.ts";
+import { placedRows, type PlacedRow } from "./row-reading.ts";
+import type { Written } from "./setting-row.ts";
+import { settingsTable } from "./settings-table.ts";
 import type { Variables } from "./substitution.ts";
-import { publicAddress } from "./web-names.ts";
 
-/** What the command line gives, as it was typed. `--config` is `file` of {@link loadConfig}. */
-export interface ConfigFlags {
-  readonly host?: string | undefined;
-  readonly port?: string | undefined;
-  readonly publicUrl?: string | undefined;
-  readonly dataDir?: string | undefined;
-  readonly exposure?: string | undefined;
-  readonly insecure?: boolean | undefined;
-  readonly logLevel?: string | undefined;
-}
+/** What the command line gives, as it was typed, by the flag's name without dashes. `--config` is `file` of `loadConfig`. */
+export type ConfigFlags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Settings from flags and variables, a flag before its variable; undefined where neither speaks. */
-export interface Given {
-  readonly host: string | undefined;
-  readonly port: number | undefined;
-  readonly publicUrl: string | undefined;
-  readonly dataDir: string | undefined;
-  readonly exposure: ExposureName | undefined;
-  readonly insecure: boolean | undefined;
-  readonly logLevel: LogLevel | undefined;
-  readonly debugRoute: boolean | undefined;
-  readonly maxNamespaces: number | undefined;
-  readonly cacheTtlMs: number | undefined;
-  readonly preload: readonly string[] | undefined;
-  readonly parallelLoading: boolean | undefined;
-}
+export type Given = Written<typeof settingsTable>;
 
 /** Throws GatewayError CONFIG_INVALID that names the flag or variable and what was expected, never the value. */
 export function readGiven(flags: ConfigFlags, env: Variables): Given {
-  /** An empty variable counts as unset: that is how a shell and a compose file take one away. */
-  const pick = (flag: string, typed: string | undefined, variable: string): GivenText | undefined => {
-    if (typed !== undefined) return { name: flag, text: typed };
-    const text = env[variable];
-    return text === undefined || text === "" ? undefined : { name: variable, text };
-  };
-  const variable = (name: string) => pick(name, undefined, name);
-  const seconds = toNumber(variable("TOOLYARD_CACHE_TIMEOUT"), {
-    min: 1,
-    max: Math.floor(longestMs / 1000),
-  });
-  return {
-    host: toFilled(pick("--host", flags.host, "TOOLYARD_HOST")),
-    port: toNumber(pick("--port", flags.port, "TOOLYARD_PORT"), settingNumbers.port),
-    publicUrl: toPublicUrl(pick("--public-url", flags.publicUrl, "TOOLYARD_PUBLIC_URL")),
-    dataDir: toFilled(pick("--data-dir", flags.dataDir, "TOOLYARD_DATA_DIR")),
-    exposure: toChoice(pick("--exposure", flags.exposure, "TOOLYARD_EXPOSURE"), exposureNames),
-    insecure: flags.insecure ?? toBoolean(variable("TOOLYARD_INSECURE")),
-    logLevel: toChoice(pick("--log-level", flags.logLevel, "TOOLYARD_LOG_LEVEL"), logLevels),
-    debugRoute: toBoolean(variable("TOOLYARD_DEBUG_ROUTE")),
-    maxNamespaces: toNumber(variable("TOOLYARD_MAX_NAMESPACES"), settingNumbers.maxNamespaces),
-    cacheTtlMs: seconds === undefined ? undefined : seconds * 1000,
-    preload: variable("TOOLYARD_PRELOAD_NAMESPACES")
-      ?.text.split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== ""),
-    parallelLoading: toBoolean(variable("TOOLYARD_ENABLE_PARALLEL_LOADING")),
-  };
+  const given: MutableObject = {};
+  for (const { path, row } of placedRows(settingsTable)) {
+    const source = findGiven(row, flags, env);
+    const value = typeof source === "boolean" ? source : source && toValue(row, source);
+    if (value !== undefined) put(given, path, value);
+  }
+  return given as Given;
 }
 
-function toPublicUrl(source: GivenText | undefined): string | undefined {
-  if (!source) return undefined;
-  const read = v.safeParse(publicAddress, source.text);
-  return read.success ? read.output : fail(source, read.issues[0].message.replace(/^expected /, ""));
+interface MutableObject {
+  [name: string]: unknown;
+}
+
+function put(into: MutableObject, path: readonly string[], value: unknown): void {
+  const [name = "", ...rest] = path;
+  if (rest.length === 0) into[name] = value;
+  else put((into[name] ??= {}) as MutableObject, rest, value);
 }
 
 /** The text of a flag or variable, and which one it was. */
@@ -79,17 +38,60 @@ export interface GivenText {
   readonly text: string;
 }
 
+/** The variable of a flag: `data-dir` is TOOLYARD_DATA_DIR. */
+export function variableOf(flag: string): string {
+  return `TOOLYARD_${flag.toUpperCase().replaceAll("-", "_")}`;
+}
+
+type SettingRow = PlacedRow["row"];
+
+function findGiven(
+  { flag, variable }: SettingRow,
+  flags: ConfigFlags,
+  env: Variables,
+): GivenText | boolean | undefined {
+  const typed = flag && flags[flag.name];
+  if (flag !== undefined && typed !== undefined)
+    return typeof typed === "boolean" ? typed : { name: `--${flag.name}`, text: typed };
+  const name = flag === undefined ? variable : variableOf(flag.name);
+  return name === undefined ? undefined : givenVariable(name, env);
+}
+
+/** An empty variable counts as unset: that is how a shell and a compose file take one away. */
+export function givenVariable(name: string, env: Variables): GivenText | undefined {
+  const text = env[name];
+  return text === undefined || text === "" ? undefined : { name, text };
+}
+
+function toValue(row: SettingRow, source: GivenText): unknown {
+  const { form } = row;
+  switch (form.kind) {
+    case "number":
+      return row.isVariableInSeconds === true && source.name === row.variable
+        ? toNumber(source, { min: Math.ceil(form.min / 1_000), max: Math.floor(form.max / 1_000) }) * 1_000
+        : toNumber(source, form);
+    case "boolean":
+      return toBoolean(source);
+    case "choice":
+      return toChoice(source, form.choices);
+    case "text":
+      return checked(row, source, toFilled(source));
+    case "list":
+      return checked(row, source, toList(source));
+    case "other":
+      throw new Error(`${source.name}: a row of this kind is not given as text`);
+  }
+}
+
 /** Throws GatewayError CONFIG_INVALID for a text of nothing but white space. */
+export function toFilled(source: GivenText): string;
+export function toFilled(source: GivenText | undefined): string | undefined;
 export function toFilled(source: GivenText | undefined): string | undefined {
   if (source?.text.trim() === "") fail(source, "a value that is not empty");
   return source?.text;
 }
 
-function toNumber(
-  source: GivenText | undefined,
-  range: { readonly min: number; readonly max: number },
-): number | undefined {
-  if (!source) return undefined;
+function toNumber(source: GivenText, range: { readonly min: number; readonly max: number }): number {
   const value = /^[0-9]{1,15}$/.test(source.text) ? Number(source.text) : Number.NaN;
   if (!(value >= range.min && value <= range.max)) fail(source, `a whole number from ${range.min} to ${range.max}`);
   return value;
@@ -104,13 +106,22 @@ export function toBoolean(source: GivenText | undefined): boolean | undefined {
   return fail(source, '"true" or "false"');
 }
 
-function toChoice<Choice extends string>(
-  source: GivenText | undefined,
-  choices: readonly Choice[],
-): Choice | undefined {
-  if (!source) return undefined;
+function toChoice(source: GivenText, choices: readonly string[]): string {
   const found = choices.find((choice) => choice === source.text);
   return found ?? fail(source, `one of ${choices.join(", ")}`);
+}
+
+function toList({ text }: GivenText): readonly string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/** The value as the row's schema makes it of what was given: what is refused in the file is refused here. */
+function checked(row: SettingRow, source: GivenText, value: unknown): unknown {
+  const parsed = v.safeParse(row.schema, value, { abortEarly: true });
+  return parsed.success ? parsed.output : fail(source, parsed.issues[0].message.replace(/^expected /, ""));
 }
 
 function fail(source: GivenText, expected: string): never {

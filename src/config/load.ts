@@ -13,7 +13,7 @@ import { predefinedNames } from "./predefined.ts";
 import { createProblems, InvalidConfig } from "./problems.ts";
 import { isWithin } from "./read-entry.ts";
 import { buildServers } from "./servers.ts";
-import { buildSettings, readSettings, serverDefaults } from "./settings.ts";
+import { buildSettings, isShared, readSettings, serverDefaults } from "./settings.ts";
 import { findServers, unknownTopFields } from "./source.ts";
 import type { Variables } from "./substitution.ts";
 
@@ -84,12 +84,12 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   const given = readGiven(flags, env);
   // What the flags' own variables say is a matter of each client; what the file refers to decides what is served.
   const { variables, read: variablesRead } = noteReads(env);
-  const { read, built, passwords } = readDocument(source, variables);
+  const { read, built, passwords, facts } = readDocument(source, variables, cores);
   const { servers } = built;
   const problems = createProblems();
   const people = problems.attempt(() => buildPeople(read, document, servers));
   const settings = problems.attempt(() =>
-    buildSettings({ read, document, given, servers, cwd, directory, defaultDataDir: homeDirectories.data, cores }),
+    buildSettings({ read, document, given, servers, cwd, directory, defaultDataDir: homeDirectories.data, facts }),
   );
   if (people === undefined || settings === undefined) throw new InvalidConfig([...problems.all, ...built.problems]);
   return deepFreeze({
@@ -105,15 +105,16 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
 }
 
 /** Throws when the file as a whole cannot be used; what is wrong in single servers is then told beside it. */
-function readDocument({ document, directory, envFiles }: ReadSource, variables: Variables) {
+function readDocument({ document, directory, envFiles }: ReadSource, variables: Variables, cores: number) {
   const problems = createProblems();
   const places = problems.attempt(() => findServers(document)) ?? [];
   const wrongKeys = document.wrongKeys.filter(({ path }) => !places.some((place) => isWithin(path, place.path)));
   problems.add(...wrongKeys.map(({ problem }) => problem));
   const { names: predefined, secrets: passwords } = predefinedNames(document, directory, variables);
   const read = problems.attempt(() => readSettings(document, variables, predefined));
-  const inherited = serverDefaults(read?.written ?? {});
-  const built = buildServers(places, { document, directory, variables, predefined, envFiles, inherited });
+  const facts = { cores, isShared: isShared(read?.written ?? {}) };
+  const inherited = serverDefaults(read?.written ?? {}, facts);
+  const built = buildServers(places, { document, directory, variables, predefined, envFiles, inherited, facts });
   if (read === undefined || problems.all.length > 0) throw new InvalidConfig([...problems.all, ...built.problems]);
-  return { read, built, passwords };
+  return { read, built, passwords, facts };
 }

@@ -4,8 +4,7 @@ import { pathText, refuse } from "./check.ts";
 import type { People, Person, ServerConfig, ServerOverrides } from "./config.ts";
 import type { Document, Path } from "./document.ts";
 import { allowOverrides } from "./member-rules.ts";
-import type { ReadSettings } from "./settings.ts";
-import type { WrittenSettings } from "./settings-schema.ts";
+import type { ReadSettings, WrittenSettings } from "./settings.ts";
 import { missingText } from "./substitution.ts";
 
 type WrittenOverrides = NonNullable<NonNullable<WrittenSettings["teams"]>[string]["servers"]>;

@@ -41,7 +41,6 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     retry: true,
     strictResults: false,
     interactive: false,
-    requestLogging: true,
     tools: { allow: undefined, deny: [], rename: {}, describe: {} },
     required: { user: [], team: [], ...required },
     hash: hashTransport(transport),

@@ -1,8 +1,5 @@
-import { longestMs } from "../kernel/limits.ts";
-import * as v from "valibot";
-import { check, filledText, numberOf, problemAt, refuse, text, unknownFields, type Origin } from "./check.ts";
-import { serverTimes } from "./defaults.ts";
 import type { TlsFiles } from "./config.ts";
+import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import { createProblems } from "./problems.ts";
 import { withTexts } from "./plain-values.ts";
 import {
@@ -14,153 +11,23 @@ import {
   type RemoteKind,
   type TransportKind,
 } from "./transports.ts";
+import { schemaOf } from "./row-reading.ts";
+import {
+  entryRows,
+  listedTools,
+  meaninglessFields,
+  type foreignTransportFields,
+  type transportFields,
+} from "./server-fields.ts";
+import type { Written } from "./setting-row.ts";
 
-/** Header names and values as RFC 9110 allows them; a line break in one would be a second header. */
-const headers = v.record(
-  v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected a header name: letters, digits and dashes")),
-  v.pipe(
-    v.string(),
-    v.regex(/^[\t\x20-\x7e\x80-\uffff]*$/, "expected a header value without line breaks and control characters"),
-  ),
-);
+const entrySchema = schemaOf(entryRows);
+const listedToolsSchema = schemaOf({ ...entryRows, tools: listedTools });
 
-const environment = v.record(
-  v.pipe(v.string(), v.regex(/^[^=\0]+$/, "expected a variable's name: not empty, without `=`")),
-  text,
-);
-
-/** What a team or a person may give a server. */
-export const overridesSchema = v.object({
-  args: v.optional(v.array(text)),
-  env: v.optional(environment),
-  headers: v.optional(headers),
-});
-
-const requiredPaths = v.array(
-  v.pipe(v.string(), v.regex(/^(env|headers)\../, 'expected "env.NAME" or "headers.NAME"')),
-);
-
-/** Folders of one server: it looks each of them up before it takes a call. */
-const mostRoots = 100;
-
-const toolNames = v.array(filledText);
-
-/** What a server that is reached over the network needs of a company's network; a variable that has no value yet is told elsewhere. */
-const routeFields = {
-  proxy: v.optional(
-    v.union([
-      v.literal(false),
-      v.pipe(
-        v.string(),
-        v.regex(/^https?:\/\/[^/]|\$\{/i, "expected the http:// or https:// URL of a proxy, or false for none"),
-      ),
-    ]),
-  ),
-  tls: v.optional(
-    v.pipe(
-      v.object({
-        caFile: v.optional(filledText),
-        certFile: v.optional(filledText),
-        keyFile: v.optional(filledText),
-        passphrase: v.optional(text),
-      }),
-      v.check(
-        ({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined),
-        "expected `certFile` and `keyFile` together: a certificate is of no use without its key",
-      ),
-    ),
-  ),
+type WrittenEntry = Omit<Written<typeof entryRows>, "tools"> & {
+  readonly tools?: Written<typeof entryRows>["tools"] | readonly string[];
 };
-
-/** One entry of `mcpServers` with our fields, and the spellings of other clients. */
-const entryFields = {
-  type: v.optional(v.string()),
-  transport: v.optional(v.string()),
-  command: v.optional(filledText),
-  args: v.optional(v.array(text)),
-  env: v.optional(environment),
-  envFile: v.optional(filledText),
-  cwd: v.optional(filledText),
-  url: v.optional(filledText),
-  serverUrl: v.optional(filledText),
-  httpUrl: v.optional(filledText),
-  headers: v.optional(headers),
-  ...routeFields,
-  disabled: v.optional(v.boolean()),
-  enabled: v.optional(v.boolean()),
-  namespace: v.optional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/, "expected 1 to 48 letters, digits, `_` or `-`")),
-  ),
-  displayName: v.optional(filledText),
-  icon: v.optional(v.string()),
-  category: v.optional(v.string()),
-  priority: v.optional(v.picklist(["high", "normal", "low"])),
-  scope: v.optional(v.picklist(["shared", "user", "client"])),
-  roots: v.optional(v.pipe(v.array(filledText), v.maxLength(mostRoots, `expected at most ${mostRoots} roots`))),
-  startTimeoutMs: v.optional(numberOf({ min: 100, max: longestMs })),
-  discoveryTimeoutMs: v.optional(numberOf(serverTimes.discoveryTimeoutMs)),
-  callTimeoutMs: v.optional(numberOf(serverTimes.callTimeoutMs)),
-  maxCallTimeoutMs: v.optional(numberOf(serverTimes.maxCallTimeoutMs)),
-  idleTimeoutMs: v.optional(numberOf(serverTimes.idleTimeoutMs)),
-  stateful: v.optional(v.boolean()),
-  retry: v.optional(v.boolean()),
-  strictResults: v.optional(v.boolean()),
-  interactive: v.optional(v.boolean()),
-  requestLogging: v.optional(v.boolean()),
-  tools: v.optional(
-    v.object({
-      allow: v.optional(toolNames),
-      deny: v.optional(toolNames),
-      rename: v.optional(v.record(v.string(), filledText)),
-      describe: v.optional(v.record(v.string(), v.string())),
-    }),
-  ),
-  // Roo, Windsurf, Kiro; Codex; Gemini, Qwen Code, Amp.
-  enabledTools: v.optional(toolNames),
-  disabledTools: v.optional(toolNames),
-  enabled_tools: v.optional(toolNames),
-  disabled_tools: v.optional(toolNames),
-  includeTools: v.optional(toolNames),
-  excludeTools: v.optional(toolNames),
-  required: v.optional(v.object({ user: v.optional(requiredPaths), team: v.optional(requiredPaths) })),
-};
-
-const entrySchema = v.object(entryFields);
-/** Copilot's CLI and agent write `tools` as the list of those that are offered, `["*"]` for all. */
-const listedToolsSchema = v.object({ ...entryFields, tools: toolNames });
-
-/**
- * Fields of other clients that say nothing about what is offered: whether their user is asked before a call (Roo,
- * Cline, Kiro, Gemini, Codex), what a person reads about the server, and how the client shows and develops it.
- */
-const meaninglessFields: readonly string[] = [
-  "alwaysAllow",
-  "autoApprove",
-  "trust",
-  "default_tools_approval_mode",
-  "description",
-  "gallery",
-  "version",
-  "dev",
-];
-
-type WrittenEntry = v.InferOutput<typeof entrySchema | typeof listedToolsSchema>;
-type WrittenTransport =
-  | "type"
-  | "transport"
-  | "command"
-  | "args"
-  | "env"
-  | "envFile"
-  | "cwd"
-  | "url"
-  | "serverUrl"
-  | "httpUrl"
-  | "headers"
-  | "proxy"
-  | "tls"
-  | "disabled"
-  | "enabled";
+type WrittenTransport = keyof typeof transportFields | keyof typeof foreignTransportFields;
 
 /** One entry in our own spelling, whichever client it was written for. Nothing is resolved or defaulted yet. */
 export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
@@ -185,7 +52,7 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
 }
 
 /**
- * Checks one entry and brings it to our own spelling. This one way is taken by the configuration and by imports alike.
+ * Checks one entry and brings it to our own spelling, whichever client it was written for.
  * Throws InvalidConfig with place and path of all that is wrong; unknown fields become warnings.
  */
 export function parseServerEntry(value: unknown, origin: Origin, warnings: string[]): ServerEntry {

@@ -139,7 +139,6 @@ describe("servers as other clients write them", () => {
       retry: false,
       strictResults: true,
       interactive: true,
-      requestLogging: false,
       tools: { allow: ["get_*"], deny: ["x"], rename: { a: "b" }, describe: { a: "does a" } },
       required: { user: ["env.TOKEN"], team: ["headers.X-Org"] },
     };
@@ -167,7 +166,6 @@ describe("servers as other clients write them", () => {
       retry: true,
       strictResults: false,
       interactive: false,
-      requestLogging: true,
       tools: { allow: undefined, deny: [], rename: {}, describe: {} },
       required: { user: [], team: [] },
     });

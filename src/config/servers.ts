@@ -3,30 +3,29 @@ import { isAbsolute, resolve } from "node:path";
 import { toRootUri } from "./root-uri.ts";
 import type { ServerSlug } from "../kernel/ids.ts";
 import type { ServerConfig, TlsFiles, ToolRules, Transport } from "./config.ts";
-import { defaults } from "./defaults.ts";
 import type { Document } from "./document.ts";
 import { hashTransport } from "./hash.ts";
+import type { serverTimes } from "./instance-rows.ts";
 import { isKnownStateful } from "./known-state.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
+import { resolveRows } from "./row-reading.ts";
 import type { ServerEntry } from "./server-entry.ts";
+import { plainFields } from "./server-fields.ts";
+import type { Facts, Resolved } from "./setting-row.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 import { isSwitchedOff, type ServerPlace } from "./source.ts";
 import { hasProcess } from "./transports.ts";
 
 /** What a server takes from the settings unless its entry says otherwise. */
-export interface ServerDefaults {
+export interface ServerDefaults extends Resolved<typeof serverTimes> {
   readonly startTimeoutMs: number | undefined;
-  readonly discoveryTimeoutMs: number;
-  readonly callTimeoutMs: number;
-  readonly maxCallTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  readonly statefulIdleTimeoutMs: number;
   readonly scope: "shared" | "user";
 }
 
 export interface ServerSource extends EntrySource {
   readonly document: Document;
   readonly inherited: ServerDefaults;
+  readonly facts: Facts;
 }
 
 export interface BuiltServers {
@@ -115,9 +114,6 @@ function toServer(
     transport,
     disabledReason,
     namespace: entry.namespace ?? toNamespace(slug),
-    category: entry.category,
-    icon: entry.icon,
-    priority: entry.priority ?? defaults.priority,
     scope: entry.scope ?? (isPersonal ? "user" : inherited.scope),
     roots,
     startTimeoutMs: entry.startTimeoutMs ?? inherited.startTimeoutMs,
@@ -125,10 +121,7 @@ function toServer(
     callTimeoutMs,
     maxCallTimeoutMs: Math.max(callTimeoutMs, entry.maxCallTimeoutMs ?? inherited.maxCallTimeoutMs),
     ...toIdleRules(entry, stateful, inherited),
-    retry: entry.retry ?? defaults.retry,
-    strictResults: entry.strictResults ?? defaults.strictResults,
-    interactive: entry.interactive ?? defaults.interactive,
-    requestLogging: entry.requestLogging ?? defaults.requestLogging,
+    ...resolveRows(plainFields, [entry], source.facts),
     tools: toToolRules(entry),
     required,
     hash: hashTransport(transport, roots),
@@ -158,7 +151,7 @@ function neverForZero(idleTimeoutMs: number): number {
 
 /** What other clients' fields switch off is off, whatever ours say, and the other way round. */
 function toToolRules(entry: ServerEntry): ToolRules {
-  const own = Array.isArray(entry.tools) ? { allow: entry.tools } : (entry.tools ?? {});
+  const own = isList(entry.tools) ? { allow: entry.tools } : (entry.tools ?? {});
   const { enabledTools, enabled_tools: codexTools, includeTools } = entry;
   const within = [enabledTools, codexTools, includeTools].filter((list) => list !== undefined);
   return {
@@ -173,6 +166,11 @@ function toToolRules(entry: ServerEntry): ToolRules {
     rename: own.rename ?? {},
     describe: own.describe ?? {},
   };
+}
+
+/** `Array.isArray` does not know lists that are not to be changed. */
+function isList(tools: ServerEntry["tools"]): tools is readonly string[] {
+  return Array.isArray(tools);
 }
 
 /**

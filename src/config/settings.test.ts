@@ -40,8 +40,8 @@ describe("flags, variables, file, defaults", () => {
     host: "flag-host",
     port: "3",
     exposure: "meta",
-    dataDir: "flag-data",
-    logLevel: "debug",
+    "data-dir": "flag-data",
+    "log-level": "debug",
     insecure: false,
   };
 
@@ -156,7 +156,7 @@ describe("flags, variables, file, defaults", () => {
     for (const loaded of [
       loadValue({ toolyard: { publicUrl: written } }),
       loadValue({ toolyard: { publicUrl: "http://other" } }, { env: { TOOLYARD_PUBLIC_URL: written } }),
-      loadValue({}, { flags: { publicUrl: written }, env: { TOOLYARD_PUBLIC_URL: "http://other" } }),
+      loadValue({}, { flags: { "public-url": written }, env: { TOOLYARD_PUBLIC_URL: "http://other" } }),
     ])
       expect((await loaded).settings.publicUrl).toBe(expected);
   });

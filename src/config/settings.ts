@@ -2,28 +2,25 @@ import { resolve } from "node:path";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import { withWrittenProfiles } from "./client-profiles.ts";
-import type { AuthSettings, InstanceSettings, Limits, NamespaceSettings, ServerConfig, Settings } from "./config.ts";
-import {
-  callLimits,
-  defaults,
-  instanceNumbers,
-  limitNumbers,
-  parallelStartsPerCore,
-  restartDelaysMs,
-  serverTimes,
-  settingNumbers,
-  type NumberRow,
-} from "./defaults.ts";
+import type { ServerConfig, Settings } from "./config.ts";
+import type { ExposureName } from "./exposures.ts";
 import type { Document, Path } from "./document.ts";
 import type { Given } from "./given.ts";
 import { withOverrideTexts } from "./plain-values.ts";
 import { createProblems } from "./problems.ts";
+import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
+import { resolveRows, schemaOf } from "./row-reading.ts";
 import type { ServerDefaults } from "./servers.ts";
-import type { ExposureName } from "./exposures.ts";
-import { namespaceSupportSchema, performanceSchema, settingsSchema, type WrittenSettings } from "./settings-schema.ts";
+import type { Facts, Written } from "./setting-row.ts";
+import { foreignNamespaceRows, settingsTable, toolyardRows } from "./settings-table.ts";
 import { refuseMisspeltSettings } from "./source.ts";
 import { missingText, substitute, type MissingVariable, type Variables } from "./substitution.ts";
-import { withoutBrackets } from "./web-names.ts";
+
+export type WrittenSettings = Written<typeof toolyardRows>;
+
+const settingsSchema = schemaOf(toolyardRows);
+const namespaceSupportSchema = schemaOf(foreignNamespaceRows.namespaceSupport.rows);
+const performanceSchema = schemaOf(foreignNamespaceRows.performance.rows);
 
 /** The settings of a file as they stand there, checked, variables filled in. */
 export interface ReadSettings {
@@ -85,13 +82,16 @@ function isOverride(path: readonly (string | number)[]): boolean {
   return (path[0] === "teams" || path[0] === "principals") && path[2] === "servers";
 }
 
-export function serverDefaults(written: WrittenSettings): ServerDefaults {
-  const times = written.instances ?? {};
+export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDefaults {
   return {
-    startTimeoutMs: times.startTimeoutMs,
-    ...pickNumbers(serverTimes, times),
-    scope: Object.keys(written.principals ?? {}).length > 0 ? "user" : "shared",
+    ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout }, [written.instances], facts),
+    scope: facts.isShared ? "user" : "shared",
   };
+}
+
+/** Whether there are several people, which makes other limits and scopes the default. */
+export function isShared(written: WrittenSettings): boolean {
+  return Object.keys(written.principals ?? {}).length > 0;
 }
 
 export interface SettingsSource {
@@ -103,41 +103,26 @@ export interface SettingsSource {
   /** Directory of the file, where its relative paths start. */
   readonly directory: string;
   readonly defaultDataDir: string;
-  readonly cores: number;
+  readonly facts: Facts;
 }
 
 /** Flag before variable before file before default. */
 export function buildSettings(source: SettingsSource): Settings {
-  const { given } = source;
-  const { written } = source.read;
-  const perPrincipal = Object.keys(written.principals ?? {}).length > 0 ? callLimits.shared : callLimits.alone;
+  const { read, given, facts } = source;
+  const layers = [given, read.written, fromForeignSpellings(read.written)];
+  const { auth, teams: _teams, principals: _principals, ...resolved } = resolveRows(settingsTable, layers, facts);
+  const { tokenHash, tokenHashes, ...restOfAuth } = auth;
   return {
-    host: withoutBrackets(given.host ?? written.host ?? defaults.host),
-    port: given.port ?? written.port ?? settingNumbers.port.value,
-    allowedHosts: written.allowedHosts ?? [],
-    allowedOrigins: written.allowedOrigins ?? [],
-    publicUrl: given.publicUrl ?? written.publicUrl,
-    trustedProxies: written.trustedProxies ?? [],
+    ...resolved,
     ...chooseExposure(source),
-    auth: toAuth(source),
-    search: {
-      engine: written.search?.engine ?? defaults.engine,
-      learn: written.search?.learn ?? defaults.learn,
-      embeddings: toEmbeddings(written),
-    },
-    results: {
-      discoverTokens: written.results?.discoverTokens ?? settingNumbers.discoverTokens.value,
-    },
-    instances: toInstances(written, source.cores),
-    limits: {
-      ...pickNumbers(limitNumbers, written.limits ?? {}),
-      ...pickNumbers(perPrincipal, written.limits ?? {}),
-    } satisfies Limits,
-    namespaces: toNamespaces(written, given),
-    clients: withWrittenProfiles(written.clients ?? {}),
-    debugRoute: given.debugRoute ?? written.debugRoute ?? false,
+    auth: { ...restOfAuth, tokenHashes: [...(tokenHash === undefined ? [] : [tokenHash]), ...tokenHashes] },
+    instances: resolveRows(
+      instanceRows,
+      layers.map((layer) => layer.instances),
+      facts,
+    ),
+    clients: withWrittenProfiles(resolved.clients),
     dataDir: toDataDir(source),
-    logLevel: given.logLevel ?? written.logLevel ?? defaults.logLevel,
   };
 }
 
@@ -157,7 +142,7 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
       'expected "server", because `transparent` names one; or leave one of them out',
     );
   }
-  const exposure = given.exposure ?? (target ? "server" : (read.written.exposure ?? defaults.exposure));
+  const exposure = given.exposure ?? (target ? "server" : (read.written.exposure ?? settingsTable.exposure.fallback));
   if (exposure !== "server") return { exposure, transparent: undefined };
   const only = servers.length === 1 ? servers[0] : undefined;
   const transparent = (target ?? only)?.slug;
@@ -170,56 +155,16 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
   return { exposure, transparent };
 }
 
-function toAuth({ read: { written }, given }: SettingsSource): AuthSettings {
-  const auth = written.auth ?? {};
+/** `namespaceSupport` and `performance` as `namespaces`, which is stronger. */
+function fromForeignSpellings({ namespaceSupport, performance }: WrittenSettings): Written<typeof settingsTable> {
+  const { maxNamespaces, cacheTimeout, preloadNamespaces } = performance ?? {};
   return {
-    tokenHashes: [...(auth.tokenHash === undefined ? [] : [auth.tokenHash]), ...(auth.tokenHashes ?? [])],
-    insecure: given.insecure ?? auth.insecure ?? false,
-    allowTokenInUrl: auth.allowTokenInUrl ?? false,
-  };
-}
-
-function toEmbeddings(written: WrittenSettings): Settings["search"]["embeddings"] {
-  const embeddings = written.search?.embeddings;
-  if (!embeddings) return undefined;
-  const { url, model, apiKey, dimensions, deadlineMs } = embeddings;
-  return {
-    url,
-    model,
-    apiKey,
-    dimensions,
-    deadlineMs: deadlineMs ?? settingNumbers.embeddingDeadlineMs.value,
-  };
-}
-
-function toInstances(written: WrittenSettings, cores: number): InstanceSettings {
-  const instances = written.instances ?? {};
-  return {
-    ...pickNumbers(instanceNumbers, instances),
-    parallelStarts: instances.parallelStarts ?? cores * parallelStartsPerCore,
-    npxFromFolder: instances.npxFromFolder ?? defaults.npxFromFolder,
-    restartDelaysMs: instances.restartDelaysMs ?? restartDelaysMs,
-  };
-}
-
-/** Our own `namespaces` is stronger than the other spellings, `namespaceSupport` and `performance` (`cacheTimeout` in seconds). */
-function toNamespaces(written: WrittenSettings, given: Given): NamespaceSettings {
-  const own = written.namespaces ?? {};
-  const support = written.namespaceSupport ?? {};
-  const { maxNamespaces, cacheTimeout, preloadNamespaces } = written.performance ?? {};
-  return {
-    enabled: own.enabled ?? support.enabled ?? true,
-    maxLoaded: given.maxNamespaces ?? own.maxLoaded ?? maxNamespaces ?? settingNumbers.maxNamespaces.value,
-    cacheTtlMs:
-      given.cacheTtlMs ??
-      own.cacheTtlMs ??
-      (cacheTimeout === undefined ? settingNumbers.cacheTtlMs.value : cacheTimeout * 1000),
-    preload: given.preload ?? own.preload ?? preloadNamespaces ?? [],
-    parallelLoading: given.parallelLoading ?? own.parallelLoading ?? defaults.parallelLoading,
-    helpTool: own.helpTool ?? defaults.helpTool,
-    legacySupport: own.legacySupport ?? support.legacySupport ?? true,
-    deprecationWarnings: own.deprecationWarnings ?? support.deprecationWarnings ?? true,
-    autoMigration: own.autoMigration ?? support.autoMigration ?? false,
+    namespaces: {
+      ...namespaceSupport,
+      maxLoaded: maxNamespaces,
+      cacheTtlMs: cacheTimeout === undefined ? undefined : cacheTimeout * 1_000,
+      preload: preloadNamespaces,
+    },
   };
 }
 
@@ -227,13 +172,4 @@ function toNamespaces(written: WrittenSettings, given: Given): NamespaceSettings
 function toDataDir({ given, read, cwd, directory, defaultDataDir }: SettingsSource): string {
   if (given.dataDir !== undefined) return resolve(cwd, given.dataDir);
   return read.written.dataDir === undefined ? defaultDataDir : resolve(directory, read.written.dataDir);
-}
-
-/** The written number of each row, or the row's default. */
-function pickNumbers<Rows extends Readonly<Record<string, NumberRow>>>(
-  rows: Rows,
-  written: { readonly [Name in keyof Rows]?: number | undefined },
-): { readonly [Name in keyof Rows]: number } {
-  const pairs = Object.entries(rows).map(([name, row]) => [name, written[name] ?? row.value]);
-  return Object.fromEntries(pairs) as { readonly [Name in keyof Rows]: number };
 }

@@ -1,6 +1,6 @@
 import { toGatewayError, type GatewayError } from "../kernel/gateway-error.ts";
 import type { Config } from "./config.ts";
-import { isSameConfig } from "./diff.ts";
+import { isSameConfig } from "./equality.ts";
 import { watchPlaces } from "./watch-places.ts";
 
 export interface WatchOptions {

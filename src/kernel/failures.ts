@@ -50,8 +50,18 @@ export const failures = {
     retry: false,
     hint: "Send less at once, or raise limits.requestBodyBytes.",
   },
-  BODY_TOO_DEEP: { http: 400, rpc: -31102, retry: false, hint: "Nest the JSON less deeply; the limit is 64 levels." },
-  BODY_TIMEOUT: { http: 408, rpc: -31103, retry: true, hint: "Send the whole request within 30 seconds." },
+  BODY_TOO_DEEP: {
+    http: 400,
+    rpc: -31102,
+    retry: false,
+    hint: "Nest the JSON less deeply, or raise limits.jsonDepth.",
+  },
+  BODY_TIMEOUT: {
+    http: 408,
+    rpc: -31103,
+    retry: true,
+    hint: "Send the whole request within limits.bodyTimeoutMs.",
+  },
   MEDIA_TYPE_UNSUPPORTED: {
     http: 415,
     rpc: -31104,
@@ -112,7 +122,7 @@ export const failures = {
     http: 429,
     rpc: -31115,
     retry: true,
-    hint: "Wait as long as Retry-After says, or raise limits for this principal.",
+    hint: "Wait as long as Retry-After says, or do less at once.",
   },
   SESSION_UNKNOWN: { http: 404, rpc: -31116, retry: false, hint: "The session ended: initialize again." },
   SESSION_LIMIT: { http: 429, rpc: -31117, retry: true, hint: "End sessions with DELETE, or raise limits.sessions." },
@@ -189,7 +199,7 @@ export const failures = {
     http: 504,
     rpc: -31027,
     retry: true,
-    hint: "Call again and answer the question within ten minutes.",
+    hint: "Call again and answer the question in time.",
   },
   // Servers
   SERVER_STARTING: {

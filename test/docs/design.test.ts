@@ -2,19 +2,21 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { instanceNumbers, limitNumbers, serverTimes, settingNumbers } from "../../src/config/defaults.ts";
+import { serverTimes } from "../../src/config/instance-rows.ts";
+import { placedRows } from "../../src/config/row-reading.ts";
+import { settingsTable } from "../../src/config/settings-table.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/design.md"), "utf8");
 
 /** What the page's table of limits calls them. */
-const limits = Object.fromEntries([
-  ...Object.entries(serverTimes).map(([name, { value }]) => [name, value]),
-  ...Object.entries(instanceNumbers).map(([name, { value }]) => [`instances.${name}`, value]),
-  ...Object.entries(limitNumbers).map(([name, { value }]) => [`limits.${name}`, value]),
-  ["results.discoverTokens", settingNumbers.discoverTokens.value],
-  ["namespaces.maxLoaded", settingNumbers.maxNamespaces.value],
-]) as Readonly<Record<string, number>>;
+const limits = Object.fromEntries(
+  placedRows(settingsTable).flatMap(({ path, row }) => {
+    const name = path.at(-1) ?? "";
+    const isServerTime = path[0] === "instances" && Object.hasOwn(serverTimes, name);
+    return typeof row.fallback === "number" ? [[isServerTime ? name : path.join("."), row.fallback]] : [];
+  }),
+) as Readonly<Record<string, number>>;
 
 test("the limits that docs/design.md tells are those in force", () => {
   const rows = [...page.matchAll(/^\| `([A-Za-z.]+)` \| ([^|]+) \|/gm)].map(([, name = "", value = ""]) => [

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { statefulPage } from "../../scripts/docs/stateful-page.mjs";
-import { serverTimes } from "../../src/config/defaults.ts";
+import { serverTimes } from "../../src/config/instance-rows.ts";
 import { statefulServers } from "../../src/config/stateful-servers.ts";
 
 const page = readFileSync(fileURLToPath(new URL("../../docs/stateful-servers.md", import.meta.url)), "utf8");
 
 test("docs/stateful-servers.md is what scripts/write-docs.mjs makes of the table", () => {
   const { idleTimeoutMs, statefulIdleTimeoutMs } = serverTimes;
-  const times = { idleTimeoutMs: idleTimeoutMs.value, statefulIdleTimeoutMs: statefulIdleTimeoutMs.value };
+  const times = { idleTimeoutMs: idleTimeoutMs.fallback, statefulIdleTimeoutMs: statefulIdleTimeoutMs.fallback };
   expect(page).toBe(statefulPage(statefulServers, times));
 });
 

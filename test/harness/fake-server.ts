@@ -179,7 +179,6 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     retry: true,
     strictResults: false,
     interactive: false,
-    requestLogging: true,
     tools: { allow: undefined, deny: [], rename: {}, describe: {} },
     required: { user: [], team: [] },
     hash: "hash-1",

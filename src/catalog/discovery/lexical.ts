@@ -61,7 +61,10 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     async search(request, signal) {
       const entry = await mergedOf(request.parts, signal);
       const learned = deps.memory === undefined ? undefined : learnedOf(entry, deps.memory, request);
-      return await answer(entry.index, request, learned, deps.embeddings, signal);
+      const options: SearchOptions = { ...request, ...(learned === undefined ? {} : { learned }) };
+      if (deps.embeddings === undefined) return search(entry.index, request.query, options);
+      const meant = await deps.embeddings.similar(entry.index, request.query, options, signal);
+      return answer(entry.index, request, options, meant);
     },
   };
 }
@@ -108,16 +111,13 @@ function placeKey(server: string, tool: string): string {
   return `${server}\n${tool}`;
 }
 
-async function answer(
+/** Words and meaning together; words alone where nothing could be asked what was meant. */
+function answer(
   index: SearchIndex,
   request: SearchRequest,
-  learned: LearnedTools | undefined,
-  embeddings: Embeddings | undefined,
-  signal: AbortSignal,
-): Promise<SearchAnswer> {
-  const options: SearchOptions = { ...request, ...(learned === undefined ? {} : { learned }) };
-  if (embeddings === undefined) return search(index, request.query, options);
-  const meant = await embeddings.similar(index, request.query, options, signal);
+  options: SearchOptions,
+  meant: Awaited<ReturnType<Embeddings["similar"]>>,
+): SearchAnswer {
   if (meant === undefined) return { ...search(index, request.query, options), degraded: "embeddings" };
   const worded = search(index, request.query, { ...options, limit: fusedDepth, keepAll: true });
   const { match, closeness } = matchWithMeaning(worded, meant);

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
@@ -32,6 +33,7 @@ export function checkToolResult(
     throw new GatewayError(
       "RESULT_TOO_LARGE",
       `the result of ${path} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
+      askForLess("limits.resultBytes", limits.resultBytes),
     );
   }
   const whole = (): ResultBytes => {
@@ -52,6 +54,7 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
     throw new GatewayError(
       "RESULT_TOO_LARGE",
       `the result of ${what} has ${result.length} bytes; limits.resultBytes is ${limits.resultBytes}`,
+      askForLess("limits.resultBytes", limits.resultBytes),
     );
   }
   if (result.length <= parsedUpToBytes) return new ResultBytes(result, parseObject(what, result));
@@ -154,7 +157,12 @@ function tooManyBlocks(path: string, limits: ResultLimits): GatewayError {
   return new GatewayError(
     "RESULT_TOO_LARGE",
     `the result of ${path} has more than ${limits.contentBlocks} content blocks (limits.contentBlocks)`,
+    askForLess("limits.contentBlocks", limits.contentBlocks),
   );
+}
+
+function askForLess(setting: string, value: number): { readonly hint: string } {
+  return { hint: `Ask the tool for less (a page, a range, a filter), or raise ${settingNow(setting, value)}.` };
 }
 
 function faulty(path: string, what: string): GatewayError {

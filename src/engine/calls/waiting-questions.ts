@@ -2,6 +2,7 @@ import { abortReason } from "../../kernel/abort.ts";
 import type { Answer, CallContext, Question } from "../../kernel/call-context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 
 /** Questions that servers pushed and somebody has to answer. A call that waits holds its server's attention: both number and time are bounded. */
@@ -33,7 +34,11 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
     const controller = new AbortController();
     const end = () => controller.abort(abortReason(signal));
     const tooLate = () =>
-      controller.abort(new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.limitMs / 1_000} s`));
+      controller.abort(
+        new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.limitMs / 1_000} s`, {
+          hint: `Call again and answer in time, or raise ${settingNow("limits.parkedMs", options.limitMs)}.`,
+        }),
+      );
     const cancelTimer = options.clock.after(options.limitMs, tooLate);
     signal.addEventListener("abort", end, { once: true });
     try {

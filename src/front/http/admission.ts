@@ -1,6 +1,7 @@
 import type { Limits } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
@@ -68,11 +69,13 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
       if (account.tokens < 1)
         throw refusal(
           `more than ${callsPerSecond} requests a second (limits.callsPerSecond)`,
+          settingNow("limits.callsPerSecond", callsPerSecond),
           Math.ceil((1 - account.tokens) / callsPerSecond),
         );
       if (account.running >= concurrentCalls)
         throw refusal(
           `${account.running} requests of this principal are being worked on already (limits.concurrentCalls)`,
+          settingNow("limits.concurrentCalls", concurrentCalls),
           busyRetryS,
         );
       account.tokens -= 1;
@@ -85,6 +88,7 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
       if (account.streams >= openStreams)
         throw refusal(
           `${account.streams} streams are open for this principal already (limits.openStreams)`,
+          settingNow("limits.openStreams", openStreams),
           streamRetryS,
         );
       account.streams += 1;
@@ -93,6 +97,9 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
   };
 }
 
-function refusal(message: string, retryAfterS: number): GatewayError {
-  return new GatewayError("RATE_LIMITED", message, { data: { retry_after_s: retryAfterS } });
+function refusal(message: string, setting: string, retryAfterS: number): GatewayError {
+  return new GatewayError("RATE_LIMITED", message, {
+    data: { retry_after_s: retryAfterS },
+    hint: `Wait as long as Retry-After says, or raise ${setting}.`,
+  });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 
 export interface BodyLimits {
   readonly bytes: number;
@@ -60,5 +61,7 @@ function refuseEarly(request: IncomingMessage, limits: BodyLimits): GatewayError
 }
 
 function tooLarge(limits: BodyLimits): GatewayError {
-  return new GatewayError("BODY_TOO_LARGE", `the body has more than ${limits.bytes} bytes (limits.requestBodyBytes)`);
+  return new GatewayError("BODY_TOO_LARGE", `the body has more than ${limits.bytes} bytes (limits.requestBodyBytes)`, {
+    hint: `Send less at once, or raise ${settingNow("limits.requestBodyBytes", limits.bytes)}.`,
+  });
 }

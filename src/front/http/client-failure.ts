@@ -1,12 +1,18 @@
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
 
 /** What Node's HTTP parser, or its timers, do not take, as a row of our table. */
-export function toClientFailure(error: NodeJS.ErrnoException): GatewayError {
+export function toClientFailure(
+  error: NodeJS.ErrnoException,
+  { headersTimeoutMs, bodyTimeoutMs }: { readonly headersTimeoutMs: number; readonly bodyTimeoutMs: number },
+): GatewayError {
   switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new GatewayError("BODY_TIMEOUT", "the rest of the request did not arrive in time");
+      return new GatewayError("BODY_TIMEOUT", "the rest of the request did not arrive in time", {
+        hint: `Send the head of a request within ${headersTimeoutMs / 1_000} s, and all of it within ${settingNow("limits.bodyTimeoutMs", bodyTimeoutMs)}.`,
+      });
     case "HPE_HEADER_OVERFLOW":
       return new GatewayError("HEADERS_TOO_LARGE", "the headers of the request are larger than 16 KB");
     default:

@@ -105,7 +105,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // As Node's own handler finds it. Kept in a table of ours, a response would outlive its request.
     const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
-    const failure = toClientFailure(error);
+    const failure = toClientFailure(error, { headersTimeoutMs, bodyTimeoutMs: deps.bodyTimeoutMs });
     if (!socket.writable) socket.destroy();
     else if (response == null) socket.end(toRawRefusal(failure));
     else if (response.req.complete) response.once("finish", () => socket.end());

@@ -16,8 +16,9 @@ export interface AnswerChannel {
   breakOff?(): void;
   /** The answer: `body` is `"result":…` or `"error":…`. Nothing can be sent after it. */
   finish(body: WireText, httpStatus?: number): void;
-  /** Ends the response without an answer (a notification that was accepted, a client that is gone). */
+  /** The client closed the connection, or the stream was broken off: what is still said reaches only whoever comes back for it. */
   readonly gone: boolean;
+  /** The answer has become an event stream: its head is written. */
   readonly streaming: boolean;
 }
 

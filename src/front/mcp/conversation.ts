@@ -7,6 +7,7 @@ import { abortReason } from "../../kernel/abort.ts";
 import type { Answer, CallContext, Question } from "../../kernel/call-context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ReplyBody } from "./caller.ts";
 
@@ -133,7 +134,11 @@ export function createConversations(options: {
     const handle = `${handlePrefix}${randomBytes(24).toString("base64url")}`;
     const cancelTimer = options.clock.after(options.parkedMs, () => {
       parkedCalls.delete(handle);
-      controller.abort(new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.parkedMs / 1_000} s`));
+      controller.abort(
+        new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.parkedMs / 1_000} s`, {
+          hint: `Call again and answer in time, or raise ${settingNow("limits.parkedMs", options.parkedMs)}.`,
+        }),
+      );
     });
     parkedCalls.set(handle, { binding, questions, conversation, cancelTimer });
     const requests = [...questions].map(

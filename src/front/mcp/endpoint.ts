@@ -2,7 +2,7 @@ import type { Exposure } from "../../catalog/exposure/exposure.ts";
 import { exposureTable } from "../../catalog/exposure/exposure-table.ts";
 import { createInstanceExposure } from "../../catalog/exposure/server.ts";
 import type { Settings } from "../../config/config.ts";
-import { defaults } from "../../config/defaults.ts";
+import { settingsTable } from "../../config/settings-table.ts";
 import { exposureNames, type ExposureName } from "../../config/exposures.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 
@@ -66,7 +66,7 @@ function endpointsFor(settings: Settings, all: SharedExposures): (path: string) 
 function standardOf({ exposure, transparent }: Settings, shared: SharedExposures): Exposure {
   const row = exposureTable[exposure];
   if ("createFor" in row && transparent !== undefined) return row.createFor(transparent);
-  return (shared.get(exposure) ?? shared.get(defaults.exposure)) as Exposure;
+  return (shared.get(exposure) ?? shared.get(settingsTable.exposure.fallback)) as Exposure;
 }
 
 /** `/mcp/{exposure}/{slug}`, for exposures that show one server. Whether the server exists is the exposure's to say. */

@@ -1,6 +1,7 @@
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -80,7 +81,9 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     create(options) {
       expire();
       if (sessions.size >= limits.sessions && !makeRoom(options.principal.id))
-        throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`);
+        throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
+          hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
+        });
       const session = createSession({ ...options, nowMs: clock.monotonic() });
       sessions.set(session.id, session);
       return session;

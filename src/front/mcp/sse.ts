@@ -1,6 +1,7 @@
 import { answerText } from "../../wire/mcp/envelope.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { prefixOf } from "../http/public-url.ts";
@@ -40,7 +41,9 @@ export function createMcpSse(deps: McpHttpDeps): McpSse {
     if (!acceptsEvents(request.headers.accept))
       throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
     if (streams.size >= deps.limits.sessions)
-      throw new GatewayError("SESSION_LIMIT", `${streams.size} event streams are open (limits.sessions)`);
+      throw new GatewayError("SESSION_LIMIT", `${streams.size} event streams are open (limits.sessions)`, {
+        hint: `Close streams that are not used, or raise ${settingNow("limits.sessions", deps.limits.sessions)}.`,
+      });
     const leave = deps.admission.openStream(principal);
     const stream = createSseStream({
       response,

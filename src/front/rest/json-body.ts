@@ -2,6 +2,7 @@ import { carriageReturn, lineFeed, openBrace, openBracket, space, tab } from "..
 import { isUtf8 } from "node:buffer";
 import { scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { tellDepthLimit } from "../../kernel/depth-limit.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /** A body as it came, and what it says. */
@@ -19,7 +20,7 @@ export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError("PARSE_ERROR", "the body is not valid UTF-8", { hint });
   const first = bytes.find((byte) => byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab);
   // The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything.
-  const members = first === openBrace ? scanMembers(bytes, 0, bytes.length, maxDepth - 1) : [];
+  const members = first === openBrace ? scan(bytes, maxDepth) : [];
   if (first === openBracket) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
   let value: unknown;
   try {
@@ -29,6 +30,14 @@ export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   }
   if (!isJsonObject(value)) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
   return { value, members };
+}
+
+function scan(bytes: Buffer, maxDepth: number): readonly Member[] {
+  try {
+    return scanMembers(bytes, 0, bytes.length, maxDepth - 1);
+  } catch (error) {
+    throw tellDepthLimit(error, maxDepth);
+  }
 }
 
 const hint = "Send one JSON object as valid UTF-8.";

@@ -1,5 +1,6 @@
 import type { Era } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps, Opened } from "./instance-deps.ts";
@@ -147,5 +148,7 @@ function tellUp({ wakes, startedMs }: Attempt, { pid }: Opened, life: Life, { cl
 
 function refuseFullQueue(server: string, { starts, settings }: InstanceDeps): void {
   if (starts.waiting < settings().startQueue) return;
-  throw new GatewayError("START_QUEUE_FULL", `${server} is not started: ${starts.waiting} starts are waiting already`);
+  throw new GatewayError("START_QUEUE_FULL", `${server} is not started: ${starts.waiting} starts are waiting already`, {
+    hint: `Call again in a few seconds, or raise ${settingNow("instances.startQueue", settings().startQueue)}.`,
+  });
 }

@@ -1,3 +1,4 @@
+import { settingNow } from "../../kernel/setting-now.ts";
 import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -93,17 +94,9 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
     if (own.length >= deps.limits().clientInstances) dismiss(leastNeeded(own, base), "client-gone");
     const id = idOf(base, name);
     const calls: Entry["calls"] = new Set();
-    const instance = createInstance(
-      {
-        id,
-        owner: base.owner,
-        server: base.server,
-        missing: missingOf(base),
-        after: departures.of(id),
-        users: endedUsers.take(id),
-      },
-      depsFor(deps, base, rootsFor(base, caller, calls)),
-    );
+    const before = { after: departures.of(id), users: endedUsers.take(id) };
+    const options = { id, owner: base.owner, server: base.server, missing: missingOf(base), ...before };
+    const instance = createInstance(options, depsFor(deps, base, rootsFor(base, caller, calls)));
     const lastUseMs = deps.clock.monotonic();
     const entry: Entry = { instance, base, owner: principal.id, client: connected, calls, lastUseMs };
     entries.set(id, entry);
@@ -145,10 +138,9 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
       }
     },
     tick() {
-      const idleMs = deps.limits().sessionIdleMs;
+      const unusedSinceMs = deps.clock.monotonic() - deps.limits().sessionIdleMs;
       for (const entry of entries.values()) {
-        const isIdle = entry.calls.size === 0 && deps.clock.monotonic() - entry.lastUseMs > idleMs;
-        if (entry.client === undefined && isIdle) dismiss(entry, "client-gone");
+        if (entry.client === undefined && isUnused(entry, unusedSinceMs)) dismiss(entry, "client-gone");
         else entry.instance.tick();
       }
     },
@@ -157,6 +149,10 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
       await departures.all();
     },
   };
+}
+
+function isUnused({ calls, lastUseMs }: Entry, sinceMs: number): boolean {
+  return calls.size === 0 && lastUseMs < sinceMs;
 }
 
 /** Its lists, its logins and what its server was seen to speak are those of the base. */
@@ -195,6 +191,9 @@ function leastNeeded(own: readonly Entry[], base: Instance): Entry {
     throw new GatewayError(
       "CLIENT_INSTANCE_LIMIT",
       `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
+      {
+        hint: `Close clients that are not used, give the server scope "user", or raise ${settingNow("limits.clientInstances", own.length)}.`,
+      },
     );
   return rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
 }

@@ -1,6 +1,7 @@
 import type { InstanceSettings, ServerConfig } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
 
 const startTimeoutMs = 30_000;
@@ -44,14 +45,21 @@ export async function withStartDeadline<T>(
   const { server, clock, limits } = options;
   const deadline = new AbortController();
   let workedMs = clock.monotonic();
-  const giveUp = (why: string) =>
-    deadline.abort(new GatewayError("START_TIMEOUT", `${server} ${why}`, { data: { stderr: options.stderr() } }));
+  const giveUp = (why: string, limitMs: number) =>
+    deadline.abort(
+      new GatewayError("START_TIMEOUT", `${server} ${why}`, {
+        data: { stderr: options.stderr() },
+        hint: `Look at its stderr, or raise ${settingNow("startTimeoutMs", limitMs)}, for this server.`,
+      }),
+    );
   const look = (): void => {
     const leftMs = workedMs + limits.quietMs - clock.monotonic();
     if (leftMs > 0) cancelQuiet = clock.after(leftMs, look);
-    else giveUp(`did not come up, and showed no sign of work for ${limits.quietMs / 1_000} s`);
+    else giveUp(`did not come up, and showed no sign of work for ${limits.quietMs / 1_000} s`, limits.quietMs);
   };
-  const cancelTotal = clock.after(limits.totalMs, () => giveUp(`did not come up within ${limits.totalMs / 1_000} s`));
+  const cancelTotal = clock.after(limits.totalMs, () =>
+    giveUp(`did not come up within ${limits.totalMs / 1_000} s`, limits.totalMs),
+  );
   let cancelQuiet = limits.quietMs < limits.totalMs ? clock.after(limits.quietMs, look) : () => undefined;
   const forward = () => deadline.abort(signal.reason);
   signal.addEventListener("abort", forward, { once: true });

@@ -61,7 +61,7 @@ export interface UpstreamRequest {
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
   /** The value of `Mcp-Name`: the tool's or prompt's real name, or the resource's URI. */
   readonly nameHeader?: string | undefined;
-  /** Asked when the request is known to have been written: after that it must not be sent again blindly. */
+  /** Called once, as the request is written: from here on the server may have seen it, so that it must not be sent again blindly. */
   readonly onSent?: (() => void) | undefined;
 }
 

@@ -1,5 +1,6 @@
-import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { writeNotification } from "../../wire/mcp/envelope.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { settingNow } from "../../kernel/setting-now.ts";
 import { createSlotTable, type SlotTable } from "../../kernel/slot-table.ts";
 import { createAlarm } from "./alarm.ts";
 import type { Reply, UpstreamRequest } from "./connection.ts";
@@ -148,13 +149,31 @@ function ownsNothing(method: string): boolean {
 
 function overdue(server: string, entry: WaitingRequest, nowMs: number): GatewayError {
   const seconds = Math.round((nowMs - entry.startedMs) / 100) / 10;
-  return new GatewayError("UPSTREAM_TIMEOUT", `${server} did not answer ${entry.request.method} within ${seconds} s`);
+  return new GatewayError(
+    "UPSTREAM_TIMEOUT",
+    `${server} did not answer ${entry.request.method} within ${seconds} s`,
+    timeoutHint(entry.request, nowMs - entry.startedMs),
+  );
 }
+
+/** Which of the server's times ran out. Requests of the connection's own have none that is configured. */
+function timeoutHint({ method, timeoutMs, maxTimeoutMs }: UpstreamRequest, tookMs: number): { hint?: string } {
+  const raise = (setting: string, value: number) => ({
+    hint: `Look at the server's log, or raise ${settingNow(setting, value)}, for this server.`,
+  });
+  if (method.endsWith("/list")) return raise("discoveryTimeoutMs", timeoutMs);
+  if (!calls.has(method)) return {};
+  return maxTimeoutMs !== undefined && tookMs >= maxTimeoutMs
+    ? raise("maxCallTimeoutMs", maxTimeoutMs)
+    : raise("callTimeoutMs", timeoutMs);
+}
+
+const calls: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get", "completion/complete"]);
 
 function cancelled(server: string, method: string): GatewayError {
   return new GatewayError("CALL_CANCELLED", `${method} to ${server} was cancelled by the caller`);
 }
 
 function encodeCancel(id: number, reason: string): string {
-  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${asciiJson({ requestId: id, reason })}}`;
+  return writeNotification("notifications/cancelled", { requestId: id, reason });
 }

@@ -2,6 +2,7 @@ import { openBrace, openBracket } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { tellDepthLimit } from "../../kernel/depth-limit.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /** One message from a client. `params` is parsed; its members can also be had as the bytes that stood there. */
@@ -110,7 +111,8 @@ function parseBody(
     if (!isJsonObject(value)) throw new MessageError("REQUEST_INVALID", "the body is not a JSON object");
     return { value, members, inner };
   } catch (error) {
-    if (error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR")) throw error;
+    if (error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR"))
+      throw tellDepthLimit(error, maxDepth);
     throw new MessageError("PARSE_ERROR", "the body is no valid JSON");
   }
 }

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { settingNow } from "../../../kernel/setting-now.ts";
 
 /** Lines on their way to a server. */
 export interface Outbox {
@@ -44,7 +45,9 @@ export function createOutbox(stdin: Writable, limitBytes: number, server: string
     offer,
     push(text) {
       if (!offer(text))
-        throw new GatewayError("UPSTREAM_BUSY", `${server} does not read its input: ${limitBytes} bytes are waiting`);
+        throw new GatewayError("UPSTREAM_BUSY", `${server} does not read its input: ${limitBytes} bytes are waiting`, {
+          hint: `Call again later, or raise ${settingNow("limits.stdinQueueBytes", limitBytes)}.`,
+        });
     },
     close() {
       flush();

@@ -1,5 +1,6 @@
 import { startsWithMark } from "../../../wire/json/characters.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { settingNow } from "../../../kernel/setting-now.ts";
 import {
   createEventStreamReader,
   type EventStreamReader,
@@ -217,7 +218,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     this.#fail(
       new GatewayError("RESULT_TOO_LARGE", `${this.#server} sent a message of more than ${limit} bytes`, {
         data: { limitBytes: limit },
-        hint: "Ask the tool for less (a page, a range, a filter), or raise limits.upstreamMessageBytes.",
+        hint: `Ask the tool for less (a page, a range, a filter), or raise ${settingNow("limits.upstreamMessageBytes", limit)}.`,
       }),
     );
   }
@@ -245,7 +246,13 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     // There are not more urgent ones than calls that wait, and what they bring makes room.
     if (isUrgent !== true && !this.#wire.admitQueued(body?.length ?? 0)) {
       this.#fail(
-        new GatewayError("UPSTREAM_BUSY", `${this.#wire.limits.sendQueueBytes} bytes already wait for ${this.#server}`),
+        new GatewayError(
+          "UPSTREAM_BUSY",
+          `${this.#wire.limits.sendQueueBytes} bytes already wait for ${this.#server}`,
+          {
+            hint: `Call again later, or raise ${settingNow("limits.stdinQueueBytes", this.#wire.limits.sendQueueBytes)}.`,
+          },
+        ),
       );
       return;
     }

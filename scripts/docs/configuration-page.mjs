@@ -1,0 +1,63 @@
+// docs/configuration.md from the tables of settings and of the fields of a server's entry.
+import { rowTable, sentence } from "./setting-words.mjs";
+
+/** @type {import("./configuration-page.d.mts").configurationPage} */
+export function configurationPage({ settingsTable, foreignNamespaceRows }, fields) {
+  return [
+    opening,
+    "## Settings\n\nMembers of the `toolyard` object.\n",
+    rowTable(settingsTable),
+    ...sections("toolyard", settingsTable),
+    "## Servers\n",
+    "Members of an entry of `mcpServers`. The key is the server's name.\n",
+    "### How it is reached\n",
+    rowTable(fields.transportFields),
+    "### What else may be said\n",
+    rowTable({ ...fields.ownFields, ...fields.plainFields }),
+    ...sections("", { ...fields.transportFields, ...fields.ownFields }),
+    "### Spellings of other clients\n",
+    "Obeyed as they are. What one list switches off is off, whatever the others say.\n",
+    rowTable({ ...fields.foreignTransportFields, ...fields.foreignToolFields, tools: fields.listedTools }),
+    `Taken without a warning, and without effect: ${fields.meaninglessFields.map((name) => `\`${name}\``).join(", ")}.\n`,
+    "## Other spellings of settings\n",
+    "`namespaceSupport` and `performance` may stand in the `toolyard` object or beside it. `namespaces` is stronger.\n",
+    ...sections("", foreignNamespaceRows),
+  ].join("\n");
+}
+
+/** A section for each object among the rows, and for those inside it. */
+function sections(above, rows) {
+  return Object.entries(rows).flatMap(([name, member]) => {
+    if (member.kind === "row") return [];
+    const path = [above, name, ...(member.kind === "keyed" ? [member.key] : [])]
+      .filter((part) => part !== "")
+      .join(".");
+    return [`### ${path}\n`, `${sentence(member.about)}\n`, rowTable(member.rows), ...sections(path, member.rows)];
+  });
+}
+
+const opening = `# Configuration
+
+<!-- Made by scripts/write-docs.mjs from src/config/settings-table.ts and src/config/server-fields.ts. Do not edit. -->
+
+One JSON file: \`mcpServers\`, as every client writes it, and beside it our own settings under \`toolyard\`. Comments,
+trailing commas and a byte-order mark are fine. [design.md](design.md#configuration) tells what is done with a file
+that is wrong, and [cli.md](cli.md) which file is read.
+
+\`\`\`json
+{
+  "$schema": "./node_modules/toolyard/docs/toolyard.schema.json",
+  "mcpServers": {
+    "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] },
+    "remote": { "type": "http", "url": "https://mcp.example.com/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } }
+  },
+  "toolyard": { "port": 3001 }
+}
+\`\`\`
+
+- A flag is stronger than its variable, that than the file, that than the default. An empty variable counts as unset.
+- \`\${VAR}\`, \`\${env:VAR}\` and \`\${VAR:-default}\` are filled in, in every text.
+- Relative paths start at the file.
+- \`$schema\` names [the JSON Schema](toolyard.schema.json) of the file, which editors check it with while you write.
+  It is made from the same tables as this page.
+`;

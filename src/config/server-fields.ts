@@ -1,0 +1,319 @@
+import * as v from "valibot";
+import { filledText, text as plainText } from "./check.ts";
+import { serverTimes, startTimeout } from "./instance-rows.ts";
+import {
+  boolean,
+  choice,
+  group,
+  inherited,
+  list,
+  looseText,
+  optionalGroup,
+  other,
+  text,
+  type Row,
+} from "./setting-row.ts";
+
+/** Header names and values as RFC 9110 allows them; a line break in one would be a second header. */
+const headerRecord = v.record(
+  v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected a header name: letters, digits and dashes")),
+  v.pipe(
+    v.string(),
+    v.regex(/^[\t\x20-\x7e\x80-\uffff]*$/, "expected a header value without line breaks and control characters"),
+  ),
+);
+
+const environment = v.record(
+  v.pipe(v.string(), v.regex(/^[^=\0]+$/, "expected a variable's name: not empty, without `=`")),
+  plainText,
+);
+
+const looseTexts = { type: "object", additionalProperties: looseText };
+
+const args = list({
+  fallback: [],
+  item: plainText,
+  isLoose: true,
+  about: "arguments of the program",
+  example: ["-y", "@modelcontextprotocol/server-filesystem", "/srv/files"],
+});
+const env = other({
+  fallback: {},
+  schema: environment,
+  json: looseTexts,
+  type: "object of texts",
+  about: "variables of the process; a server gets only these and a small safe part of the gateway's own",
+  example: { API_KEY: "${API_KEY}" },
+});
+const headers = other({
+  fallback: {},
+  schema: headerRecord,
+  json: looseTexts,
+  type: "object of texts",
+  about: "HTTP headers that every request to the server carries",
+  example: { Authorization: "Bearer ${TOKEN}" },
+});
+
+/** What a team or a person may give a server. */
+export const overrideRows = { args, env, headers };
+
+/** Folders of one server: it looks each of them up before it takes a call. */
+const mostRoots = 100;
+
+const requiredPaths = (whose: string, example: readonly string[]) =>
+  list({
+    fallback: [],
+    item: v.pipe(v.string(), v.regex(/^(env|headers)\../, 'expected "env.NAME" or "headers.NAME"')),
+    pattern: /^(env|headers)\../,
+    type: "list of `env.NAME` and `headers.NAME`",
+    about: `what ${whose} must give before the server can be used`,
+    example,
+  });
+
+function toolList(about: string): Row<readonly string[], undefined> {
+  return list({ fallback: undefined, about, example: ["read_file", "list_*"] });
+}
+
+const textRecord = (about: string, item: v.GenericSchema<string>, example: object) =>
+  other({
+    fallback: {},
+    schema: v.record(v.string(), item),
+    json: { type: "object", additionalProperties: { type: "string" } },
+    type: "object of texts",
+    about,
+    example,
+  });
+
+/** `tools` of an entry in our own spelling. */
+const ownTools = {
+  allow: toolList("tools that are offered, all others are not; `*` stands for any characters"),
+  deny: toolList("tools that are not offered, also when `allow` has them"),
+  rename: textRecord("other names of tools, by the server's own", filledText, { create_issue: "new_issue" }),
+  describe: textRecord("other descriptions of tools, by the server's own names", v.string(), {
+    create_issue: "Opens an issue in our tracker.",
+  }),
+};
+
+/** Fields that go as they are from the entry to everybody who asks for them. */
+export const plainFields = {
+  icon: text({
+    fallback: undefined,
+    schema: v.string(),
+    about: "an icon that lists show: an emoji, or the address of a picture",
+    example: "🐙",
+  }),
+  category: text({
+    fallback: undefined,
+    schema: v.string(),
+    about: "what kind of server it is, shown in lists",
+    example: "files",
+  }),
+  priority: choice({
+    choices: ["high", "normal", "low"],
+    fallback: "normal",
+    about: "how much the server is used: the namespace of one of `high` priority is always kept loaded",
+  }),
+  retry: boolean({
+    fallback: true,
+    about: "whether a call that never reached the server, or that is safe to repeat, is tried once more",
+  }),
+  strictResults: boolean({
+    fallback: false,
+    about: "whether a result that does not fit the tool's output schema is an error",
+    reason: "many servers in use do not keep to their own output schemas; their answers are still useful",
+  }),
+  interactive: boolean({
+    fallback: false,
+    about: "whether the server's calls run one after the other, so that a question belongs to exactly one of them",
+  }),
+};
+
+const proxyPattern = /^https?:\/\/[^/]|\$\{/i;
+const proxySchema = v.union([
+  v.literal(false),
+  // A variable that has no value yet is told elsewhere.
+  v.pipe(v.string(), v.regex(proxyPattern, "expected the http:// or https:// URL of a proxy, or false for none")),
+]);
+
+/** What a server that is reached over the network needs of a company's network. */
+const routeFields = {
+  proxy: other({
+    fallback: undefined,
+    fallbackText: "what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say",
+    schema: proxySchema,
+    json: { anyOf: [{ const: false }, { type: "string", pattern: "^https?://[^/]|\\$\\{" }] },
+    type: "http:// or https:// URL, or `false`",
+    about: "the proxy that the server is reached through; `false` for none",
+    example: "https://proxy.example.com:3128",
+  }),
+  tls: optionalGroup(
+    "what the connection to a remote server needs; the files are read for each connection",
+    {
+      caFile: text({
+        fallback: undefined,
+        fallbackText: "those that Node trusts",
+        about: "a PEM file with the authorities that are trusted",
+        example: "company-ca.pem",
+      }),
+      certFile: text({
+        fallback: undefined,
+        about: "a PEM file with the certificate that the gateway shows; needs `keyFile`",
+        example: "client.pem",
+      }),
+      keyFile: text({ fallback: undefined, about: "a PEM file with the certificate's key", example: "client-key.pem" }),
+      passphrase: text({
+        fallback: undefined,
+        schema: plainText,
+        about: "what the key is encrypted with",
+        example: "${KEY_PASSPHRASE}",
+      }),
+    },
+    {
+      names: ["certFile", "keyFile"],
+      message: "expected `certFile` and `keyFile` together: a certificate is of no use without its key",
+    },
+  ),
+};
+
+/** Where the server is and how it is started. */
+export const transportFields = {
+  type: text({
+    fallback: undefined,
+    fallbackText: "`stdio` with `command`, `http` with `url`",
+    schema: v.string(),
+    type: "one of `stdio`, `http`, `streamable-http`, `sse`",
+    about: "how the server is reached",
+    example: "http",
+  }),
+  command: text({
+    fallback: undefined,
+    about: "the program to start; one with a slash is looked for beside the configuration file, others in PATH",
+    example: "npx",
+  }),
+  args,
+  env,
+  envFile: text({
+    fallback: undefined,
+    about: "a file of `NAME=value` lines, for variables that `env` does not have",
+    example: ".env",
+  }),
+  cwd: text({
+    fallback: undefined,
+    fallbackText: "the file's folder",
+    about: "where the program runs",
+    example: "tools",
+  }),
+  url: text({ fallback: undefined, about: "the address of a remote server", example: "https://mcp.example.com/mcp" }),
+  headers,
+  ...routeFields,
+  enabled: boolean({ fallback: true, about: "whether the server is used" }),
+};
+
+const sameAs = (field: string) => `the same as \`${field}\``;
+
+/** Spellings of other clients for where the server is. */
+export const foreignTransportFields = {
+  transport: text({ fallback: undefined, schema: v.string(), about: sameAs("type"), example: "stdio" }),
+  serverUrl: text({
+    fallback: undefined,
+    about: `${sameAs("url")}, as Windsurf writes it`,
+    example: "https://mcp.example.com/mcp",
+  }),
+  httpUrl: text({
+    fallback: undefined,
+    about: `${sameAs("url")}, as Gemini writes it; stronger than it`,
+    example: "https://mcp.example.com/mcp",
+  }),
+  disabled: boolean({ fallback: false, about: "the opposite of `enabled`" }),
+};
+
+/** The rest of an entry in our own spelling. */
+export const ownFields = {
+  namespace: text({
+    fallback: undefined,
+    fallbackText: "the server's name in snake case",
+    schema: v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/, "expected 1 to 48 letters, digits, `_` or `-`"),
+    ),
+    pattern: /^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/,
+    type: "text, 1 to 48 letters, digits, `_` or `-`",
+    about: "the namespace that its tools are in; servers may share one",
+    example: "files",
+  }),
+  displayName: text({
+    fallback: undefined,
+    fallbackText: "the key in the file",
+    about: "the name that people see",
+    example: "Project files",
+  }),
+  scope: choice({
+    choices: ["shared", "user", "client"],
+    fallback: undefined,
+    fallbackText: "`shared`; `user` with `principals`, or where the entry has `required`",
+    about: "whose an instance is: everybody's, one person's, or one connected client's",
+    example: "user",
+  }),
+  roots: list({
+    fallback: undefined,
+    fallbackText: "none",
+    type: "list of folders and `file://` URIs",
+    most: { items: mostRoots, message: `expected at most ${mostRoots} roots` },
+    about: "folders that a server which asks for roots is told, in place of any client's",
+    reason: "the server looks each of them up before it takes a call",
+    example: ["/srv/project"],
+  }),
+  startTimeoutMs: inherited(startTimeout, "instances.startTimeoutMs"),
+  discoveryTimeoutMs: inherited(serverTimes.discoveryTimeoutMs, "instances.discoveryTimeoutMs"),
+  callTimeoutMs: inherited(serverTimes.callTimeoutMs, "instances.callTimeoutMs"),
+  maxCallTimeoutMs: inherited(serverTimes.maxCallTimeoutMs, "instances.maxCallTimeoutMs"),
+  idleTimeoutMs: inherited(serverTimes.idleTimeoutMs, "instances.idleTimeoutMs"),
+  stateful: boolean({
+    fallback: undefined,
+    fallbackText: "true for [servers that are known for it](stateful-servers.md)",
+    about: "whether its process holds something for its users, who are told when it is gone",
+    example: true,
+  }),
+  tools: group("which of the server's tools are offered, and as what", ownTools),
+  required: group("what must be given before the server can be used", {
+    user: requiredPaths("each person", ["env.API_KEY"]),
+    team: requiredPaths("the team", ["env.ORGANISATION"]),
+  }),
+};
+
+/** Spellings of other clients for which tools are offered: Roo, Windsurf, Kiro; Codex; Gemini, Qwen Code, Amp. */
+export const foreignToolFields = {
+  enabledTools: toolList("tools that are offered, as Roo and Windsurf write it"),
+  disabledTools: toolList("tools that are not offered, as Roo and Windsurf write it"),
+  enabled_tools: toolList("tools that are offered, as Codex writes it"),
+  disabled_tools: toolList("tools that are not offered, as Codex writes it"),
+  includeTools: toolList("tools that are offered, as Gemini writes it"),
+  excludeTools: toolList("tools that are not offered, as Gemini writes it"),
+};
+
+/** One entry of `mcpServers` with our fields, and the spellings of other clients. */
+export const entryRows = {
+  ...transportFields,
+  ...foreignTransportFields,
+  ...ownFields,
+  ...plainFields,
+  ...foreignToolFields,
+};
+
+/** Copilot's CLI and agent write `tools` as the list of those that are offered, `["*"]` for all. */
+export const listedTools = toolList("tools that are offered, as Copilot writes it");
+
+/**
+ * Fields of other clients that say nothing about what is offered: whether their user is asked before a call (Roo,
+ * Cline, Kiro, Gemini, Codex), what a person reads about the server, and how the client shows and develops it.
+ */
+export const meaninglessFields: readonly string[] = [
+  "alwaysAllow",
+  "autoApprove",
+  "trust",
+  "default_tools_approval_mode",
+  "description",
+  "gallery",
+  "version",
+  "dev",
+];

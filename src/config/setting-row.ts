@@ -1,0 +1,286 @@
+import * as v from "valibot";
+import { filledText, numberOf } from "./check.ts";
+
+/**
+ * Everything about one setting, or one field of a server's entry: what may be written, what holds when nothing is, how it is given
+ * besides, and what people read of it. Types, checks, flags, variables, help, docs/configuration.md and docs/toolyard.schema.json are
+ * made from rows, so that none of them can say something else.
+ */
+export interface Row<Value, Fallback = Value | undefined> extends RowText {
+  readonly kind: "row";
+  readonly form: Form;
+  /** The type and its limits, in words. */
+  readonly type: string;
+  readonly schema: v.GenericSchema<unknown, Value>;
+  /** The same as JSON Schema. */
+  readonly json: JsonSchema;
+  readonly isRequired: boolean;
+  readonly fallback: Fallback;
+  /** In place of `fallback`, where it depends on where the gateway runs and for whom. */
+  readonly compute?: ((facts: Facts) => Fallback) | undefined;
+  readonly example: unknown;
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** How the text of a flag or variable becomes a value. */
+export type Form =
+  | { readonly kind: "number"; readonly min: number; readonly max: number }
+  | { readonly kind: "choice"; readonly choices: readonly string[] }
+  | { readonly kind: "boolean" | "text" | "list" | "other" };
+
+export interface RowText {
+  /** What it decides: a phrase that begins with a small letter and has no full stop. */
+  readonly about: string;
+  /** Why the default or the limit is what it is. */
+  readonly reason?: string | undefined;
+  /** The default in words, where it is no plain value. */
+  readonly fallbackText?: string | undefined;
+  readonly flag?: Flag | undefined;
+  /** A variable for a setting without a flag; a flag has its own: `--data-dir` is TOOLYARD_DATA_DIR. */
+  readonly variable?: string | undefined;
+  /** The variable counts in seconds; the setting is in milliseconds. */
+  readonly isVariableInSeconds?: boolean | undefined;
+}
+
+export interface Flag {
+  readonly name: string;
+  /** What stands for its value in the help; none for one that is on or off. */
+  readonly word?: string | undefined;
+  /** Of every command that reads the configuration, not of `serve` alone. */
+  readonly isCommon?: boolean | undefined;
+}
+
+/** What a default may depend on. */
+export interface Facts {
+  readonly cores: number;
+  /** Several people use this gateway. */
+  readonly isShared: boolean;
+}
+
+/** Settings that stand together in an object. */
+export interface Group<Members extends Rows> {
+  readonly kind: "group";
+  readonly about: string;
+  readonly rows: Members;
+  /** Nothing holds unless the object is written. */
+  readonly isOptional: boolean;
+  /** Members of which either all are written or none. */
+  readonly together?: Together | undefined;
+}
+
+export interface Together {
+  readonly names: readonly string[];
+  readonly message: string;
+}
+
+/** An object whose members have names that the user chooses. */
+export interface Keyed<Members extends Rows> {
+  readonly kind: "keyed";
+  readonly about: string;
+  /** What stands for the name in documentation. */
+  readonly key: string;
+  readonly keySchema: v.GenericSchema<string>;
+  readonly rows: Members;
+}
+
+export type Member = Row<unknown, unknown> | Group<Rows> | Keyed<Rows>;
+/** By name. An interface, because it refers to itself. */
+export interface Rows {
+  readonly [name: string]: Member;
+}
+
+/** What a file may hold: each of them may be left out. */
+export type Written<Members> = {
+  readonly [Name in keyof Members]?: WrittenMember<Members[Name]> | undefined;
+};
+type WrittenMember<Of> = Of extends { readonly kind: "row" } & Row<infer Value, unknown>
+  ? Value
+  : Of extends Group<infer Members>
+    ? Written<Members>
+    : Of extends Keyed<infer Members>
+      ? Readonly<Record<string, Written<Members>>>
+      : never;
+
+/** What holds in the end. */
+export type Resolved<Members> = { readonly [Name in keyof Members]: ResolvedMember<Members[Name]> };
+type ResolvedMember<Of> = Of extends { readonly kind: "row" } & Row<infer Value, infer Fallback>
+  ? undefined extends Fallback
+    ? Value | undefined
+    : Value
+  : Of extends Group<infer Members>
+    ? Of extends { readonly isOptional: true }
+      ? Resolved<Members> | undefined
+      : Resolved<Members>
+    : Of extends Keyed<infer Members>
+      ? Readonly<Record<string, Written<Members>>>
+      : never;
+
+interface Spec<Fallback> extends RowText {
+  readonly fallback: Fallback;
+  readonly compute?: (facts: Facts) => Fallback;
+  /** Without one an example is made from type and default. */
+  readonly example?: unknown;
+}
+
+export function number<Fallback extends number | undefined>(
+  spec: Spec<Fallback> & { readonly min: number; readonly max: number },
+): Row<number, Fallback> {
+  const { min, max, fallback } = spec;
+  return toRow(spec, {
+    form: { kind: "number", min, max },
+    type: `whole number, ${count(min)} to ${count(max)}`,
+    schema: numberOf({ min, max }),
+    json: { type: "integer", minimum: min, maximum: max },
+    example: Math.min(max, Math.max(min, (fallback ?? min) * 2)),
+  });
+}
+
+export function boolean<Fallback extends boolean | undefined>(spec: Spec<Fallback>): Row<boolean, Fallback> {
+  return toRow(spec, {
+    form: { kind: "boolean" },
+    type: "true or false",
+    schema: v.boolean(),
+    json: { type: "boolean" },
+    example: spec.fallback !== true,
+  });
+}
+
+export function choice<const Choice extends string, Fallback extends NoInfer<Choice> | undefined>(
+  spec: Spec<Fallback> & { readonly choices: readonly Choice[] },
+): Row<Choice, Fallback> {
+  const { choices } = spec;
+  return toRow(spec, {
+    form: { kind: "choice", choices },
+    type: `one of ${choices.map((name) => `\`${name}\``).join(", ")}`,
+    schema: v.picklist(choices),
+    json: { anyOf: [{ enum: choices }, variableText] },
+    example: choices.find((name) => name !== (spec.fallback as string | undefined)),
+  });
+}
+
+/** A text that is not empty, or whatever `schema` says. */
+export function text<Fallback extends string | undefined>(
+  spec: Spec<Fallback> & {
+    readonly schema?: v.GenericSchema<string>;
+    /** What a value must look like; the schema tells it to whoever writes another one. */
+    readonly pattern?: RegExp;
+    readonly type?: string;
+    readonly example: string;
+  },
+): Row<string, Fallback> {
+  const { schema = filledText, pattern, type = "text" } = spec;
+  return toRow(spec, {
+    form: { kind: "text" },
+    type,
+    schema,
+    json: textJson(pattern),
+    example: spec.example,
+  });
+}
+
+/** Of texts that are not empty, unless `item` says what they are. */
+export function list<Fallback extends readonly string[] | undefined>(
+  spec: Spec<Fallback> & {
+    readonly item?: v.GenericSchema<string>;
+    readonly pattern?: RegExp;
+    readonly type?: string;
+    readonly most?: { readonly items: number; readonly message: string };
+    /** Numbers and booleans are taken as the texts that they are written as. */
+    readonly isLoose?: boolean;
+    readonly example: readonly string[];
+  },
+): Row<readonly string[], Fallback> {
+  const { item = filledText, pattern, type = "list of texts", most, isLoose = false } = spec;
+  const array = v.array(item);
+  return toRow(spec, {
+    form: { kind: "list" },
+    type: most === undefined ? type : `${type}, at most ${most.items}`,
+    schema: most === undefined ? array : v.pipe(array, v.maxLength(most.items, most.message)),
+    json: {
+      type: "array",
+      items: isLoose ? looseText : textJson(pattern),
+      ...(most === undefined ? {} : { maxItems: most.items }),
+    },
+    example: spec.example,
+  });
+}
+
+/** What is none of the above: schema, JSON Schema and words are given. */
+export function other<Value, Fallback extends NoInfer<Value> | undefined>(
+  spec: Spec<Fallback> & {
+    readonly schema: v.GenericSchema<unknown, Value>;
+    readonly json: JsonSchema;
+    readonly type: string;
+    readonly example: unknown;
+  },
+): Row<Value, Fallback> {
+  const { type, schema, json, example } = spec;
+  return toRow(spec, { form: { kind: "other" }, type, schema, json, example });
+}
+
+/** The object that it stands in is wrong without it. */
+export function needed<Value>(row: Row<Value, undefined>): Row<Value, Value> {
+  // Where it is missing the object is refused, so that the fallback is never asked for.
+  return { ...(row as unknown as Row<Value, Value>), isRequired: true };
+}
+
+/** The row of a setting as a server's entry has it, where the setting's value is the default. */
+export function inherited<Value, Fallback>(row: Row<Value, Fallback>, setting: string): Row<Value, undefined> {
+  return {
+    ...row,
+    fallback: undefined,
+    compute: undefined,
+    fallbackText: `that of \`${setting}\``,
+    flag: undefined,
+    variable: undefined,
+  };
+}
+
+export function group<const Members extends Rows>(
+  about: string,
+  rows: Members,
+): Group<Members> & { readonly isOptional: false } {
+  return { kind: "group", about, rows, isOptional: false };
+}
+
+export function optionalGroup<const Members extends Rows>(
+  about: string,
+  rows: Members,
+  together?: Together,
+): Group<Members> & { readonly isOptional: true } {
+  return { kind: "group", about, rows, isOptional: true, together };
+}
+
+export function keyed<const Members extends Rows>(
+  { about, key, keySchema = v.string() }: { about: string; key: string; keySchema?: v.GenericSchema<string> },
+  rows: Members,
+): Keyed<Members> {
+  return { kind: "keyed", about, key, keySchema, rows };
+}
+
+/** Strings that hold a variable are not known before the file is read, so that no pattern can be asked of them. */
+const variableText: JsonSchema = { type: "string", pattern: "\\$\\{" };
+
+/** Checked as JSON Schema: people write numbers and `true` as such where texts are expected. */
+export const looseText: JsonSchema = { type: ["string", "number", "boolean"] };
+
+function textJson(pattern: RegExp | undefined): JsonSchema {
+  return pattern === undefined
+    ? { type: "string" }
+    : { anyOf: [{ type: "string", pattern: pattern.source }, variableText] };
+}
+
+function toRow<Value, Fallback>(
+  spec: Spec<Fallback>,
+  made: Pick<Row<Value>, "form" | "type" | "schema" | "json" | "example">,
+): Row<Value, Fallback> {
+  const { about, reason, fallbackText, flag, variable, isVariableInSeconds, fallback, compute } = spec;
+  const example = spec.example ?? made.example;
+  const words = { about, reason, fallbackText, flag, variable, isVariableInSeconds };
+  return { kind: "row", ...words, ...made, example, isRequired: false, fallback, compute };
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US", { useGrouping: "min2" });
+}

@@ -1,0 +1,368 @@
+import { exposureNames } from "./exposures.ts";
+import * as v from "valibot";
+import { filledText, text as plainText } from "./check.ts";
+import { profiledTools, type ClientProfile } from "./client-profiles.ts";
+import { longestMs } from "../kernel/limits.ts";
+import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
+import { limitRows } from "./limit-rows.ts";
+import { overrideRows } from "./server-fields.ts";
+import {
+  boolean,
+  choice,
+  group,
+  keyed,
+  list,
+  needed,
+  number,
+  optionalGroup,
+  other,
+  text,
+  type Row,
+} from "./setting-row.ts";
+import { addressRange, hostName, publicAddress, webOrigin, withoutBrackets } from "./web-names.ts";
+
+const tokenPattern = /^sha256:[0-9a-fA-F]{64}$/;
+const tokenHash = v.pipe(
+  v.string(),
+  v.regex(tokenPattern, "expected `sha256:` and 64 hexadecimal digits, as `toolyard token new` prints them"),
+  v.transform((written) => written.toLowerCase()),
+);
+const exampleHash = `sha256:${"0123456789abcdef".repeat(4)}`;
+
+const webUrl = v.pipe(
+  v.string(),
+  v.check(
+    (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol),
+    "expected an absolute http:// or https:// URL",
+  ),
+);
+
+const hashRow = (whose: string) =>
+  text({
+    fallback: undefined,
+    schema: tokenHash,
+    pattern: tokenPattern,
+    type: "`sha256:` and 64 hexadecimal digits",
+    about: `the hash of ${whose}, as \`toolyard token new\` prints it`,
+    example: exampleHash,
+  });
+
+const hashesRow = (whose: string) =>
+  list({
+    fallback: [],
+    item: tokenHash,
+    pattern: tokenPattern,
+    type: "list of `sha256:` and 64 hexadecimal digits",
+    about: `hashes of ${whose}: a new token can be given out before the old one is taken back`,
+    example: [exampleHash],
+  });
+
+/** Whatever a client looks for in a tool's `_meta`: its keys and values are the client's business. */
+const toolMeta = v.optional(v.record(v.string(), v.unknown()));
+const toolMetaSchema = v.object(
+  Object.fromEntries(profiledTools.map((name) => [name, toolMeta])) as {
+    readonly [Name in (typeof profiledTools)[number]]: typeof toolMeta;
+  },
+);
+
+const toolMetaRow: Row<ClientProfile["toolMeta"], undefined> = other({
+  fallback: undefined,
+  fallbackText: "as [the table](clients.md) has it",
+  schema: toolMetaSchema as v.GenericSchema<unknown, ClientProfile["toolMeta"]>,
+  json: {
+    type: "object",
+    properties: Object.fromEntries(profiledTools.map((name) => [name, { type: "object" }])),
+    additionalProperties: false,
+  },
+  type: `object with ${profiledTools.map((name) => `\`${name}\``).join(", ")}`,
+  about: "`_meta` of the four tools in the list, by tool; `*` is every one of them",
+  example: { "*": { "example.com/alwaysLoad": true } },
+});
+
+const helpToolPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+const namespaceFlags = {
+  enabled: boolean({ fallback: true, about: "whether the exposure `namespaces` is offered" }),
+  legacySupport: boolean({
+    fallback: true,
+    about: "whether a tool may be called by its bare name where exactly one tool has it",
+  }),
+  deprecationWarnings: boolean({ fallback: true, about: "whether the answer to a bare name warns of it" }),
+  autoMigration: boolean({
+    fallback: false,
+    about: "whether the answer of REST to a bare name carries the tool's path",
+  }),
+};
+
+const serversOf = (whose: string) =>
+  keyed({ about: `what ${whose} gives to servers, by the server's name`, key: "SERVER" }, overrideRows);
+
+/**
+ * Every setting of the `toolyard` object. A new setting is one row here, and the code that reads it: `settings.name` is typed by it.
+ * Run `npm run docs` afterwards.
+ */
+export const settingsTable = {
+  host: text({
+    fallback: "127.0.0.1",
+    flag: { name: "host", word: "H" },
+    about: "the address to listen on",
+    reason: "loopback: nobody else reaches it unless somebody decides so",
+    // A URL has brackets around an IPv6 address.
+    schema: v.pipe(filledText, v.transform(withoutBrackets)),
+    example: "0.0.0.0",
+  }),
+  port: number({
+    fallback: 3001,
+    min: 0,
+    max: 65_535,
+    flag: { name: "port", word: "P" },
+    about: "the port; 0 lets the system choose",
+    reason: "free on most machines",
+    example: 8080,
+  }),
+  allowedHosts: list({
+    fallback: [],
+    fallbackText: "those of this machine",
+    item: hostName,
+    type: "list of host names",
+    about: "further names in Host headers that are answered; `*` is every host",
+    reason: "a page that resolves its own name to this machine must not reach the gateway",
+    example: ["tools.example.com"],
+  }),
+  allowedOrigins: list({
+    fallback: [],
+    fallbackText: "those of this machine",
+    item: webOrigin,
+    type: "list of origins",
+    about: "further sites whose pages may call; `*` is every site",
+    reason: "a page that somebody happens to visit must not call tools",
+    example: ["https://app.example.com"],
+  }),
+  publicUrl: text({
+    fallback: undefined,
+    fallbackText: "as each request has it",
+    flag: { name: "public-url", word: "URL" },
+    schema: publicAddress,
+    pattern: /^\s*https?:\/\//i,
+    type: "http:// or https:// URL, with a path if there is one",
+    about: "the address that clients use, when a proxy stands in front",
+    example: "https://tools.example.com/yard",
+  }),
+  trustedProxies: list({
+    fallback: [],
+    item: addressRange,
+    type: "list of addresses and ranges (CIDR)",
+    about: "proxies whose `X-Forwarded-*` headers count",
+    reason: "from anybody else they would be claims of the caller",
+    example: ["10.0.0.0/8"],
+  }),
+  dataDir: text({
+    fallback: undefined,
+    fallbackText: "the platform's usual place, such as `~/.local/share/toolyard`",
+    flag: { name: "data-dir", word: "DIR", isCommon: true },
+    about: "where catalogs, tokens and what was learned are kept",
+    example: "/var/lib/toolyard",
+  }),
+  exposure: choice({
+    choices: exposureNames,
+    fallback: "meta",
+    flag: { name: "exposure", word: "E", isCommon: true },
+    about: "what /mcp shows",
+    reason: "four tools cost the same however many servers there are",
+  }),
+  transparent: text({
+    fallback: undefined,
+    fallbackText: "none",
+    about: "the name of the one server that `/mcp` is, as if the gateway were not there",
+    example: "github",
+  }),
+  logLevel: choice({
+    choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    fallback: "info",
+    flag: { name: "log-level", word: "L", isCommon: true },
+    about: "the least important lines that the log has",
+  }),
+  debugRoute: boolean({
+    fallback: false,
+    variable: "TOOLYARD_DEBUG_ROUTE",
+    about: "whether `GET /api/status/debug` is answered",
+    reason: "it shows more of the gateway's inside than callers need",
+  }),
+  auth: group("who may call", {
+    tokenHash: hashRow("the token of the local user"),
+    tokenHashes: hashesRow("the local user's tokens"),
+    insecure: boolean({
+      fallback: false,
+      flag: { name: "insecure" },
+      about: "whether to listen beyond this machine without a token",
+      reason: "everybody on the network could call every tool",
+    }),
+    allowTokenInUrl: boolean({
+      fallback: false,
+      about: "whether an instance's own token may stand in its URL",
+      reason: "URLs end up in logs and histories; some clients can send nothing else",
+    }),
+  }),
+  search: group("how tools are found", {
+    engine: choice({
+      choices: ["lexical", "fuse"],
+      fallback: "lexical",
+      about: "which engine ranks",
+      reason: "it finds most in what we measured; see [search](search.md)",
+    }),
+    learn: boolean({
+      fallback: true,
+      about: "whether search remembers which tools were called after which queries",
+      reason: "use makes search better, and the memory never leaves the machine",
+    }),
+    embeddings: optionalGroup("an OpenAI-compatible endpoint whose vectors help to rank; none unless it is written", {
+      url: needed(
+        text({
+          fallback: undefined,
+          fallbackText: "none: required",
+          schema: webUrl,
+          pattern: /^https?:\/\//i,
+          type: "http:// or https:// URL",
+          about: "the endpoint's address",
+          example: "https://embeddings.example.com/v1/embeddings",
+        }),
+      ),
+      model: needed(
+        text({
+          fallback: undefined,
+          fallbackText: "none: required",
+          about: "the model's name",
+          example: "nomic-embed-text",
+        }),
+      ),
+      apiKey: text({
+        fallback: undefined,
+        schema: plainText,
+        about: "the key that is sent as a bearer token",
+        example: "${EMBEDDINGS_KEY}",
+      }),
+      dimensions: number({
+        fallback: undefined,
+        fallbackText: "the model's",
+        min: 1,
+        max: 16_384,
+        about: "the length of a vector",
+        reason: "asked of the endpoint only when configured",
+        example: 512,
+      }),
+      deadlineMs: number({
+        fallback: 300,
+        min: 10,
+        max: 60_000,
+        about: "milliseconds that a search waits for the endpoint",
+        reason: "a search that waits longer is worse than the lexical answer",
+      }),
+    }),
+  }),
+  results: group("what answers hold", {
+    discoverTokens: number({
+      fallback: 4_000,
+      min: 200,
+      max: 100_000,
+      about: "tokens of one answer of `discover_mcp_tools`",
+      reason: "ten results with signatures fit four times over; 2 % of a usual context",
+    }),
+  }),
+  instances: group("how servers are started, watched and stopped", {
+    ...serverTimes,
+    startTimeoutMs: startTimeout,
+    ...instanceRows,
+  }),
+  limits: group("what one client, one server or one message may take", limitRows),
+  namespaces: group("the exposure `namespaces`", {
+    ...namespaceFlags,
+    maxLoaded: number({
+      fallback: 20,
+      min: 1,
+      max: 10_000,
+      variable: "TOOLYARD_MAX_NAMESPACES",
+      about: "namespaces that one person has loaded",
+      reason: "twenty namespaces of twenty tools are all that a model can look through",
+    }),
+    cacheTtlMs: number({
+      fallback: 300_000,
+      min: 1_000,
+      max: longestMs,
+      variable: "TOOLYARD_CACHE_TIMEOUT",
+      isVariableInSeconds: true,
+      about: "milliseconds since its last use after which a namespace is no longer loaded",
+      reason: "five minutes since the last use: the topic has changed",
+    }),
+    preload: list({
+      fallback: [],
+      item: filledText,
+      variable: "TOOLYARD_PRELOAD_NAMESPACES",
+      about: "namespaces that are loaded from the start",
+      example: ["github", "files"],
+    }),
+    parallelLoading: boolean({
+      fallback: true,
+      variable: "TOOLYARD_ENABLE_PARALLEL_LOADING",
+      about: "whether several namespaces are loaded at the same time",
+    }),
+    helpTool: text({
+      fallback: "toolyard_help",
+      schema: v.pipe(v.string(), v.regex(helpToolPattern, "expected 1 to 64 letters, digits, `_` or `-`")),
+      pattern: helpToolPattern,
+      type: "text, 1 to 64 letters, digits, `_` or `-`",
+      about: "the name of the tool that tells which namespaces there are",
+      example: "help",
+    }),
+  }),
+  clients: keyed(
+    {
+      about: "what kinds of clients need beyond the protocol, by `clientInfo.name`; see [clients](clients.md)",
+      key: "CLIENT",
+      keySchema: filledText,
+    },
+    {
+      toolMeta: toolMetaRow,
+      ownResourceTools: boolean({
+        fallback: undefined,
+        fallbackText: "as [the table](clients.md) has it",
+        about: "whether `list_mcp_resources` and `read_mcp_resource` are left out, because the client has its own",
+        example: true,
+      }),
+    },
+  ),
+  teams: keyed({ about: "what people have in common", key: "TEAM" }, { servers: serversOf("the team") }),
+  principals: keyed(
+    { about: "who may call, when there are several", key: "PERSON" },
+    {
+      team: text({
+        fallback: undefined,
+        fallbackText: "none",
+        about: "the team that the person is in",
+        example: "acme",
+      }),
+      tokenHash: hashRow("the person's token"),
+      tokenHashes: hashesRow("the person's tokens"),
+      roles: list({ fallback: ["member"], about: "what the person may do", example: ["member"] }),
+      servers: serversOf("the person"),
+    },
+  ),
+};
+
+/** Another spelling of parts of `namespaces`, accepted in `toolyard` and beside it. */
+export const foreignNamespaceRows = {
+  namespaceSupport: group("another spelling of `namespaces`, which is stronger", namespaceFlags),
+  performance: group("another spelling of `namespaces`, which is stronger", {
+    maxNamespaces: number({ fallback: undefined, min: 1, max: 10_000, about: "the same as `maxLoaded`", example: 10 }),
+    cacheTimeout: number({
+      fallback: undefined,
+      min: 1,
+      max: Math.floor(longestMs / 1000),
+      about: "the same as `cacheTtlMs`, in seconds",
+      example: 300,
+    }),
+    preloadNamespaces: list({ fallback: undefined, about: "the same as `preload`", example: ["github"] }),
+  }),
+};
+
+/** All that the `toolyard` object may hold. */
+export const toolyardRows = { ...settingsTable, ...foreignNamespaceRows };
