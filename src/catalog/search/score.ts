@@ -17,7 +17,7 @@ export interface GroupScores {
 export function scoreGroups(index: SearchIndex, groups: readonly Group[]): GroupScores {
   const scores = new Float64Array(index.toolCount);
   const matched = new Float64Array(index.toolCount);
-  const scratch = createScratch(index.toolCount);
+  const scratch = scratchOf(index);
   const { also } = index.language.weights;
   for (const group of groups) {
     for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch);
@@ -50,6 +50,15 @@ interface Scratch {
   readonly mentions: Float64Array;
   readonly seen: Uint32Array;
   seenCount: number;
+}
+
+/** All zero between two searches, which never overlap: 40 bytes per tool, made once. */
+const scratches = new WeakMap<SearchIndex, Scratch>();
+
+function scratchOf(index: SearchIndex): Scratch {
+  let scratch = scratches.get(index);
+  if (scratch === undefined) scratches.set(index, (scratch = createScratch(index.toolCount)));
+  return scratch;
 }
 
 function createScratch(size: number): Scratch {
