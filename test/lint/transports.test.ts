@@ -6,8 +6,14 @@ import { transportKinds, transports } from "../../src/config/transports.ts";
 
 const source = fileURLToPath(new URL("../../src", import.meta.url));
 
-/** Who may know transports by name: their table, the parser of the configuration, and the choice of the connector. */
-const knowers = ["app/connectors.ts", "config/read-entry.ts", "config/server-entry.ts", "config/transports.ts"];
+/** Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the connector. */
+const knowers = [
+  "app/connectors.ts",
+  "config/read-entry.ts",
+  "config/server-entry.ts",
+  "config/server-fields.ts",
+  "config/transports.ts",
+];
 
 test("only the table, the parser and the connectors know transports by name; all others ask for traits", () => {
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
