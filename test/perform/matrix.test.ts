@@ -308,7 +308,9 @@ describe.each(cells)("%s: %s", (_kind, _what, row) => {
     expect(got).toEqual(expected);
   });
 
-  test.runIf(row.overRest !== undefined)("over REST", async () => {
+  // REST offers not every kind; there is nothing to skip where it does not.
+  if (row.overRest === undefined) return;
+  test("over REST", async () => {
     expect(await observed(async () => await row.overRest?.(gateway.url))).toEqual(expected);
   });
 });
