@@ -9,8 +9,9 @@ import { standingOf } from "../../test/instances/observing.ts";
 import { percentile } from "../measure/load.ts";
 
 /**
- * How long a call waits for a server that sleeps, when npx starts it and when it is started from the folder that npx installed. The registry
- * is on this machine and answers at once: a real one adds its own time to the first row. `npm run bench bench/instances/npx-wake.ts`
+ * How long a call waits for a server that sleeps, when npx starts it and when it is started from the folder that npx
+ * installed. The registry is on this machine and answers at once: a real one adds its own time to the first row. `npm
+ * run bench bench/instances/npx-wake.ts`
  */
 const wakes = 15;
 

@@ -44,7 +44,9 @@ function servers(count: number): Record<string, object> {
   return Object.fromEntries(Array.from({ length: count }, (_value, index) => [`s${index}`, badServer("--tools", "5")]));
 }
 
-/** From the command to the first answered tools/list, and until every tool is known; without and with a kept catalog. */
+/**
+ * From the command to the first answered tools/list, and until every tool is known; without and with a kept catalog.
+ */
 async function start(): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const count of [1, 10, 50]) {

@@ -7,7 +7,10 @@ export interface LoadResult {
   readonly latencies: readonly number[];
 }
 
-/** Sends the same request over `connections` keep-alive sockets, one at a time on each, until `requests` were answered. Raw, so that the load costs little. */
+/**
+ * Sends the same request over `connections` keep-alive sockets, one at a time on each, until `requests` were
+ * answered. Raw, so that the load costs little.
+ */
 export async function load(
   url: string,
   body: string,

@@ -69,7 +69,9 @@ export function halfOf({ id, task }: Pick<DevQuery, "id" | "task">): 0 | 1 {
   return sum % 2 === 0 ? 0 : 1;
 }
 
-/** A corpus as the gateway would hold it: one instance per server. The benchmark's tool id is kept as the tool's hash. */
+/**
+ * A corpus as the gateway would hold it: one instance per server. The benchmark's tool id is kept as the tool's hash.
+ */
 export function toParts(tools: readonly CorpusTool[]): InstanceCatalog[] {
   const servers = new Map<string, CorpusTool[]>();
   for (const tool of tools) {

@@ -33,9 +33,10 @@ interface Answered {
 }
 
 /**
- * Memory of use, measured on questions that it never saw, with half of the tools taught: whoever is used may gain, but those that
- * nobody used must still be found. Four fifths of the questions are searched, and the right tools of the taught half that were
- * offered are called; the last fifth is judged. Then every other fifth, and the other half of the tools. An agent's task stays together.
+ * Memory of use, measured on questions that it never saw, with half of the tools taught: whoever is used may gain,
+ * but those that nobody used must still be found. Four fifths of the questions are searched, and the right tools of
+ * the taught half that were offered are called; the last fifth is judged. Then every other fifth, and the other half
+ * of the tools. An agent's task stays together.
  */
 export async function measureLearning(
   queries: readonly DevQuery[],

@@ -21,8 +21,8 @@ export interface Measured {
 const usualWarmUp = 50;
 
 /**
- * Asks every query, after a warm-up, and judges the answers. A query that is asked in several rounds is timed by its quickest one: what other
- * processes do on the machine is not ours.
+ * Asks every query, after a warm-up, and judges the answers. A query that is asked in several rounds is timed by its
+ * quickest one: what other processes do on the machine is not ours.
  */
 export async function measure(
   queries: readonly DevQuery[],

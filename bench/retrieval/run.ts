@@ -16,7 +16,10 @@ const fuseSample = 40;
 
 await main();
 
-/** Every engine on every set: a table on stdout, docs/retrieval.json and docs/retrieval.svg. Data: `BENCH_DATA`, see docs/search.md. */
+/**
+ * Every engine on every set: a table on stdout, docs/retrieval.json and docs/retrieval.svg. Data: `BENCH_DATA`, see
+ * docs/search.md.
+ */
 async function main(): Promise<void> {
   const directory =
     process.env["BENCH_DATA"] ??
@@ -76,7 +79,10 @@ async function measureSeen(directory: string): Promise<Seen | undefined> {
   return seen;
 }
 
-/** The lexical engine once more: each half of the queries alone, and all of them when nothing is cut behind a clear winner. */
+/**
+ * The lexical engine once more: each half of the queries alone, and all of them when nothing is cut behind a clear
+ * winner.
+ */
 interface Halves {
   readonly a: Measured;
   readonly b: Measured;

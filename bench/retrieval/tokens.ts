@@ -38,7 +38,10 @@ export interface Spread {
   readonly most: number;
 }
 
-/** Measures what answers over these tools cost; neighbours stand in for search results, so that answers hold similar tools. */
+/**
+ * Measures what answers over these tools cost; neighbours stand in for search results, so that answers hold similar
+ * tools.
+ */
 export function measureTokens(tools: readonly CorpusTool[]): TokenFigures {
   const hits = tools.map(toHit);
   const answers: string[] = [];

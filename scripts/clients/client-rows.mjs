@@ -1,5 +1,6 @@
-// The command-line clients that are tried: where npm has them, and how each is told about the gateway and about a model of our own.
-// Every one of them is asked for one thing without a person at the keyboard, so each is allowed to use all tools: the model is a script.
+// The command-line clients that are tried: where npm has them, and how each is told about the gateway and about a
+// model of our own. Every one of them is asked for one thing without a person at the keyboard, so each is allowed to
+// use all tools: the model is a script.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The model APIs that command-line clients speak, each as far as a scripted model needs it: which tools a request offers, which results
-// it brings back, and how a text or one call of a tool is answered, streamed or not.
+// The model APIs that command-line clients speak, each as far as a scripted model needs it: which tools a request
+// offers, which results it brings back, and how a text or one call of a tool is answered, streamed or not.
 
 /**
  * @typedef {{ name: string, parameters?: { properties?: object }, namespace?: string }} Tool

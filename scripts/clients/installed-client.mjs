@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { cacheDir, cachedPackage } from "../conformance/cached-package.mjs";
 import { findNewerNode } from "../node24.mjs";
 
-// Starting takes seconds, the script a few requests; this only keeps a client that waits for a person from holding the run for ever.
+// Starting takes seconds, the script a few requests; this only keeps a client that waits for a person from holding
+// the run for ever.
 const clientTimeoutMs = 120_000;
 
 /**
@@ -20,7 +21,8 @@ export async function installNewest({ package: name, command }) {
   });
   const version = asked.stdout.trim();
   const folder = `client-${command}-${version}`;
-  // By its number: for a range, npm would take the newest version that says it runs on this Node, not the newest there is.
+  // By its number: for a range, npm would take the newest version that says it runs on this Node, not the newest
+  // there is.
   const path = await cachedPackage(folder, `${name}@${version}`, join("node_modules", ".bin", command));
   await removeOlder(`client-${command}`, folder);
   return { version, command: path };

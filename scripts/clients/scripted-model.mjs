@@ -1,6 +1,7 @@
-// A model that follows a script: it calls discover_mcp_tools, then execute_mcp_tool with the first path of the answer, then, where the
-// client has resource tools of its own, those. It speaks whatever its caller speaks (see `dialects.mjs`) and thinks of nothing by itself,
-// so that what a client does with an MCP server can be seen without an account and without a network.
+// A model that follows a script: it calls discover_mcp_tools, then execute_mcp_tool with the first path of the
+// answer, then, where the client has resource tools of its own, those. It speaks whatever its caller speaks (see
+// `dialects.mjs`) and thinks of nothing by itself, so that what a client does with an MCP server can be seen without
+// an account and without a network.
 
 import { dialectOf } from "./dialects.mjs";
 import { listen, readBody } from "./listen.mjs";

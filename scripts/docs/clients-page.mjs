@@ -1,5 +1,5 @@
-// docs/clients.md: what the command-line clients were seen to do (docs/clients.json, kept by scripts/clients.mjs), and the table of client
-// profiles in src/config/client-profiles.ts.
+// docs/clients.md: what the command-line clients were seen to do (docs/clients.json, kept by scripts/clients.mjs),
+// and the table of client profiles in src/config/client-profiles.ts.
 
 /**
  * One client as it was seen.

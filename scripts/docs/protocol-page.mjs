@@ -1,4 +1,5 @@
-// docs/protocol.md: what MCP asks of a gateway, and the tests that hold it, from test/protocol/requirements.mjs and the tests' titles.
+// docs/protocol.md: what MCP asks of a gateway, and the tests that hold it, from test/protocol/requirements.mjs and
+// the tests' titles.
 
 import { cell, link } from "./cells.mjs";
 import { isNamed } from "./test-titles.mjs";

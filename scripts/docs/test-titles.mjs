@@ -26,7 +26,8 @@ export function groupTitles(root) {
 }
 
 /**
- * Whether a test is the one that is meant by its title, by the beginning of it, or by `file: title` where the title says nothing alone.
+ * Whether a test is the one that is meant by its title, by the beginning of it, or by `file: title` where the title
+ * says nothing alone.
  * @param {{ file: string, title: string }} test
  * @param {string} name
  * @returns {boolean}

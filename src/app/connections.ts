@@ -26,7 +26,10 @@ export interface ConnectionsDeps {
   readonly dataDir: string;
   readonly memory: LargeBuffers;
   readonly loadLate: LoadLate;
-  /** Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and answers. */
+  /**
+   * Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and
+   * answers.
+   */
   readonly redact: (text: string) => string;
   readonly loopGuard: LoopGuard;
   /** Login tokens of a server for the instance's owner, when there are any. */

@@ -2,7 +2,10 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { GatewayError } from "../kernel/gateway-error.ts";
 
-/** Makes a folder for its owner only, with its parents, and gives its path back. Throws CONFIG_INVALID when that cannot be done. */
+/**
+ * Makes a folder for its owner only, with its parents, and gives its path back. Throws CONFIG_INVALID when that
+ * cannot be done.
+ */
 export function openDirectory(directory: string): string {
   try {
     makeDirectory(directory);
@@ -16,7 +19,10 @@ export function openDirectory(directory: string): string {
   return directory;
 }
 
-/** With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is there (/proc). */
+/**
+ * With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is
+ * there (/proc).
+ */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);

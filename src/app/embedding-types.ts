@@ -1,22 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-// What `import { createGateway } from "toolyard"` gives, in types of its own: they are published, and import nothing of ours.
+// What `import { createGateway } from "toolyard"` gives, in types of its own: they are published, and import nothing
+// of ours.
 
 /** What a gateway is made from. */
 export interface GatewayOptions {
   /**
-   * The configuration, as in a file: `{ mcpServers: { ... }, toolyard: { ... } }`. Relative paths in it start at `cwd`. Without it and without
-   * `configFile` the usual files are looked for, as `toolyard serve` does.
+   * The configuration, as in a file: `{ mcpServers: { ... }, toolyard: { ... } }`. Relative paths in it start at
+   * `cwd`. Without it and without `configFile` the usual files are looked for, as `toolyard serve` does.
    */
   readonly config?: object | undefined;
   /** Path of the configuration file. It is read once; what changes in it afterwards has no effect. */
   readonly configFile?: string | undefined;
   /**
-   * Folder for what is kept: catalogs, logins, what was learned. Default: the user's own, so that logins of `toolyard login` hold; what a
-   * gateway of a configuration object learns is then forgotten when it stops. Gateways that run at the same time should not share one.
+   * Folder for what is kept: catalogs, logins, what was learned. Default: the user's own, so that logins of `toolyard
+   * login` hold; what a gateway of a configuration object learns is then forgotten when it stops. Gateways that run
+   * at the same time should not share one.
    */
   readonly dataDir?: string | undefined;
-  /** What `${NAME}` in the configuration means, and what a safe part of is handed to servers (PATH, HOME, ...). Default: `process.env`. */
+  /**
+   * What `${NAME}` in the configuration means, and what a safe part of is handed to servers (PATH, HOME, ...).
+   * Default: `process.env`.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Where relative paths start. Default: `process.cwd()`. */
   readonly cwd?: string | undefined;
@@ -31,16 +36,20 @@ export interface LogOptions {
 }
 
 /**
- * A running gateway. It installs no signal handlers and prints nothing but its log: end it with `stop`, or with `await using`. Its methods
- * reject with {@link GatewayFailure}.
+ * A running gateway. It installs no signal handlers and prints nothing but its log: end it with `stop`, or with
+ * `await using`. Its methods reject with {@link GatewayFailure}.
  */
 export interface Gateway extends AsyncDisposable {
   /**
-   * A listener for `node:http`: MCP at `/mcp`, REST at `/api`, and the rest of what `toolyard serve` answers. It checks Host, Origin and
-   * tokens itself, and reads the body itself. Where the configuration has no tokens, whoever reaches it is the owner.
+   * A listener for `node:http`: MCP at `/mcp`, REST at `/api`, and the rest of what `toolyard serve` answers. It
+   * checks Host, Origin and tokens itself, and reads the body itself. Where the configuration has no tokens, whoever
+   * reaches it is the owner.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Listens by itself instead, where the configuration says (`toolyard.host`, `toolyard.port`); port 0 takes any that is free. */
+  /**
+   * Listens by itself instead, where the configuration says (`toolyard.host`, `toolyard.port`); port 0 takes any that
+   * is free.
+   */
   listen(address?: { readonly port?: number }): Promise<{ readonly url: string }>;
   /** Resolves when no server is starting any more, whether it is up or not. */
   ready(options?: { readonly signal?: AbortSignal }): Promise<void>;
@@ -48,9 +57,15 @@ export interface Gateway extends AsyncDisposable {
   servers(): readonly ServerStatus[];
   /** Every tool that can be called now. */
   tools(): readonly Tool[];
-  /** The tools that a need in plain words means, best first. The first search waits two seconds for servers that are new. */
+  /**
+   * The tools that a need in plain words means, best first. The first search waits two seconds for servers that are
+   * new.
+   */
   search(query: string, options?: SearchOptions): Promise<readonly FoundTool[]>;
-  /** Calls a tool by its path (`server:tool`) or another spelling, with checked arguments; starts its server when it has to. */
+  /**
+   * Calls a tool by its path (`server:tool`) or another spelling, with checked arguments; starts its server when it
+   * has to.
+   */
   call(tool: string, args?: object, options?: CallOptions): Promise<CallResult>;
   /** Takes nothing new, lets running calls end, stops all servers. At once where the signal aborts. Never rejects. */
   stop(options?: { readonly signal?: AbortSignal }): Promise<void>;

@@ -15,7 +15,10 @@ export interface Gateway extends AsyncDisposable {
   readonly config: () => Config;
   /** Brings everything in line with a configuration; the first call starts what has to be started. */
   apply(config: Config): Promise<void>;
-  /** Until this is called no server is started: a client that waited for the gateway is answered before they take the machine. */
+  /**
+   * Until this is called no server is started: a client that waited for the gateway is answered before they take the
+   * machine.
+   */
   letServersStart(): void;
   /** Servers that wait to be started. */
   readonly waitingStarts: number;
@@ -38,7 +41,10 @@ export interface Gateway extends AsyncDisposable {
   openHttp(onConnect?: Owner["onConnect"]): HttpFront;
   /** What the owner of the data directory may do with it from another process. */
   openOwner(options: { readonly secret: string; readonly stop: () => void }): Owner;
-  /** MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has gone and its requests are answered. */
+  /**
+   * MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has gone and its requests are
+   * answered.
+   */
   serveStdio(streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;
   /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
   stop(signal: AbortSignal): Promise<void>;

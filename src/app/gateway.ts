@@ -45,13 +45,21 @@ export interface GatewayDeps {
   /** Absolute; created with mode 0700 by the caller. Marks of what runs: several gateways share them. */
   readonly dataDir: string;
   readonly store: Store;
-  /** The gateway's own place in the store: catalogs, tokens of its instances, what was learned. No other gateway writes there. */
+  /**
+   * The gateway's own place in the store: catalogs, tokens of its instances, what was learned. No other gateway
+   * writes there.
+   */
   readonly place: string;
-  /** The people, if they stand elsewhere than in the configuration: those of the configuration are then not looked at. */
+  /**
+   * The people, if they stand elsewhere than in the configuration: those of the configuration are then not looked at.
+   */
   readonly directory?: Directory | undefined;
 }
 
-/** Every part of a running gateway, made in order and stopped in the reverse of it. For `app` alone: nobody else is handed one. */
+/**
+ * Every part of a running gateway, made in order and stopped in the reverse of it. For `app` alone: nobody else is
+ * handed one.
+ */
 export interface GatewayParts extends AsyncDisposable {
   readonly version: string;
   readonly fleet: Fleet;
@@ -74,12 +82,18 @@ export interface GatewayParts extends AsyncDisposable {
   /** How many tools of an instance its configuration lets anybody see. */
   readonly toolCount: (instance: Instance) => number;
   readonly rootsHint: RootsHint;
-  /** Tokens of logins in use, and values of people that stand elsewhere than in the configuration: no log may show them. */
+  /**
+   * Tokens of logins in use, and values of people that stand elsewhere than in the configuration: no log may show
+   * them.
+   */
   readonly secrets: () => ReadonlySet<string>;
   readonly config: () => Config;
   /** Brings everything in line with a configuration; the first call starts what has to be started. */
   apply(config: Config): Promise<void>;
-  /** Until this is called no server is started: a client that waited for the gateway is answered before they take the machine. */
+  /**
+   * Until this is called no server is started: a client that waited for the gateway is answered before they take the
+   * machine.
+   */
   letServersStart(): void;
   /** Servers that wait to be started. */
   readonly waitingStarts: number;
@@ -129,7 +143,8 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     engine.namespaces.warnOfCollisions(next);
     const report = await bringInLine();
     events.emit({ type: "config.applied", atMs: clock.now(), file: next.file ?? "", ...report });
-    // The one person of a local gateway is known before anybody calls; others find theirs loading at their first request.
+    // The one person of a local gateway is known before anybody calls; others find theirs loading at their first
+    // request.
     const local = directory.byId(localPrincipal.id);
     if (local !== undefined) void engine.namespaces.loads.preload(local);
   }

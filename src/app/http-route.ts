@@ -12,8 +12,8 @@ export interface HttpRouteDeps {
 }
 
 /**
- * The HTTP client for servers behind a proxy, and for those with certificates of their own; undefined for all others, which our own client
- * reaches. Throws CONFIG_INVALID for a proxy that is none and a file that cannot be read.
+ * The HTTP client for servers behind a proxy, and for those with certificates of their own; undefined for all others,
+ * which our own client reaches. Throws CONFIG_INVALID for a proxy that is none and a file that cannot be read.
  */
 export async function routeTo(
   slug: string,

@@ -124,8 +124,8 @@ async function checkInWorker(what: LateModule): Promise<void> {
 }
 
 /**
- * Our own files, and every `node_modules` that packages are looked for in. An installation changes the entries of such a folder before it
- * does anything else, so that its time changes.
+ * Our own files, and every `node_modules` that packages are looked for in. An installation changes the entries of
+ * such a folder before it does anything else, so that its time changes.
  */
 function identifyInstallation(): string {
   const own = fileURLToPath(import.meta.url);

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { GatewayError } from "../kernel/gateway-error.ts";
 
-/** Which gateways stand behind one another. A gateway that is its own server, by whatever way, would list itself without end. */
+/**
+ * Which gateways stand behind one another. A gateway that is its own server, by whatever way, would list itself
+ * without end.
+ */
 export interface LoopGuard {
   /** This gateway, and those that are known to be behind it. */
   readonly ids: () => readonly string[];

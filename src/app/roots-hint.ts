@@ -7,7 +7,10 @@ import type { Fleet } from "../servers/instance/fleet.ts";
 /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
 export type RootsHint = (server: ServerConfig) => string | undefined;
 
-/** Servers are known by their package, and by their asking all the same: then a line in the log says so, once for each. */
+/**
+ * Servers are known by their package, and by their asking all the same: then a line in the log says so, once for
+ * each.
+ */
 export function createRootsHint({
   fleet,
   events,

@@ -16,7 +16,10 @@ export interface ToolNamesDeps {
 /** A configuration has some hundred rules; one that is edited for weeks must not be remembered for ever. */
 const mostTold = 1_000;
 
-/** Warns of names under a server's `tools` that none of its tools has: a typing mistake hides, or shows, the wrong ones. Each once. */
+/**
+ * Warns of names under a server's `tools` that none of its tools has: a typing mistake hides, or shows, the wrong
+ * ones. Each once.
+ */
 export function warnOfToolNames({ fleet, catalogOf, events, log }: ToolNamesDeps): void {
   const told = new Set<string>();
 

@@ -124,7 +124,10 @@ function startGateway(options: BackgroundOptions): Started {
   return { pid: child.pid, failed: () => code };
 }
 
-/** The exposure is each client's own, which it asks for when it connects; what the file refers to has to arrive all the same. */
+/**
+ * The exposure is each client's own, which it asks for when it connects; what the file refers to has to arrive all
+ * the same.
+ */
 function environmentFor({ context, config }: BackgroundOptions): CommandContext["env"] {
   const { TOOLYARD_EXPOSURE: exposure, ...others } = context.env;
   return Object.hasOwn(config.identity?.variables ?? {}, "TOOLYARD_EXPOSURE")

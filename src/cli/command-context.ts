@@ -41,7 +41,10 @@ export interface LogOptions {
   readonly write?: ((line: string) => void) | undefined;
 }
 
-/** The log of a command: JSON lines without secrets. They are asked for anew, because a reload or a refresh brings others. */
+/**
+ * The log of a command: JSON lines without secrets. They are asked for anew, because a reload or a refresh brings
+ * others.
+ */
 export function openLog({ config, level, tokens, write }: LogOptions): Log {
   return createPinoLog({
     level: level ?? config().settings.logLevel ?? "info",
@@ -55,7 +58,10 @@ export function vaultKeyOf(context: CommandContext): string | undefined {
   return context.env["TOOLYARD_KEY"] || undefined;
 }
 
-/** What a gateway of this configuration serves. The key to the logins belongs to it: without it their servers cannot be reached. */
+/**
+ * What a gateway of this configuration serves. The key to the logins belongs to it: without it their servers cannot
+ * be reached.
+ */
 export function servedBy(config: Config, context: CommandContext): Served {
   const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
   return { configFile: realFile, directory, variables: { ...variables, TOOLYARD_KEY: vaultKeyOf(context) ?? null } };

@@ -37,8 +37,8 @@ export interface LogOutputOptions {
 }
 
 /**
- * Programs read JSON lines on stderr. On a terminal a person reads warnings as plain lines, and all of the log stands in a file of
- * the data directory. `--log-format` puts all of it on stderr, in the form that it names.
+ * Programs read JSON lines on stderr. On a terminal a person reads warnings as plain lines, and all of the log stands
+ * in a file of the data directory. `--log-format` puts all of it on stderr, in the form that it names.
  */
 export async function openLogOutput({ format, screen, folder }: LogOutputOptions): Promise<LogOutput> {
   if (format === "pretty") return { write: (line) => show(toPlainLine(line), screen), file: undefined };

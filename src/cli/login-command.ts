@@ -21,7 +21,10 @@ import { canLogIn } from "../config/transports.ts";
 
 const wrongUsage = 2;
 
-/** `toolyard login <server>`: the browser's part of OAuth. The gateway that runs on the same data directory notices by itself. */
+/**
+ * `toolyard login <server>`: the browser's part of OAuth. The gateway that runs on the same data directory notices by
+ * itself.
+ */
 export async function login(context: CommandContext): Promise<number> {
   const target = await findTarget(context, "login");
   if (target === undefined) return wrongUsage;

@@ -8,7 +8,10 @@ interface Given {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An option as it was typed, or as its variable has it: `--data-dir` is TOOLYARD_DATA_DIR. An empty variable counts as unset. */
+/**
+ * An option as it was typed, or as its variable has it: `--data-dir` is TOOLYARD_DATA_DIR. An empty variable counts
+ * as unset.
+ */
 export function givenOption({ flags, env }: Given, option: string): GivenText | undefined {
   const typed = flags[option];
   if (typeof typed === "string") return { name: `--${option}`, text: typed };

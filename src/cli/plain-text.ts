@@ -1,4 +1,7 @@
-/** Text of a server for a terminal: control, bidirectional and zero-width characters become spaces, so that none moves the cursor. */
+/**
+ * Text of a server for a terminal: control, bidirectional and zero-width characters become spaces, so that none moves
+ * the cursor.
+ */
 export function plainText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is taken out
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");

@@ -7,8 +7,8 @@ import { dataDirectoryOf, readConfig, servedBy, storeIn, type CommandContext } f
 import { textOption } from "./options.ts";
 
 /**
- * The running gateways that a command may mean: that of the configuration which is named, or would be found here; without any, all.
- * Never none: rejects with GATEWAY_UNREACHABLE, which says what does run.
+ * The running gateways that a command may mean: that of the configuration which is named, or would be found here;
+ * without any, all. Never none: rejects with GATEWAY_UNREACHABLE, which says what does run.
  */
 export async function findGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
   // A broken configuration must not keep anybody from the gateway that runs with the one before.

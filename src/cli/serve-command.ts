@@ -85,7 +85,10 @@ interface Running {
   readonly idleExitMs: number | undefined;
 }
 
-/** Whoever waited for the line asks at once, and is answered before thirty servers take the machine; a few leave room for both. */
+/**
+ * Whoever waited for the line asks at once, and is answered before thirty servers take the machine; a few leave room
+ * for both.
+ */
 function msBeforeServers(waiting: number): number {
   return waiting < availableParallelism() ? 0 : 60;
 }
@@ -122,7 +125,8 @@ async function run(running: Running): Promise<void> {
     );
   tellPeople(running);
   const reason = await stopping.reason;
-  // Whoever looks for a gateway now is to wait for the next one. On a full disk he will be told that this one cannot be reached.
+  // Whoever looks for a gateway now is to wait for the next one. On a full disk he will be told that this one cannot
+  // be reached.
   await lock.announce(null).catch(() => undefined);
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
 }

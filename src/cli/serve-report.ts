@@ -35,7 +35,9 @@ export interface StartupReport {
 /** A first start may install packages; after this long the table is shown with what there is. */
 const longestWaitMs = 120_000;
 
-/** On a terminal: who is still starting, while they start; then the last screen. Nothing more once the gateway stops. */
+/**
+ * On a terminal: who is still starting, while they start; then the last screen. Nothing more once the gateway stops.
+ */
 export async function reportStartup(report: StartupReport): Promise<void> {
   const { gateway, screen, stopping } = report;
   const starting = new Set(gateway.instances());

@@ -27,8 +27,9 @@ export async function stdio(context: CommandContext): Promise<number> {
 }
 
 /**
- * A thin bridge to the gateway that serves this configuration, started in the background when there is none: what the client writes
- * arrives there byte for byte, and the other way round. Several clients share its servers; closing one disturbs none.
+ * A thin bridge to the gateway that serves this configuration, started in the background when there is none: what the
+ * client writes arrives there byte for byte, and the other way round. Several clients share its servers; closing one
+ * disturbs none.
  */
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
@@ -78,14 +79,20 @@ async function reachGateway(options: BackgroundOptions): Promise<OwnerSocket & {
 const mostTries = 5;
 const retryMs = 100;
 
-/** Where this client asked for an exposure of its own it gets that one; otherwise what the running gateway shows by itself. */
+/**
+ * Where this client asked for an exposure of its own it gets that one; otherwise what the running gateway shows by
+ * itself.
+ */
 function endpointOf(context: CommandContext, { settings }: Config): string {
   const exposure = textOption(context, "exposure");
   if (exposure === undefined) return "/mcp";
   return settings.transparent === undefined ? `/mcp/${exposure}` : `/mcp/server/${settings.transparent}`;
 }
 
-/** Everything in this process: its own servers, no lock. It learns in the place of a gateway of its configuration, and reads there. */
+/**
+ * Everything in this process: its own servers, no lock. It learns in the place of a gateway of its configuration, and
+ * reads there.
+ */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
   refuseEndlessNesting(context.env);
   tuneGarbageCollector();

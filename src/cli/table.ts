@@ -4,7 +4,10 @@ export interface Column {
   readonly align?: "right";
 }
 
-/** A table without frames, two spaces between columns; the last column is as wide as it needs to be. One line per row, with a heading. */
+/**
+ * A table without frames, two spaces between columns; the last column is as wide as it needs to be. One line per row,
+ * with a heading.
+ */
 export function toTable(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [columns.map(({ heading }) => heading), ...rows];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? "").length)));

@@ -6,8 +6,8 @@ const mostThings = 3;
 const thingCharacters = 90;
 
 /**
- * Sentences that a person can say to an AI client at once, each made from a tool of another server: tools that only read come
- * first, then those that can be called without arguments. Empty where no server is usable.
+ * Sentences that a person can say to an AI client at once, each made from a tool of another server: tools that only
+ * read come first, then those that can be called without arguments. Empty where no server is usable.
  */
 export function thingsToAsk(servers: readonly ServerOverview[]): readonly string[] {
   return servers
@@ -33,7 +33,9 @@ function hasSentence({ description }: ToolOverview): boolean {
   );
 }
 
-/** Nobody should be led to show a model what is secret, or to delete something, with the first sentence that they try. */
+/**
+ * Nobody should be led to show a model what is secret, or to delete something, with the first sentence that they try.
+ */
 const risky = /environment variable|secret|password|credential|token|delet|remov|drop|destroy/i;
 
 function toTask(description: string): string {

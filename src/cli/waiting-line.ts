@@ -13,7 +13,10 @@ interface Terminal {
 const patienceMs = 1_000;
 const lookMs = 1_000;
 
-/** On a terminal one line that counts the seconds, and goes when it ends; otherwise the sentence once, because what was written stays. */
+/**
+ * On a terminal one line that counts the seconds, and goes when it ends; otherwise the sentence once, because what
+ * was written stays.
+ */
 export function showWaiting(sentence: string, output: Terminal): WaitingLine {
   const startedMs = performance.now();
   let shown = false;

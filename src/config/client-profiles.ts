@@ -10,8 +10,8 @@ export const profiledTools = [
 ] as const;
 
 /**
- * What one kind of client needs beyond the protocol. Every field is about the list of the four tools and nothing else: what a client
- * says of itself is not to be trusted, so it never decides what may be seen or called.
+ * What one kind of client needs beyond the protocol. Every field is about the list of the four tools and nothing
+ * else: what a client says of itself is not to be trusted, so it never decides what may be seen or called.
  */
 export interface ClientProfile {
   /** `_meta` of the four tools in the list, by tool; `*` is every one, and a tool's own members are stronger. */

@@ -16,7 +16,10 @@ export interface Config {
   readonly servers: readonly ServerConfig[];
   readonly settings: Settings;
   readonly people: People;
-  /** What was odd but not fatal: duplicate keys, unknown fields, servers disabled for a reason. Never holds a value of a variable. */
+  /**
+   * What was odd but not fatal: duplicate keys, unknown fields, servers disabled for a reason. Never holds a value of
+   * a variable.
+   */
   readonly warnings: readonly string[];
   /** What the log must never show: see `secretsOf`. Set by `loadConfig`; absent in a configuration made by hand. */
   readonly secrets?: ReadonlySet<string>;
@@ -81,7 +84,10 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly disabledReason: string | undefined;
   readonly namespace: string;
   readonly scope: Scope;
-  /** `file:` URIs that a server which asks for roots is told, in place of any client's; undefined when the entry lists none. */
+  /**
+   * `file:` URIs that a server which asks for roots is told, in place of any client's; undefined when the entry lists
+   * none.
+   */
   readonly roots: readonly string[] | undefined;
   readonly startTimeoutMs: number | undefined;
   readonly discoveryTimeoutMs: number;
@@ -95,7 +101,10 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly staysForClients: boolean;
   readonly tools: ToolRules;
   readonly required: { readonly user: readonly string[]; readonly team: readonly string[] };
-  /** SHA-256 over all that reaches the server (transport, merged values): a kept catalog is valid only for the same hash. */
+  /**
+   * SHA-256 over all that reaches the server (transport, merged values): a kept catalog is valid only for the same
+   * hash.
+   */
   readonly hash: string;
 }
 
@@ -146,7 +155,10 @@ export interface ServerOverrides {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Paths such as `env.TOKEN` whose value names a variable that is not set. They are left out above and never fall back to the template's. */
+  /**
+   * Paths such as `env.TOKEN` whose value names a variable that is not set. They are left out above and never fall
+   * back to the template's.
+   */
   readonly missing?: readonly string[];
 }
 

@@ -11,7 +11,8 @@ export interface HomeDirectories {
 
 /**
  * The platform's usual places: XDG on Linux and the like, Library on macOS, AppData on Windows.
- * `home` is for machines whose environment does not say it (os.homedir()). Throws GatewayError CONFIG_INVALID when nothing does.
+ * `home` is for machines whose environment does not say it (os.homedir()). Throws GatewayError CONFIG_INVALID when
+ * nothing does.
  */
 export function homeDirectories(env: Variables, platform: NodeJS.Platform, home?: string): HomeDirectories {
   const own = (platform === "win32" ? env["USERPROFILE"] : env["HOME"]) || home;

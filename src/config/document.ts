@@ -14,11 +14,16 @@ export type Path = readonly (string | number)[];
 /** A parsed file that still knows where everything stands in it. */
 export interface Document {
   readonly fileName: string;
-  /** Keys of the object at `path`, in the order of the file (Object.keys would put numeric ones first); none when it is no object. */
+  /**
+   * Keys of the object at `path`, in the order of the file (Object.keys would put numeric ones first); none when it
+   * is no object.
+   */
   keys(path: Path): readonly string[];
   /** The value at `path` as fresh plain data (objects without prototype); undefined when there is nothing. */
   value(path: Path): unknown;
-  /** `file:line:column` of the value at `path`, or of its nearest parent. Both count from 1, columns in UTF-16 units. */
+  /**
+   * `file:line:column` of the value at `path`, or of its nearest parent. Both count from 1, columns in UTF-16 units.
+   */
   place(path: Path): string;
   /** What stands at `path`, letter for letter: a number keeps digits that JavaScript would lose. */
   textAt(path: Path): string | undefined;
@@ -167,7 +172,10 @@ function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
   }
 }
 
-/** A server may be called `prototype`; below that these names can only be an attack, and the schema library would drop them silently. */
+/**
+ * A server may be called `prototype`; below that these names can only be an attack, and the schema library would drop
+ * them silently.
+ */
 function isReserved(key: string, depth: number): boolean {
   return key === "__proto__" || (depth >= 2 && (key === "constructor" || key === "prototype"));
 }

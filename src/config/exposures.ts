@@ -7,8 +7,8 @@ export interface ExposureChoice {
 }
 
 /**
- * Every exposure, by the name that is also its path. How each is made stands in `catalog/exposure/exposure-table.ts`, which does not compile
- * without a row for each of these.
+ * Every exposure, by the name that is also its path. How each is made stands in `catalog/exposure/exposure-table.ts`,
+ * which does not compile without a row for each of these.
  */
 export const exposures = {
   meta: { about: "four tools that find and call all others", showsOneServer: false },

@@ -46,7 +46,10 @@ export interface ReadFile {
 /** A link is swapped now and then, not again and again. */
 const mostSwaps = 5;
 
-/** The file's text, and which file that is, also when a link on the way is swapped meanwhile. Throws as `readConfigText`. */
+/**
+ * The file's text, and which file that is, also when a link on the way is swapped meanwhile. Throws as
+ * `readConfigText`.
+ */
 export async function readConfigFile(file: string): Promise<ReadFile> {
   for (let tries = 1; ; tries += 1) {
     const before = await follow(file);
@@ -62,7 +65,9 @@ export async function follow(path: string): Promise<string> {
   return await realpath(path).catch(() => path);
 }
 
-/** The file's text. Throws GatewayError CONFIG_INVALID for what is no readable file, larger than 5 MiB, or not UTF-8. */
+/**
+ * The file's text. Throws GatewayError CONFIG_INVALID for what is no readable file, larger than 5 MiB, or not UTF-8.
+ */
 export async function readConfigText(file: string): Promise<string> {
   try {
     return await readText(file, configFileBytes);

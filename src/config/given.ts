@@ -5,7 +5,10 @@ import type { Written } from "./setting-row.ts";
 import { settingsTable } from "./settings-table.ts";
 import type { Variables } from "./substitution.ts";
 
-/** What the command line gives, as it was typed, by the flag's name without dashes. `--config` is `file` of `loadConfig`. */
+/**
+ * What the command line gives, as it was typed, by the flag's name without dashes. `--config` is `file` of
+ * `loadConfig`.
+ */
 export type ConfigFlags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Settings from flags and variables, a flag before its variable; undefined where neither speaks. */

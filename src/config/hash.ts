@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Transport } from "./config.ts";
 
-/** SHA-256 (hex) of all that reaches a server. Equal for equal values, whatever the order in which keys were written. */
+/**
+ * SHA-256 (hex) of all that reaches a server. Equal for equal values, whatever the order in which keys were written.
+ */
 export function hashTransport(transport: Transport, roots?: readonly string[]): string {
   const all = roots === undefined ? transport : { ...transport, roots };
   return createHash("sha256").update(canonicalJson(all), "utf8").digest("hex");

@@ -3,7 +3,10 @@ import { launchedBy } from "./launched-server.ts";
 import { statefulServers } from "./stateful-servers.ts";
 import { hasProcess } from "./transports.ts";
 
-/** Whether what is started here is one of the servers that are known to hold state. A remote server is never: nobody starts it. */
+/**
+ * Whether what is started here is one of the servers that are known to hold state. A remote server is never: nobody
+ * starts it.
+ */
 export function isKnownStateful(transport: Transport): boolean {
   if (!hasProcess(transport)) return false;
   return launchedBy(transport.command, transport.args).some(({ from, name }) =>

@@ -5,8 +5,8 @@ export interface Launched {
 }
 
 /**
- * Everything that a command and its arguments may name, as `npx -y @playwright/mcp@latest` names the npm package `@playwright/mcp`. Versions,
- * tags and digests are left out. Pure; an unusual command names only its program.
+ * Everything that a command and its arguments may name, as `npx -y @playwright/mcp@latest` names the npm package
+ * `@playwright/mcp`. Versions, tags and digests are left out. Pure; an unusual command names only its program.
  */
 export function launchedBy(command: string, args: readonly string[], nesting = 0): readonly Launched[] {
   const program = programOf(command);

@@ -201,8 +201,9 @@ const codeOptions =
   /^(-[cepmrIiX]|--(call|eval|print|require|import|loader|experimental-loader|command|package|with|from|index-url|registry)(=.*)?|[/-](c|k|command|encodedcommand))$/i;
 
 /**
- * Overrides are appended to the template's arguments, so that a launcher has its program already when it reads them. Where
- * the template names no program, or an option stands there that runs code, the launcher would run what the member wrote.
+ * Overrides are appended to the template's arguments, so that a launcher has its program already when it reads them.
+ * Where the template names no program, or an option stands there that runs code, the launcher would run what the
+ * member wrote.
  */
 function wouldRunCode(template: StdioTransport, given: readonly string[]): boolean {
   if (!isLauncher(template.command)) return false;

@@ -7,7 +7,10 @@ export interface NotedReads {
   read(): Readonly<Record<string, string | null>>;
 }
 
-/** Whoever reads a variable is seen here, however the file refers to it: none can be forgotten in the configuration's identity. */
+/**
+ * Whoever reads a variable is seen here, however the file refers to it: none can be forgotten in the configuration's
+ * identity.
+ */
 export function noteReads(given: Variables): NotedReads {
   const names = new Set<string>();
   const note = (name: string | symbol): void => {

@@ -24,10 +24,11 @@ export interface PersonalValues {
 const none: ServerOverrides = Object.freeze({});
 
 /**
- * Merges a server's configuration for one principal. `env` and `headers` are merged by name (headers without regard to case),
- * the user's before the team's before the template's; `args` are appended, template, team, user. `required.user` must come from
- * the user's own overrides and `required.team` from the team's or the user's, so that nobody works with another's secret by
- * mistake; only where no principals are configured the template speaks for its one user. Pure; never throws.
+ * Merges a server's configuration for one principal. `env` and `headers` are merged by name (headers without regard
+ * to case), the user's before the team's before the template's; `args` are appended, template, team, user.
+ * `required.user` must come from the user's own overrides and `required.team` from the team's or the user's, so that
+ * nobody works with another's secret by mistake; only where no principals are configured the template speaks for its
+ * one user. Pure; never throws.
  */
 export function personalServer(server: ServerConfig, values: PersonalValues): PersonalServer {
   const { team: teamOverrides = none, user: userOverrides = none, isOnlyUser } = values;

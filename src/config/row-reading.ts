@@ -58,7 +58,9 @@ function resolveMember(member: Member, layers: readonly unknown[], facts: Facts)
   }
 }
 
-/** A row and where it stands, in the order of the table. Members of objects whose names the user chooses are left out. */
+/**
+ * A row and where it stands, in the order of the table. Members of objects whose names the user chooses are left out.
+ */
 export interface PlacedRow {
   readonly path: readonly string[];
   readonly row: Extract<Member, { readonly kind: "row" }>;

@@ -4,14 +4,17 @@ import { hasProcess } from "./transports.ts";
 /** Shorter values ("true", "1", "info") would black out half of a log and hide nothing. */
 const shortestSecret = 6;
 
-/** Of a secret of several lines each is one, because servers write lines; its brackets and the frame of a PEM are none. */
+/**
+ * Of a secret of several lines each is one, because servers write lines; its brackets and the frame of a PEM are
+ * none.
+ */
 const shortestLine = 8;
 
 /**
- * What must never be shown: every value that a variable brought in, every value under `headers` and `apiKey`, every one under `env`
- * but plain words and numbers, a credential without its scheme (`Bearer x` also as `x`), the lines of a value that has several, and
- * what a URL carries in its user part or in parameters that are called like secrets. Values below six characters are left out.
- * Literal arguments are not known to be secret.
+ * What must never be shown: every value that a variable brought in, every value under `headers` and `apiKey`, every
+ * one under `env` but plain words and numbers, a credential without its scheme (`Bearer x` also as `x`), the lines of
+ * a value that has several, and what a URL carries in its user part or in parameters that are called like secrets.
+ * Values below six characters are left out. Literal arguments are not known to be secret.
  */
 export function secretsOf(config: Config): ReadonlySet<string> {
   const secrets = new Set<string>();
@@ -46,7 +49,10 @@ function linesOf(value: string): string[] {
   return lines.length < 2 ? [] : lines.filter((line) => line.length >= shortestLine && !line.startsWith("-----"));
 }
 
-/** Values like `online` and `300000` would black out the log's own words; where the name speaks of a secret, nothing is plain. */
+/**
+ * Values like `online` and `300000` would black out the log's own words; where the name speaks of a secret, nothing
+ * is plain.
+ */
 function environmentSecrets(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => (isPlain(value) && !speaksOfSecrets(name) ? [] : [value]));
 }

@@ -119,7 +119,9 @@ function refuseOpenCode(value: unknown, origin: Origin): void {
   );
 }
 
-/** Gemini writes `httpUrl`, Windsurf `serverUrl`, the others `url`. Where several stand, `httpUrl` wins, as in Gemini. */
+/**
+ * Gemini writes `httpUrl`, Windsurf `serverUrl`, the others `url`. Where several stand, `httpUrl` wins, as in Gemini.
+ */
 function addressField(fields: object): "httpUrl" | "url" | "serverUrl" | undefined {
   return (["httpUrl", "url", "serverUrl"] as const).find((field) => isThere(fields, field));
 }

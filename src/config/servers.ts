@@ -128,7 +128,10 @@ function toServer(
   };
 }
 
-/** What an entry says of its idle time is obeyed; otherwise what holds state is kept for longer than the others, never for less. */
+/**
+ * What an entry says of its idle time is obeyed; otherwise what holds state is kept for longer than the others, never
+ * for less.
+ */
 function toIdleRules(
   entry: ServerEntry,
   stateful: boolean,
@@ -174,8 +177,8 @@ function isList(tools: ServerEntry["tools"]): tools is readonly string[] {
 }
 
 /**
- * Relative paths start at the file: the process runs in the file's directory unless `cwd` says otherwise, so that relative
- * arguments mean what they say; arguments themselves are never touched. A bare command is looked up in PATH.
+ * Relative paths start at the file: the process runs in the file's directory unless `cwd` says otherwise, so that
+ * relative arguments mean what they say; arguments themselves are never touched. A bare command is looked up in PATH.
  */
 function toRoots(roots: readonly string[], { directory, variables }: ServerSource): readonly string[] {
   const places = { directory, home: variables["HOME"] ?? variables["USERPROFILE"] };

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { filledText, numberOf } from "./check.ts";
 
 /**
- * Everything about one setting, or one field of a server's entry: what may be written, what holds when nothing is, how it is given
- * besides, and what people read of it. Types, checks, flags, variables, help, docs/configuration.md and docs/toolyard.schema.json are
- * made from rows, so that none of them can say something else.
+ * Everything about one setting, or one field of a server's entry: what may be written, what holds when nothing is,
+ * how it is given besides, and what people read of it. Types, checks, flags, variables, help, docs/configuration.md
+ * and docs/toolyard.schema.json are made from rows, so that none of them can say something else.
  */
 export interface Row<Value, Fallback = Value | undefined> extends RowText {
   readonly kind: "row";

@@ -98,8 +98,8 @@ const serversOf = (whose: string) =>
   keyed({ about: `what ${whose} gives to servers, by the server's name`, key: "SERVER" }, overrideRows);
 
 /**
- * Every setting of the `toolyard` object. A new setting is one row here, and the code that reads it: `settings.name` is typed by it.
- * Run `npm run docs` afterwards.
+ * Every setting of the `toolyard` object. A new setting is one row here, and the code that reads it: `settings.name`
+ * is typed by it. Run `npm run docs` afterwards.
  */
 export const settingsTable = {
   host: text({

@@ -25,7 +25,10 @@ const performanceSchema = schemaOf(foreignNamespaceRows.performance.rows);
 /** The settings of a file as they stand there, checked, variables filled in. */
 export interface ReadSettings {
   readonly written: WrittenSettings;
-  /** Variables missing in the overrides of teams and principals; anywhere else they are errors. Paths start below `toolyard`. */
+  /**
+   * Variables missing in the overrides of teams and principals; anywhere else they are errors. Paths start below
+   * `toolyard`.
+   */
   readonly missing: readonly MissingVariable[];
   readonly secrets: ReadonlySet<string>;
   readonly warnings: readonly string[];

@@ -27,8 +27,8 @@ function shortHash(key: string): string {
 }
 
 /**
- * What two keys have in common when a person cannot tell them apart: case, Unicode form, width, and Cyrillic or Greek letters
- * that look like Latin ones (fault 54). Only for comparing, never for showing.
+ * What two keys have in common when a person cannot tell them apart: case, Unicode form, width, and Cyrillic or Greek
+ * letters that look like Latin ones (fault 54). Only for comparing, never for showing.
  */
 export function lookAlikeForm(key: string): string {
   let form = "";
@@ -38,7 +38,9 @@ export function lookAlikeForm(key: string): string {
   return form.replace(/[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/g, "");
 }
 
-/** Lower-case letters of other scripts that most fonts draw like a Latin one (a part of Unicode's UTS 39 confusables). */
+/**
+ * Lower-case letters of other scripts that most fonts draw like a Latin one (a part of Unicode's UTS 39 confusables).
+ */
 const looksLike: Readonly<Record<string, string>> = {
   // Cyrillic
   а: "a",
@@ -87,7 +89,10 @@ const looksLike: Readonly<Record<string, string>> = {
   ǀ: "l",
 };
 
-/** `gmail-work` and `gmailWork` become `gmail_work`: the default namespace. At most 48 characters, so that a tool's name still fits. */
+/**
+ * `gmail-work` and `gmailWork` become `gmail_work`: the default namespace. At most 48 characters, so that a tool's
+ * name still fits.
+ */
 export function toNamespace(slug: string): string {
   return slug
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")

@@ -11,9 +11,10 @@ export interface ServerPlace {
 }
 
 /**
- * Every server entry of a file, in the order of the file: `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Cline,
- * Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json). Throws InvalidConfig for what is
- * no object of servers, and for a file that keeps its servers where only another client looks for them.
+ * Every server entry of a file, in the order of the file: `mcpServers` (Claude Desktop, Claude Code, Cursor,
+ * Windsurf, Cline, Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json). Throws
+ * InvalidConfig for what is no object of servers, and for a file that keeps its servers where only another client
+ * looks for them.
  */
 export function findServers(document: Document): ServerPlace[] {
   const paths = serverObjects(document);

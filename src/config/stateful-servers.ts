@@ -14,8 +14,9 @@ export interface StatefulGroup {
 }
 
 /**
- * Servers that are known to hold state between calls. An entry that starts one of them is taken for `stateful: true` unless it says otherwise.
- * docs/stateful-servers.md is written from this table. Each name is that of a package, image or program that exists.
+ * Servers that are known to hold state between calls. An entry that starts one of them is taken for `stateful: true`
+ * unless it says otherwise. docs/stateful-servers.md is written from this table. Each name is that of a package,
+ * image or program that exists.
  */
 export const statefulServers: readonly StatefulGroup[] = [
   {

@@ -31,10 +31,10 @@ const notSecret: readonly string[] = [
 
 /**
  * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value`. The default counts
- * when the variable is unset or empty, as in a shell, and may itself name variables. A variable's value is never looked at again.
- * `${input:id}`, which VS Code asks its user for, is the variable `TOOLYARD_INPUT_ID`. What no variable says,
- * `predefined` may: names like `workspaceFolder`, and `input:id`; these are no secrets. All other text is kept byte for
- * byte.
+ * when the variable is unset or empty, as in a shell, and may itself name variables. A variable's value is never
+ * looked at again. `${input:id}`, which VS Code asks its user for, is the variable `TOOLYARD_INPUT_ID`. What no
+ * variable says, `predefined` may: names like `workspaceFolder`, and `input:id`; these are no secrets. All other text
+ * is kept byte for byte.
  */
 export function substitute(value: unknown, variables: Variables, predefined: Variables = {}): Substituted {
   const missing: MissingVariable[] = [];
@@ -88,7 +88,10 @@ interface Filling {
   readonly depth: number;
 }
 
-/** Nobody nests defaults deeper or writes longer ones; without limits a hostile text costs quadratic time or the stack. */
+/**
+ * Nobody nests defaults deeper or writes longer ones; without limits a hostile text costs quadratic time or the
+ * stack.
+ */
 const mostNesting = 16;
 const longestDefault = 4_096;
 

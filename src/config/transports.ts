@@ -6,7 +6,10 @@ export interface TransportTraits {
   readonly spellings: readonly string[];
   /** What other clients call it. */
   readonly aliases: readonly string[];
-  /** It is a process on this machine, with command, arguments and variables in place of address and headers: it can crash. */
+  /**
+   * It is a process on this machine, with command, arguments and variables in place of address and headers: it can
+   * crash.
+   */
   readonly hasProcess: boolean;
   /** It is stopped when nobody uses it, and started when somebody does. */
   readonly mayIdle: boolean;
@@ -19,8 +22,8 @@ export interface TransportTraits {
 }
 
 /**
- * Every transport. A new one is a row here, a folder under `servers/upstream` and a row of the connectors in `app`; a shape of its own in a
- * configuration needs the parser, too.
+ * Every transport. A new one is a row here, a folder under `servers/upstream` and a row of the connectors in `app`; a
+ * shape of its own in a configuration needs the parser, too.
  */
 export const transports = {
   stdio: {

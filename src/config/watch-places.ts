@@ -83,7 +83,10 @@ async function open(paths: readonly string[], onEvent: () => void, onBlind: () =
 /** Linux gives up after as many (path_resolution(7)). */
 const mostLinks = 40;
 
-/** The real path of the file, and the place of every symbolic link that leads to it; those in the root directory are taken as fixed. */
+/**
+ * The real path of the file, and the place of every symbolic link that leads to it; those in the root directory are
+ * taken as fixed.
+ */
 export async function decidingPaths(file: string): Promise<readonly string[]> {
   const links: string[] = [];
   let { root: current } = parse(file);

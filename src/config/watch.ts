@@ -21,14 +21,17 @@ export interface WatchOptions {
 const quietMs = 100;
 /** A file that is never quiet is looked at this often all the same. */
 const longestWaitMs = 1_000;
-/** While the file cannot be used, or the system cannot watch: rights that come back and other machines' writes make no event. */
+/**
+ * While the file cannot be used, or the system cannot watch: rights that come back and other machines' writes make no
+ * event.
+ */
 const recheckMs = 2_000;
 
 /**
- * Applies changes of the configuration file until `signal` aborts; resolves once it watches. Changes are noticed however they are
- * made: written in place, renamed over, deleted and created, a link swapped anywhere on the way (fault 90). Bursts end
- * in one reading after the last change (fault 89); a file that cannot be used is refused and the old configuration
- * stays (fault 87). The files that `envFile` names are watched with it.
+ * Applies changes of the configuration file until `signal` aborts; resolves once it watches. Changes are noticed
+ * however they are made: written in place, renamed over, deleted and created, a link swapped anywhere on the way
+ * (fault 90). Bursts end in one reading after the last change (fault 89); a file that cannot be used is refused and
+ * the old configuration stays (fault 87). The files that `envFile` names are watched with it.
  */
 export async function watchConfig(options: WatchOptions): Promise<void> {
   const { signal, file } = options;

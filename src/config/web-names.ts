@@ -3,8 +3,8 @@ import { domainToASCII } from "node:url";
 import * as v from "valibot";
 
 /**
- * A host of ours, as people copy it from a message or an address bar: with a port or without, which counts for nothing. Becomes what a
- * Host header has: lower case, no port, brackets around IPv6. `*` is every host.
+ * A host of ours, as people copy it from a message or an address bar: with a port or without, which counts for
+ * nothing. Becomes what a Host header has: lower case, no port, brackets around IPv6. `*` is every host.
  */
 export const hostName = v.pipe(
   v.string(),
@@ -20,8 +20,8 @@ export const webOrigin = v.pipe(
 );
 
 /**
- * The address that clients reach the gateway at: scheme, host and, where a proxy serves it below a path, that path. Becomes what a URL is
- * begun with: without a slash at its end, the scheme's own port left out.
+ * The address that clients reach the gateway at: scheme, host and, where a proxy serves it below a path, that path.
+ * Becomes what a URL is begun with: without a slash at its end, the scheme's own port left out.
  */
 export const publicAddress = v.pipe(
   v.string(),

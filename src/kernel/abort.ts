@@ -4,7 +4,9 @@ export function abortReason(signal: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(`aborted: ${String(reason)}`);
 }
 
-/** Waits for `promise` no longer than until `signal` aborts. The promise itself goes on; its late failure is ignored. */
+/**
+ * Waits for `promise` no longer than until `signal` aborts. The promise itself goes on; its late failure is ignored.
+ */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);
@@ -24,9 +26,9 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal):
 }
 
 /**
- * Aborts after `delayMs`, or with the first of `signals`; never keeps the process alive. For waits that end soon: what it holds is let go
- * at the deadline. `AbortSignal.any` with `AbortSignal.timeout` inside is no replacement: Node 20 collects the timeout as garbage before
- * it fires (nodejs/node#54614), and the wait has no end.
+ * Aborts after `delayMs`, or with the first of `signals`; never keeps the process alive. For waits that end soon:
+ * what it holds is let go at the deadline. `AbortSignal.any` with `AbortSignal.timeout` inside is no replacement:
+ * Node 20 collects the timeout as garbage before it fires (nodejs/node#54614), and the wait has no end.
  */
 export function abortAfter(delayMs: number, ...signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();
@@ -75,8 +77,9 @@ export interface AbortPool {
 }
 
 /**
- * Making an AbortController costs a call 5 to 8 microseconds, most of it for the garbage collector (bench/http-upstream). One whose work
- * has ended without an abort is as good as new: whoever listened has taken its listener off, or can no longer be harmed.
+ * Making an AbortController costs a call 5 to 8 microseconds, most of it for the garbage collector
+ * (bench/http-upstream). One whose work has ended without an abort is as good as new: whoever listened has taken its
+ * listener off, or can no longer be harmed.
  */
 export function createAbortPool(most: number): AbortPool {
   const free: AbortController[] = [];

@@ -6,7 +6,10 @@ export const buildId: string = typeof TOOLYARD_BUILD_ID === "undefined" ? "" : T
 
 export const otherBuildCode = "TOOLYARD_OTHER_BUILD";
 
-/** For worker threads, whose files have the same name in every build. Throws when `wanted` is another build than this one. */
+/**
+ * For worker threads, whose files have the same name in every build. Throws when `wanted` is another build than this
+ * one.
+ */
 export function requireBuild(wanted: string): void {
   if (wanted === "" || buildId === "" || wanted === buildId) return;
   throw Object.assign(new Error("it was built from other sources"), { code: otherBuildCode });

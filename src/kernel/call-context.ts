@@ -8,14 +8,20 @@ import type { Principal } from "./principal.ts";
  */
 export type Era = "modern" | "legacy";
 
-/** What a server may ask of the client while it works on a call: elicitation/create, sampling/createMessage, roots/list. */
+/**
+ * What a server may ask of the client while it works on a call: elicitation/create, sampling/createMessage,
+ * roots/list.
+ */
 export interface Question {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   /** The request's params as the server wrote them. */
   readonly params: JsonBytes;
   /** The key that the server gave the question (modern inputRequests); absent when it was pushed. */
   readonly key?: string;
-  /** Given when the server wants to hear how far the answer is: the params of notifications/progress without its token. */
+  /**
+   * Given when the server wants to hear how far the answer is: the params of notifications/progress without its
+   * token.
+   */
   readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
 }
 
@@ -39,7 +45,10 @@ export interface CallContext {
   readonly onLog?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
   /** The least level that the client asked for, when it asked (modern: in `_meta`; legacy: logging/setLevel). */
   readonly logLevel?: string | undefined;
-  /** Given when the client can be asked at all. The answer is whatever the client said; rejects when it cannot or went away. */
+  /**
+   * Given when the client can be asked at all. The answer is whatever the client said; rejects when it cannot or went
+   * away.
+   */
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
   /** A modern client's answers to `input_required`, and the state that it echoes (2026-07-28, patterns/mrtr). */
   readonly inputResponses?: JsonBytes | undefined;
@@ -58,7 +67,10 @@ export interface CallContext {
 export interface Replies {
   /** Sends a complete message (latin1) before the answer; false when it cannot be delivered. */
   send(message: string): boolean;
-  /** Ends the client's stream without an answer, for a client that comes back for it (2025-11-25, transports: polling). */
+  /**
+   * Ends the client's stream without an answer, for a client that comes back for it (2025-11-25, transports:
+   * polling).
+   */
   breakOff?(): void;
 }
 

@@ -1,14 +1,17 @@
 import { isJsonObject } from "./json-bytes.ts";
 import type { Principal } from "./principal.ts";
 
-/** One client, as far as it can be told from the others: a session, a connection, or all requests of one kind from one principal. */
+/**
+ * One client, as far as it can be told from the others: a session, a connection, or all requests of one kind from one
+ * principal.
+ */
 export interface ClientPresence {
   /** Whose it is, and which program: what comes back when its session has lapsed is recognised by it. */
   readonly program: string;
   readonly sinceMs: number;
   /**
-   * `open`: it is connected. `lapsed`: nobody knows whether it comes back, perhaps in a new session. `gone`: it said goodbye, or closed its
-   * end.
+   * `open`: it is connected. `lapsed`: nobody knows whether it comes back, perhaps in a new session. `gone`: it said
+   * goodbye, or closed its end.
    */
   readonly state: "open" | "lapsed" | "gone";
   /** Monotonic ms; undefined while it is open, and for what comes back as itself. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from "./json-bytes.ts";
 
 /**
- * What servers list, as they wrote it: known fields typed, unknown ones kept (MCP 2026-07-28, server/tools, server/resources,
- * server/prompts). Annotations are untrusted claims of the server.
+ * What servers list, as they wrote it: known fields typed, unknown ones kept (MCP 2026-07-28, server/tools,
+ * server/resources, server/prompts). Annotations are untrusted claims of the server.
  */
 export interface ToolAnnotations extends JsonObject {
   readonly title?: string;

@@ -1,6 +1,9 @@
 import type { EventOf, GatewayEvent } from "./event.ts";
 
-/** Hands every event to the sinks that want it, in order, at once. A sink must not throw and must not wait; one that throws is reported. */
+/**
+ * Hands every event to the sinks that want it, in order, at once. A sink must not throw and must not wait; one that
+ * throws is reported.
+ */
 export interface EventBus {
   emit(event: GatewayEvent): void;
   /** A sink for every event. Returns the function that takes it off again. */

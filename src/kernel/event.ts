@@ -65,7 +65,10 @@ export type GatewayEvent =
   /** The server forgot what it had been told in its session, and is in a new one. */
   | (AboutInstance & { readonly type: "server.session_replaced" })
   | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
-  /** A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never written down. */
+  /**
+   * A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never
+   * written down.
+   */
   | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
   | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
   | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })

@@ -1,8 +1,8 @@
 /**
- * Every error that the gateway itself makes, one row each. The code is API; `hint` tells the person or model what to do.
- * `http` and `rpc` are used where the failure leaves as an HTTP status or JSON-RPC error. Numbers of our own lie outside
- * -32768..-32000 (MCP 2026-07-28, basic/index, error codes); those inside are the protocol's. `retry` says whether the same
- * request may succeed later unchanged. docs/errors.md lists the table; a test compares the two.
+ * Every error that the gateway itself makes, one row each. The code is API; `hint` tells the person or model what to
+ * do. `http` and `rpc` are used where the failure leaves as an HTTP status or JSON-RPC error. Numbers of our own lie
+ * outside -32768..-32000 (MCP 2026-07-28, basic/index, error codes); those inside are the protocol's. `retry` says
+ * whether the same request may succeed later unchanged. docs/errors.md lists the table; a test compares the two.
  */
 export const failures = {
   // The message itself

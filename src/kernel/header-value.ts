@@ -6,8 +6,9 @@ const plainValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const headerToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 
 /**
- * A value as it may stand in `Mcp-Name` and `Mcp-Param-*` (2026-07-28, streamable-http, value encoding): as it is when it is
- * plain ASCII, otherwise its UTF-8 in base64 between the sentinels. Nothing can break out of the header (fault 46).
+ * A value as it may stand in `Mcp-Name` and `Mcp-Param-*` (2026-07-28, streamable-http, value encoding): as it is
+ * when it is plain ASCII, otherwise its UTF-8 in base64 between the sentinels. Nothing can break out of the header
+ * (fault 46).
  */
 export function encodeHeaderValue(value: string): string {
   const isSentinel = value.startsWith(sentinelStart) && value.endsWith(sentinelEnd);

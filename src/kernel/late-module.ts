@@ -3,7 +3,10 @@ import { otherBuildCode } from "./build-id.ts";
 /** What a gateway loads only when it is first needed. */
 export type LateModule = "rest" | "front-page" | "search" | "logins" | "http" | "http-route";
 
-/** Loads one of them. Rejects with GATEWAY_REPLACED while its files are not there, or are not those that this gateway was started with. */
+/**
+ * Loads one of them. Rejects with GATEWAY_REPLACED while its files are not there, or are not those that this gateway
+ * was started with.
+ */
 export type LoadLate = <T>(what: LateModule, load: () => Promise<T>) => Promise<T>;
 
 /** A package that is being installed has files that are missing, half-written, or of another version. */

@@ -3,8 +3,9 @@ import { createPresence, programOf, readClientName, type ClientPresence, type Ow
 import type { Clock } from "./clock.ts";
 
 /**
- * Clients whose requests stand alone: revision 2026-07-28 over HTTP, REST, and older ones without a session. Requests of one principal and one
- * program are taken for one client. It is connected while it listens (`subscriptions/listen`); otherwise nobody knows.
+ * Clients whose requests stand alone: revision 2026-07-28 over HTTP, REST, and older ones without a session. Requests
+ * of one principal and one program are taken for one client. It is connected while it listens
+ * (`subscriptions/listen`); otherwise nobody knows.
  */
 export interface SessionlessClients {
   of(client: Loner): ClientPresence;
@@ -14,7 +15,10 @@ export interface SessionlessClients {
 
 export type Loner = Pick<CallContext, "principal" | "client">;
 
-/** 200 KB, and far more programs than use one gateway. Beyond it the first is forgotten; when it comes back, its program tells who it was. */
+/**
+ * 200 KB, and far more programs than use one gateway. Beyond it the first is forgotten; when it comes back, its
+ * program tells who it was.
+ */
 export const mostLoners = 1_000;
 
 interface Known {

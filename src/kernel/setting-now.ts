@@ -1,6 +1,6 @@
 /**
- * A configurable number as a hint names it, with the value in force: `limits.requestBodyBytes, now 4 MiB`. Whoever reads the hint knows
- * where to begin, also when the default was changed long ago. The unit is in the name.
+ * A configurable number as a hint names it, with the value in force: `limits.requestBodyBytes, now 4 MiB`. Whoever
+ * reads the hint knows where to begin, also when the default was changed long ago. The unit is in the name.
  */
 export function settingNow(name: string, value: number): string {
   return `${name}, now ${valueText(name, value)}`;

@@ -4,13 +4,17 @@ export interface Numbered {
 }
 
 /**
- * Entries by number, where numbers are given out here. A Map that is filled and emptied all the time spends its time growing and
- * shrinking; here an entry's place is its number modulo the size, and a number whose place is taken is not given out.
+ * Entries by number, where numbers are given out here. A Map that is filled and emptied all the time spends its time
+ * growing and shrinking; here an entry's place is its number modulo the size, and a number whose place is taken is
+ * not given out.
  */
 export interface SlotTable<T extends Numbered> {
   /** A number that was never given out before. */
   nextId(): number;
-  /** Under a number that this table gave out, or one of another such table, whose numbers are as close together. Replaces its namesake. */
+  /**
+   * Under a number that this table gave out, or one of another such table, whose numbers are as close together.
+   * Replaces its namesake.
+   */
   put(entry: T): void;
   get(id: number): T | undefined;
   /** Takes the entry out. */

@@ -1,6 +1,6 @@
 /**
- * Where the entry file of a worker thread or process lies: in the folder of whatever asks, as built. Node 20 cannot run TypeScript, so that who
- * runs from `src/` (tests) gets the built file; build first.
+ * Where the entry file of a worker thread or process lies: in the folder of whatever asks, as built. Node 20 cannot
+ * run TypeScript, so that who runs from `src/` (tests) gets the built file; build first.
  *
  * @param importMetaUrl `import.meta.url` of the file that starts it
  * @param name the entry's name without extension

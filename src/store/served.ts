@@ -1,6 +1,9 @@
 import { createHmac } from "node:crypto";
 
-/** What decides what a gateway serves. Two gateways of the same are one too many; clients of different ones must not share. */
+/**
+ * What decides what a gateway serves. Two gateways of the same are one too many; clients of different ones must not
+ * share.
+ */
 export interface Served {
   /** Absolute path of the configuration file, symbolic links followed; null when there is none. */
   readonly configFile: string | null;

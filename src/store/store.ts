@@ -8,15 +8,20 @@ import type { Claim, GatewayHolder } from "./gateway-holder.ts";
 import type { Served } from "./served.ts";
 
 /**
- * Everything that is kept between two lives of a gateway, as one object of small interfaces. What is used below the store is declared
- * by those who use it; the rest is declared here. A backend is a folder beside this file that satisfies it, and is held to it by
- * `test/store/contract.test.ts`.
+ * Everything that is kept between two lives of a gateway, as one object of small interfaces. What is used below the
+ * store is declared by those who use it; the rest is declared here. A backend is a folder beside this file that
+ * satisfies it, and is held to it by `test/store/contract.test.ts`.
  */
 export interface Store {
   readonly lock: GatewayLocks;
-  /** Logins at servers, shared by all gateways of the data directory. Loads the code for it, so ask once and when it is needed. */
+  /**
+   * Logins at servers, shared by all gateways of the data directory. Loads the code for it, so ask once and when it
+   * is needed.
+   */
   secrets(): Promise<SecretStore>;
-  /** What one gateway keeps for itself, in a place that `lock` gave out. Failures that nobody waits for go to the log. */
+  /**
+   * What one gateway keeps for itself, in a place that `lock` gave out. Failures that nobody waits for go to the log.
+   */
   at(place: string, log: Log): GatewayStore;
 }
 
@@ -27,7 +32,10 @@ export interface GatewayStore {
   readonly namespaceUsage: NamespaceUsageStore;
   /** What searches learned from use. Loads the code for it; opened once, by whoever closes it. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
-  /** Vectors that `model` made; those of another model are forgotten. Loads the code for it; opened once, by whoever closes it. */
+  /**
+   * Vectors that `model` made; those of another model are forgotten. Loads the code for it; opened once, by whoever
+   * closes it.
+   */
   vectors(model: string): Promise<VectorStore & AsyncDisposable>;
 }
 
@@ -41,7 +49,9 @@ export interface StoreBackend {
 export interface StoreOptions {
   /** Absolute; made by the caller, with mode 0700. */
   readonly dataDir: string;
-  /** `TOOLYARD_KEY`: what logins are encrypted with. Without it a key is made at the first login and kept beside them. */
+  /**
+   * `TOOLYARD_KEY`: what logins are encrypted with. Without it a key is made at the first login and kept beside them.
+   */
   readonly vaultKey: string | undefined;
   /** Start time of a running process, undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
@@ -50,8 +60,8 @@ export interface StoreOptions {
 /** Logins, and who wants to know of them. */
 export interface SecretStore extends CredentialStore {
   /**
-   * Calls back soon after somebody logged in or out, in whatever process. Returns what ends that. Where watching does not work it
-   * never calls back: `revision` tells as well.
+   * Calls back soon after somebody logged in or out, in whatever process. Returns what ends that. Where watching does
+   * not work it never calls back: `revision` tells as well.
    */
   watch(onChange: () => void): () => void;
 }
@@ -59,13 +69,16 @@ export interface SecretStore extends CredentialStore {
 /** Which gateways run on a data directory, and which of them has which place. */
 export interface GatewayLocks {
   /**
-   * Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one gets it. Rejects
-   * when nothing can be written.
+   * Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one
+   * gets it. Rejects when nothing can be written.
    */
   claim(serves: Served, version: string): Promise<Claim>;
   /** Gateways that run now, also those of an earlier version. */
   list(): Promise<readonly GatewayHolder[]>;
-  /** The folder of a gateway of this configuration, which it has unless another one holds it. Stays the same when variables change. */
+  /**
+   * The folder of a gateway of this configuration, which it has unless another one holds it. Stays the same when
+   * variables change.
+   */
   placeOf(serves: Served): string;
   /** Makes that folder ready for use and leaves it unclaimed. */
   prepare(serves: Served): Promise<void>;

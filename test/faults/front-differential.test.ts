@@ -7,8 +7,8 @@ import { intendedDifferences } from "./http/intended-differences.ts";
 import { startSdkHandler, startSdkSessions, type SdkServer } from "./http/sdk-servers.ts";
 
 /**
- * Our own thin front against the SDK's: one corpus, one server behind both, the same status, id, error code or result; where we mean
- * to differ, `intended-differences.ts` says why.
+ * Our own thin front against the SDK's: one corpus, one server behind both, the same status, id, error code or
+ * result; where we mean to differ, `intended-differences.ts` says why.
  */
 const sides = ["ours", "sdk"] as const;
 const intended = new Map(
@@ -59,7 +59,10 @@ async function ask(side: (typeof sides)[number], entry: CorpusEntry): Promise<st
   return verdict(answer);
 }
 
-/** What is compared, as one line: status, id, and the error's code or the result. Names, versions and caching hints are each side's own. */
+/**
+ * What is compared, as one line: status, id, and the error's code or the result. Names, versions and caching hints
+ * are each side's own.
+ */
 function verdict(answer: RawAnswer): string {
   const message = answer.json ?? lastEvent(answer.text);
   if (message === undefined) return `${answer.status}`;

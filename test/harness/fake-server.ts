@@ -22,7 +22,10 @@ export interface FakeConnection extends Connection {
   end(closed: Closed): void;
 }
 
-/** Everything that an instance needs, with servers that are object literals: what they list and how they start can be changed. */
+/**
+ * Everything that an instance needs, with servers that are object literals: what they list and how they start can be
+ * changed.
+ */
 export interface FakeWorld {
   readonly deps: InstanceDeps;
   readonly clock: ManualClock;

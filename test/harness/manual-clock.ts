@@ -1,6 +1,8 @@
 import type { Clock } from "../../src/kernel/clock.ts";
 
-/** Time that stands still until it is moved; timers run in order, and what they start has settled before the next one. */
+/**
+ * Time that stands still until it is moved; timers run in order, and what they start has settled before the next one.
+ */
 export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
 }

@@ -22,7 +22,10 @@ export interface RawHttpServer {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** An MCP server of one era whose HTTP is written by hand, for what no HTTP library sends. What `answer` leaves is answered as usual. */
+/**
+ * An MCP server of one era whose HTTP is written by hand, for what no HTTP library sends. What `answer` leaves is
+ * answered as usual.
+ */
 export async function serveRaw(era: "legacy" | "modern", answer: RawAnswer): Promise<RawHttpServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();

@@ -64,7 +64,10 @@ function makeCertificates(): void {
   issue("client", ["-passout", `pass:${passphrase}`], "extendedKeyUsage=clientAuth");
 }
 
-/** A legacy server that answers calls as an event stream, and asks for a certificate without insisting on it but at /strict. */
+/**
+ * A legacy server that answers calls as an event stream, and asks for a certificate without insisting on it but at
+ * /strict.
+ */
 function makeServer(): HttpsServer {
   const options = {
     key: readFileSync(pem("server-key")),

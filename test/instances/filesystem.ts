@@ -8,7 +8,10 @@ const serverFile = fileURLToPath(
   new URL("../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", import.meta.url),
 );
 
-/** Folders with one file each, `inside.txt`, whose text is the folder's name; and the real filesystem server, configured for `configured`. */
+/**
+ * Folders with one file each, `inside.txt`, whose text is the folder's name; and the real filesystem server,
+ * configured for `configured`.
+ */
 export interface Folders extends AsyncDisposable {
   readonly directory: string;
   path(folder: string): string;

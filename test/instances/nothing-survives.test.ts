@@ -17,7 +17,10 @@ const cycles = Number(process.env["TOOLYARD_TEST_CYCLES"] ?? 200);
 const lanes = 4;
 const tokenStart = `survivor-${process.pid}-${seed}`;
 
-/** A server that forks, double-forks and calls setsid as soon as it is there, all deaf to SIGTERM; `token` is in all of their command lines. */
+/**
+ * A server that forks, double-forks and calls setsid as soon as it is there, all deaf to SIGTERM; `token` is in all
+ * of their command lines.
+ */
 const forking = `
 trap '' TERM HUP
 t=$0
@@ -55,7 +58,10 @@ describe.runIf(linux)("nothing survives the gateway", () => {
     },
   );
 
-  /** One gateway after another on the same data directory; resolves to the most processes that were seen before a kill. */
+  /**
+   * One gateway after another on the same data directory; resolves to the most processes that were seen before a
+   * kill.
+   */
   async function killAgainAndAgain(lane: number, directory: string): Promise<number> {
     const random = createRandom(seed + lane);
     const token = `${tokenStart}-${lane}`;

@@ -73,7 +73,8 @@ describe.each(["legacy", "modern"])("a %s server over stdio", (era) => {
   test("announces a change of its list, and still goes to sleep", async () => {
     const config = {
       mcpServers: { bad: badServer("--era", era) },
-      // Longer than the second in which announcements are gathered, also on a busy machine: who sleeps first is not asked again.
+      // Longer than the second in which announcements are gathered, also on a busy machine: who sleeps first is not
+      // asked again.
       toolyard: { instances: { idleCheckMs: 100, idleGraceMs: 0, idleTimeoutMs: 5_000 } },
     };
     await using gateway = await startGateway({ config, directory });

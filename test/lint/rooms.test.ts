@@ -16,7 +16,8 @@ describe("the room rule", () => {
 
   beforeAll(() => {
     house = mkdtempSync(join(tmpdir(), "toolyard-house-"));
-    // Without types: the rules that need them are not the ones in question, and would want the project's own tools beside them.
+    // Without types: the rules that need them are not the ones in question, and would want the project's own tools
+    // beside them.
     const { options: _typeAware, ...rules } = JSON.parse(readFileSync(join(root, ".oxlintrc.json"), "utf8")) as Record<
       string,
       unknown
@@ -34,7 +35,9 @@ describe("the room rule", () => {
     return run.stdout;
   }
 
-  /** Every pair of neighbours in the list, and pairs that lie far apart: nothing below may import what lies above it. */
+  /**
+   * Every pair of neighbours in the list, and pairs that lie far apart: nothing below may import what lies above it.
+   */
   const places = wings.flatMap((wing) =>
     wing.rooms.length === 0 ? [wing.name] : wing.rooms.map((room) => `${wing.name}/${room.name}`),
   );

@@ -6,7 +6,10 @@ import { transportKinds, transports } from "../../src/config/transports.ts";
 
 const source = fileURLToPath(new URL("../../src", import.meta.url));
 
-/** Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the connector. */
+/**
+ * Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the
+ * connector.
+ */
 const knowers = [
   "app/connectors.ts",
   "config/read-entry.ts",

@@ -28,7 +28,10 @@ export interface AuthorizationServerOptions {
   readonly authorizationMetadata?: (metadata: Record<string, unknown>) => Record<string, unknown>;
 }
 
-/** A real authorization server: dynamic registration, PKCE, resource indicators, refresh tokens that are used once. Anybody may log in. */
+/**
+ * A real authorization server: dynamic registration, PKCE, resource indicators, refresh tokens that are used once.
+ * Anybody may log in.
+ */
 export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

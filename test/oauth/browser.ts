@@ -7,7 +7,10 @@ interface Page {
   readonly text: string;
 }
 
-/** A person with a browser, by plain HTTP: logs in as `person`, consents, and ends at the page that the callback shows. */
+/**
+ * A person with a browser, by plain HTTP: logs in as `person`, consents, and ends at the page that the callback
+ * shows.
+ */
 export async function clickThrough(
   url: string,
   options: { readonly person?: string; readonly atCallback?: (callback: URL) => URL | undefined } = {},

@@ -13,7 +13,10 @@ export interface RunningCommand {
   stderr(): string;
 }
 
-/** `toolyard <command> ...` on the configuration and data of a gateway's folder; without a browser unless the test brings one. */
+/**
+ * `toolyard <command> ...` on the configuration and data of a gateway's folder; without a browser unless the test
+ * brings one.
+ */
 export function runCommand(
   directory: string,
   args: readonly string[],

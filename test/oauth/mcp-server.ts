@@ -26,7 +26,10 @@ export interface ProtectedServerOptions {
   readonly intercept?: (request: IncomingMessage, response: ServerResponse, rpc: string) => boolean;
 }
 
-/** An MCP server of the legacy era, without sessions, that wants a bearer token of its own; tool `headers` tells what it was sent. */
+/**
+ * An MCP server of the legacy era, without sessions, that wants a bearer token of its own; tool `headers` tells what
+ * it was sent.
+ */
 export async function startProtectedServer(options: ProtectedServerOptions): Promise<ProtectedServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {

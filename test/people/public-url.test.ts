@@ -14,7 +14,10 @@ const bearer = { authorization: `Bearer ${alice.token}` };
 const mcpServers = { all: { ...badServer("--behaviours=canary"), scope: "shared" } };
 const principals = { alice: { tokenHash: alice.hash, roles: ["admin"] } };
 
-/** A reverse proxy as people run one: takes its own path off, says how it was reached, and asks the gateway under the gateway's own name. */
+/**
+ * A reverse proxy as people run one: takes its own path off, says how it was reached, and asks the gateway under the
+ * gateway's own name.
+ */
 async function startProxy(target: string, said: Readonly<Record<string, string>>, prefix = ""): Promise<Server> {
   const { hostname, port } = new URL(target);
   const proxy = createServer((request, response) => {

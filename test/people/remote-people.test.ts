@@ -35,7 +35,10 @@ const initializeParams = {
   clientInfo: { name: "test", version: "1" },
 };
 
-/** People who are elsewhere until somebody has asked for them, as in a database: every first look-up is answered later. */
+/**
+ * People who are elsewhere until somebody has asked for them, as in a database: every first look-up is answered
+ * later.
+ */
 interface RemotePeople {
   readonly directory: Directory;
   /** How often somebody was asked for. */

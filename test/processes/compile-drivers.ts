@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Compiles the drivers and what they need, because Node 20 runs no TypeScript. `driver` finds one of them in the folder. */
+/**
+ * Compiles the drivers and what they need, because Node 20 runs no TypeScript. `driver` finds one of them in the
+ * folder.
+ */
 export function compileDrivers(): {
   readonly folder: string;
   readonly driver: (name: string) => string;

@@ -1,7 +1,10 @@
 import { createGuardian } from "../../src/servers/process/guardian.ts";
 import { spawnTree, type ProcessTree } from "../../src/servers/process/spawn-tree.ts";
 
-/** Starts trees until the system gives no more, frees one, starts one again, ends all. Says on stdout how it went, as one line of JSON. */
+/**
+ * Starts trees until the system gives no more, frees one, starts one again, ends all. Says on stdout how it went, as
+ * one line of JSON.
+ */
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const guardian = createGuardian({ environment: process.env, recordDirectory: undefined, log });
 const trees: ProcessTree[] = [];

@@ -3,8 +3,9 @@ import { spawnTree } from "../../src/servers/process/spawn-tree.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 
 /**
- * As much of a gateway as owns processes: starts trees of the given shell script without end and says on stdout which mark they
- * carry. Somebody kills it with -9. Arguments: directory of records, number of trees that run at a time, script.
+ * As much of a gateway as owns processes: starts trees of the given shell script without end and says on stdout which
+ * mark they carry. Somebody kills it with -9. Arguments: directory of records, number of trees that run at a time,
+ * script.
  */
 const [recordDirectory = "", width = "1", script = "exit 1"] = process.argv.slice(2);
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);

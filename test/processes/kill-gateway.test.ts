@@ -12,8 +12,8 @@ import { compileDrivers } from "./compile-drivers.ts";
 import { findSurvivors, isAlive, parentOf, until } from "./survivors.ts";
 
 /**
- * A server that does all that keeps a process from being found; each of its processes has `token` in its command line. What cleared its
- * environment keeps a living parent: without that nothing tells whose it is.
+ * A server that does all that keeps a process from being found; each of its processes has `token` in its command
+ * line. What cleared its environment keeps a living parent: without that nothing tells whose it is.
  */
 const nastyServer = (token: string) => `
 trap '' TERM HUP

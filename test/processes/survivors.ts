@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Living processes whose environment or command line holds `text`, read without any code of the gateway. Zombies do not live. */
+/**
+ * Living processes whose environment or command line holds `text`, read without any code of the gateway. Zombies do
+ * not live.
+ */
 export function findSurvivors(text: string): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)

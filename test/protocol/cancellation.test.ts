@@ -31,7 +31,10 @@ async function arrived(server: string, mark: string): Promise<UpstreamCall> {
   return entry.message as UpstreamCall;
 }
 
-/** Whether the server was told: a notification in the legacy era and on stdio, a closed stream in the modern one over HTTP. */
+/**
+ * Whether the server was told: a notification in the legacy era and on stdio, a closed stream in the modern one over
+ * HTTP.
+ */
 function isCancelled(server: string, { id }: UpstreamCall): boolean {
   return readRecord(fileOf(server)).some(
     ({ message, event, id: given }) =>

@@ -121,7 +121,8 @@ describe("how much", () => {
       const params = execution("big", { bytes: 10_485_760 });
       expect((await stream.post({ id, method: "tools/call", params })).status).toBe(202);
     }
-    // What is behind them has been written when nothing is in flight at the server any more, and the gateway was asked since.
+    // What is behind them has been written when nothing is in flight at the server any more, and the gateway was
+    // asked since.
     await until(async () => inFlightOf(await callAs("alice", "in-flight")) <= 1);
     await callAs("alice", "canary");
     let isAnswered = false;

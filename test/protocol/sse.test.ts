@@ -89,7 +89,8 @@ describe.each(fourServers)("the SDK v1 client over HTTP+SSE in front of %s", (se
     const { client } = await connect();
     const progress: Progress[] = [];
     const enough = new AbortController();
-    // One that ends would not do: the SDK forgets who listens when the answer comes in one piece with the last progress.
+    // One that ends would not do: the SDK forgets who listens when the answer comes in one piece with the last
+    // progress.
     const working = client.callTool(execution(`${server}:progress-for-ever`), undefined, {
       onprogress: (one) => progress.push(one),
       signal: enough.signal,

@@ -22,7 +22,10 @@ export interface NpmRegistry extends AsyncDisposable {
   isHolding: boolean;
 }
 
-/** A registry on this machine with one package: the bad server, whose bin is named like it. Anything else is a 404, as in the real one. */
+/**
+ * A registry on this machine with one package: the bad server, whose bin is named like it. Anything else is a 404, as
+ * in the real one.
+ */
 export async function startNpmRegistry(directory: string): Promise<NpmRegistry> {
   const tarball = packServer(directory);
   const requests: string[] = [];

@@ -15,7 +15,10 @@ beforeEach(async () => {
 });
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
-/** A program of that name which does as the script says, and a server's entry that starts it as a runner. `$1` is the package. */
+/**
+ * A program of that name which does as the script says, and a server's entry that starts it as a runner. `$1` is the
+ * package.
+ */
 async function runner(program: string, script: string): Promise<(name: string) => object> {
   const bin = join(directory, "bin");
   await mkdir(bin, { recursive: true });

@@ -47,11 +47,14 @@ export interface Discovery extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>>;
   /**
-   * A call has worked, and a client made it for its own ends: what its tool was found with is learned. Not to be told of calls that failed,
-   * were cancelled, or were a person's trial: those say nothing about what the tool is for.
+   * A call has worked, and a client made it for its own ends: what its tool was found with is learned. Not to be told
+   * of calls that failed, were cancelled, or were a person's trial: those say nothing about what the tool is for.
    */
   noteCall(principal: Principal, tool: ToolEntry): void;
-  /** Does off the call path what the next search of this view would have to do; nothing until there has been a first one. */
+  /**
+   * Does off the call path what the next search of this view would have to do; nothing until there has been a first
+   * one.
+   */
   prepare(view: View, signal: AbortSignal): Promise<void>;
 }
 

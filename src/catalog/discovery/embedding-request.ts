@@ -11,7 +11,10 @@ export interface EmbeddingEndpoint {
 /** Longest vector that is believed; the largest models have 4,096. */
 const vectorLengthLimit = 16_384;
 
-/** One vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else. Follows no redirect: the key stays here. */
+/**
+ * One vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else. Follows no
+ * redirect: the key stays here.
+ */
 export async function requestEmbeddings(
   endpoint: EmbeddingEndpoint,
   texts: readonly string[],

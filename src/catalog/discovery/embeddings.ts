@@ -23,7 +23,10 @@ export interface VectorStore {
   get(hash: string): Float32Array | undefined;
   /** Kept in memory at once, on disk soon after. */
   put(entries: readonly VectorEntry[]): void;
-  /** Forgets all but these, when there are more than shall be kept: some that are not needed now may be again tomorrow. */
+  /**
+   * Forgets all but these, when there are more than shall be kept: some that are not needed now may be again
+   * tomorrow.
+   */
   keepOnly(hashes: ReadonlySet<string>): void;
 }
 
@@ -46,7 +49,10 @@ export interface EmbeddingDeps {
 export interface Embeddings extends Disposable {
   /** These tools, beside those named before, shall have vectors: those without get them in the background. */
   update(tools: readonly ToolEntry[]): void;
-  /** The tools whose meaning is nearest, best first; undefined when the endpoint is down, slow, or has not seen the tools yet. */
+  /**
+   * The tools whose meaning is nearest, best first; undefined when the endpoint is down, slow, or has not seen the
+   * tools yet.
+   */
   similar(
     index: SearchIndex,
     query: string,

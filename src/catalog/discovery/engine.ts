@@ -35,7 +35,10 @@ export interface SearchEngine {
   readonly name: "lexical" | "fuse";
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or with the signal's reason. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
-  /** Does off the call path what the next search of these instances would have to do. Instances not named may be forgotten. */
+  /**
+   * Does off the call path what the next search of these instances would have to do. Instances not named may be
+   * forgotten.
+   */
   prepare(parts: readonly InstanceCatalog[], signal: AbortSignal): Promise<void>;
 }
 

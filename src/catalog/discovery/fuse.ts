@@ -41,7 +41,10 @@ export interface FuseResult {
   readonly total: number;
 }
 
-/** Fuse.js, in a worker of its own per search, over the catalog as it is then. For those who ask for it; docs/search.md says why it is not the default. */
+/**
+ * Fuse.js, in a worker of its own per search, over the catalog as it is then. For those who ask for it;
+ * docs/search.md says why it is not the default.
+ */
 export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "fuse-worker")): SearchEngine {
   const workers = createSemaphore(parallelWorkers);
   return {
@@ -64,7 +67,10 @@ export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "f
   };
 }
 
-/** Fuse finds only what has every word of the query, or something spelt like it: the distance says how much like it, and how early. */
+/**
+ * Fuse finds only what has every word of the query, or something spelt like it: the distance says how much like it,
+ * and how early.
+ */
 function matchOf(best: ScoredTool | undefined): Match {
   if (best === undefined) return "none";
   return best.distance <= goodDistance ? "good" : "weak";

@@ -8,7 +8,9 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 /** Per tool: past queries and words of each. What is asked for a tool repeats itself; older wording goes first. */
 const queriesPerTool = 20;
 const wordsPerQuery = 12;
-/** A query with more different words than this holds several needs: which of them led to which tool is anyone's guess. */
+/**
+ * A query with more different words than this holds several needs: which of them led to which tool is anyone's guess.
+ */
 const longestLesson = 24;
 /** Queries remembered in all, about 6 MB, and 1 ms of a search; those of the tools taught longest ago go first. */
 const queryLimit = 20_000;
@@ -20,8 +22,8 @@ const offersPerPrincipal = 10;
 const principalLimit = 1_000;
 
 /**
- * What people searched before they called a tool. Teaches the ranking, is never shown. Words that led to a tool of a user's own
- * instance count for that user only; those of a shared instance for all who share it.
+ * What people searched before they called a tool. Teaches the ranking, is never shown. Words that led to a tool of a
+ * user's own instance count for that user only; those of a shared instance for all who share it.
  */
 export interface UseMemory {
   /** A search was answered with these tools. */
@@ -171,7 +173,10 @@ function keyOf(place: Place): string {
   return `${place.owner?.length ?? ""}:${place.owner ?? ""}${place.server}\n${place.tool}`;
 }
 
-/** Words only: a number, an identifier or a key that somebody searched for says nothing about the tool, and is not ours to keep. */
+/**
+ * Words only: a number, an identifier or a key that somebody searched for says nothing about the tool, and is not
+ * ours to keep.
+ */
 function keepable(stems: readonly string[]): string[] {
   return [...new Set(stems.filter((stem) => /^\p{L}{2,24}$/u.test(stem)))];
 }

@@ -5,9 +5,10 @@ import type { ToolEntry } from "../model/snapshot.ts";
 const meaningWeight = 0.3;
 
 /**
- * One ranking out of two: the score by words as a share of the best one, and 0.3 x similarity. By score and not by place,
- * because most models rank worse than words do: what they are not sure about then changes little. A tool that has no vector
- * yet counts as similar as the others are on the mean. The best tool has the distance 1 - `closeness`, the others follow.
+ * One ranking out of two: the score by words as a share of the best one, and 0.3 x similarity. By score and not by
+ * place, because most models rank worse than words do: what they are not sure about then changes little. A tool that
+ * has no vector yet counts as similar as the others are on the mean. The best tool has the distance 1 - `closeness`,
+ * the others follow.
  */
 export function fuseScores(
   worded: readonly ScoredTool[],

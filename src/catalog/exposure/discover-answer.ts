@@ -17,7 +17,10 @@ import { escapeHidden } from "./visible-text.ts";
 
 /** What discover_mcp_tools has found, to be written as its answer. */
 export interface DiscoverOutcome {
-  /** One for `query`, several for `queries`; the hits of each best first, and no longer than the limit that was asked for. */
+  /**
+   * One for `query`, several for `queries`; the hits of each best first, and no longer than the limit that was asked
+   * for.
+   */
   readonly needs: readonly DiscoverNeed[];
   /** True when `queries` was given: the answer then says which tools belong to which need. */
   readonly grouped: boolean;
@@ -61,8 +64,9 @@ const unavailableLimit = 8;
  * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only
  * the nearest. With several needs `tools` is the merged list, each tool once, the best of every need before the second
  * best of any; `needs` says `[{ query, match, tool_paths }]`, and the outer `match` is that of the need that is met
- * best. `more` names other tools of the best servers, `{ server: [name] }`. The text fits `maxTokens`: long descriptions are shortened first, then signatures (or schemas), then
- * the last results are left out and counted in `left_out`.
+ * best. `more` names other tools of the best servers, `{ server: [name] }`. The text fits `maxTokens`: long
+ * descriptions are shortened first, then signatures (or schemas), then the last results are left out and counted in
+ * `left_out`.
  */
 export function renderDiscover(outcome: DiscoverOutcome): string {
   const maxTokens = Math.floor((outcome.maxTokens ?? defaultMaxTokens) * safety);
@@ -204,7 +208,10 @@ const reductions: readonly ResultSize[] = [
   { description: 2, input: 2 },
 ];
 
-/** As many results as fit: each reduction is made from the last result to the first before the next one is tried. One always stays. */
+/**
+ * As many results as fit: each reduction is made from the last result to the first before the next one is tried. One
+ * always stays.
+ */
 function fit(
   printers: readonly ResultPrinter[],
   mentions: ReadonlyMap<string, number>,

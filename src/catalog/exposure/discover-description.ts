@@ -11,8 +11,9 @@ export interface ShortText {
 const readLimit = 4000;
 
 /**
- * What a tool says of itself, in at most `maxTokens`: the first sentence, then sentences that say what a call must observe, then
- * the next ones as far as they fit comfortably. Ends with "…" when something was left out. Markdown and tags are taken off.
+ * What a tool says of itself, in at most `maxTokens`: the first sentence, then sentences that say what a call must
+ * observe, then the next ones as far as they fit comfortably. Ends with "…" when something was left out. Markdown and
+ * tags are taken off.
  */
 export function shortDescription(description: string, maxTokens: number): ShortText {
   const visible = visibleText(description.slice(0, readLimit));

@@ -45,8 +45,8 @@ export interface ResultSize {
 }
 
 /**
- * Tokens of description and signature together, and of each at the least. Chosen on 1,478 real tools so that a result costs at most
- * 70 tokens on the median and 130 at the 90th percentile; path, server and keys take about 35.
+ * Tokens of description and signature together, and of each at the least. Chosen on 1,478 real tools so that a result
+ * costs at most 70 tokens on the median and 130 at the 90th percentile; path, server and keys take about 35.
  */
 const budgets = {
   together: 100,
@@ -219,7 +219,10 @@ function finish(result: JsonObject, cut: boolean): ResultText {
   return { json, tokens: estimateTokens(json) + 1, cut };
 }
 
-/** The tool's `_meta`, with the app's resource named as it can be read here; only the part for apps when all is too much. */
+/**
+ * The tool's `_meta`, with the app's resource named as it can be read here; only the part for apps when all is too
+ * much.
+ */
 function metaOf(
   { tool }: DiscoverHit,
   maxTokens: number,

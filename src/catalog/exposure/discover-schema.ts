@@ -21,8 +21,8 @@ const spare = new Set([
 ]);
 
 /**
- * A schema that allows the same, with descriptions shortened and decoration left out: what `detail: "schema"` gives when the whole
- * would not fit. Work is bounded; what lies beyond 5,000 nodes or 40 levels becomes `true` (anything).
+ * A schema that allows the same, with descriptions shortened and decoration left out: what `detail: "schema"` gives
+ * when the whole would not fit. Work is bounded; what lies beyond 5,000 nodes or 40 levels becomes `true` (anything).
  */
 export function leanSchema(schema: JsonObject): JsonObject {
   const work = { nodesLeft: nodeBudget };

@@ -33,8 +33,9 @@ export interface ServersOutcome {
 const aboutTokens = [30, 14, 0] as const;
 
 /**
- * The answer to an empty query: `{ servers: [{ server, title?, tools, status, about?, reason?, action? }], total_servers, total_tools, tools: [],
- * total_found: 0, search_time_ms, query: "", hint, left_out? }`, within `maxTokens`.
+ * The answer to an empty query: `{ servers: [{ server, title?, tools, status, about?, reason?, action? }],
+ * total_servers, total_tools, tools: [], total_found: 0, search_time_ms, query: "", hint, left_out? }`, within
+ * `maxTokens`.
  */
 export function renderServers(outcome: ServersOutcome): string {
   const maxTokens = (outcome.maxTokens ?? defaultMaxTokens) * safety - frameTokens;

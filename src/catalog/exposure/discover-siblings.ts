@@ -22,8 +22,8 @@ export interface SiblingRequest {
 }
 
 /**
- * `"more":{"github":["list_issues"]}`: other tools of the servers that the best results are of, by name only: a task often
- * needs a second tool of the same server. Undefined when there is none, or no room.
+ * `"more":{"github":["list_issues"]}`: other tools of the servers that the best results are of, by name only: a task
+ * often needs a second tool of the same server. Undefined when there is none, or no room.
  */
 export function renderSiblings({ hits, shown, toolsOf, maxTokens }: SiblingRequest): string | undefined {
   const servers = [...new Set(hits.map(({ tool }) => tool.server as string))].slice(0, serverLimit);

@@ -99,7 +99,10 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
   });
 }
 
-/** A server whose tools a search cannot offer now. One that is switched off on purpose is told only to those who named it. */
+/**
+ * A server whose tools a search cannot offer now. One that is switched off on purpose is told only to those who named
+ * it.
+ */
 export function unavailableOf(server: ViewServer, isNamed: boolean): Unavailable | undefined {
   if (server.status === "disabled")
     return isNamed || server.reason === "stopped by hand" ? toUnavailable(server) : undefined;

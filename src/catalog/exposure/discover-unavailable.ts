@@ -16,7 +16,10 @@ export type ServerCondition = InstanceStatus | "dormant" | "search_failed" | "no
 export interface UnavailableFacts {
   readonly server: string;
   readonly status: ServerCondition;
-  /** What is known of the cause, e.g. the failure's message. Untrusted: shown without hidden characters, cut at 60 tokens. */
+  /**
+   * What is known of the cause, e.g. the failure's message. Untrusted: shown without hidden characters, cut at 60
+   * tokens.
+   */
   readonly reason?: string;
 }
 

@@ -23,7 +23,9 @@ type Table = {
   readonly [Name in ExposureName]: (typeof exposures)[Name]["showsOneServer"] extends true ? ServerRow : SharedRow;
 };
 
-/** How each exposure of `config/exposures.ts` is made: endpoints and the default at `/mcp` follow from the two tables. */
+/**
+ * How each exposure of `config/exposures.ts` is made: endpoints and the default at `/mcp` follow from the two tables.
+ */
 export const exposureTable: Table = {
   meta: { create: () => metaExposure },
   flat: { create: () => flatExposure },

@@ -25,7 +25,10 @@ export function isForModel(error: GatewayError): boolean {
   return !protocolFailures.has(error.code);
 }
 
-/** The failure as the text of a tool result: `{ code, message, hint, … }`, with the signature where arguments did not fit it. */
+/**
+ * The failure as the text of a tool result: `{ code, message, hint, … }`, with the signature where arguments did not
+ * fit it.
+ */
 export function renderFailure(error: GatewayError, view: View | undefined): JsonObject {
   const path = error.data?.["tool_path"];
   const tool = error.code === "ARGUMENTS_INVALID" && typeof path === "string" ? view?.names.find(path) : undefined;

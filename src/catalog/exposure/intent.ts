@@ -3,7 +3,10 @@ import type { View, ViewServer } from "../model/view.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
-/** What a client's request means, once its names have been looked up. Carried out by `engine/perform`, and by nobody else. */
+/**
+ * What a client's request means, once its names have been looked up. Carried out by `engine/perform`, and by nobody
+ * else.
+ */
 export type Intent =
   | {
       readonly kind: "call";

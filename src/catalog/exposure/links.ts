@@ -10,8 +10,8 @@ import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 const blockLimit = 1_000_000;
 
 /**
- * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read here
- * (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
+ * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read
+ * here (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
  */
 export function rewriteLinks(result: ResultBytes, server: ServerSlug): ResultBytes {
   return result.known !== undefined && !holdsLinks(result.known)

@@ -67,8 +67,9 @@ export function isMetaTool(name: string): name is MetaToolName {
 const resourceTools: ReadonlySet<unknown> = new Set<MetaToolName>(["list_mcp_resources", "read_mcp_resource"]);
 
 /**
- * The four tools as one kind of client needs them. Ours for resources are left out together or not at all, because the description of
- * one names the other; nothing else that a model is told before it calls them does. Both answer when they are called, listed or not.
+ * The four tools as one kind of client needs them. Ours for resources are left out together or not at all, because
+ * the description of one names the other; nothing else that a model is told before it calls them does. Both answer
+ * when they are called, listed or not.
  */
 export function toolsFor(client: ClientProfile): readonly JsonObject[] {
   const listed = client.ownResourceTools ? metaTools.filter(({ name }) => !resourceTools.has(name)) : metaTools;

@@ -12,8 +12,8 @@ const usage = [
 ].join(" ");
 
 /**
- * The answer of the help tool: `{ usage, total, namespaces: [{ name, display_name, list_tools, category?, icon?, tools, loaded, status? }],
- * next_cursor? }`. Throws CURSOR_INVALID.
+ * The answer of the help tool: `{ usage, total, namespaces: [{ name, display_name, list_tools, category?, icon?,
+ * tools, loaded, status? }], next_cursor? }`. Throws CURSOR_INVALID.
  */
 export function renderHelp(
   view: View,

@@ -10,7 +10,10 @@ export interface ItemPage<T> {
   readonly nextCursor: string | undefined;
 }
 
-/** As many items from the cursor on as fit, at least one. Items that are not on the page are not made. Throws CURSOR_INVALID. */
+/**
+ * As many items from the cursor on as fit, at least one. Items that are not on the page are not made. Throws
+ * CURSOR_INVALID.
+ */
 export function takeItems<Source, T>(
   sources: readonly Source[],
   cursor: string | undefined,

@@ -60,8 +60,8 @@ export interface NamespaceListing {
 }
 
 /**
- * The answer of `{namespace}__list_tools`: `{ namespace, loaded, total, tools: [{ name, description, input, read_only? }], next_cursor?, stale? }`,
- * a page of at most 4,000 tokens. Throws CURSOR_INVALID.
+ * The answer of `{namespace}__list_tools`: `{ namespace, loaded, total, tools: [{ name, description, input,
+ * read_only? }], next_cursor?, stale? }`, a page of at most 4,000 tokens. Throws CURSOR_INVALID.
  */
 export function renderNamespace(listing: NamespaceListing): JsonObject {
   const { server, query, stale } = listing;

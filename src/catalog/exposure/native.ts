@@ -8,8 +8,8 @@ import type { ListKind, Listing } from "./exposure.ts";
 import type { Intent } from "./intent.ts";
 
 /**
- * Resources, templates, prompts and completions of all servers, offered natively by every exposure that shows more than one server:
- * they cost the model nothing.
+ * Resources, templates, prompts and completions of all servers, offered natively by every exposure that shows more
+ * than one server: they cost the model nothing.
  */
 
 /** Servers without a hint of their own: fresh for this long; list_changed tells sooner. */
@@ -57,7 +57,8 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
   const address = parseResourceUri(uri);
   const named = address === undefined ? undefined : view.server(address.server);
   if (address !== undefined && named !== undefined) {
-    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server takes over what is addressed to it.
+    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server takes over what is
+    // addressed to it.
     const isOwn = !lists(named, address.uri) && lists(named, uri);
     return { kind: "read", server: named, uri: isOwn ? uri : address.uri, as };
   }

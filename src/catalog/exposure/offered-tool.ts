@@ -15,7 +15,10 @@ export interface Offer {
   readonly hint: string;
 }
 
-/** As {@link resolveTool}, but TOOL_UNKNOWN speaks of what this exposure offers: its client has no other tools to look with. */
+/**
+ * As {@link resolveTool}, but TOOL_UNKNOWN speaks of what this exposure offers: its client has no other tools to look
+ * with.
+ */
 export function resolveOffered(
   view: View,
   spelling: string,

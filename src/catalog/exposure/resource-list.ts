@@ -17,8 +17,9 @@ interface Item {
 }
 
 /**
- * The answer of list_mcp_resources: `{ resources, resource_templates, total_resources, total_templates, nextCursor?, unavailable? }` with
- * URIs as `server|originalUri`, and beside them as resources/read and native lists spell them. Resources come first, then templates; a page fits 4,000 tokens.
+ * The answer of list_mcp_resources: `{ resources, resource_templates, total_resources, total_templates, nextCursor?,
+ * unavailable? }` with URIs as `server|originalUri`, and beside them as resources/read and native lists spell them.
+ * Resources come first, then templates; a page fits 4,000 tokens.
  */
 export function renderResourceList(view: View, request: ListRequest): JsonObject {
   const servers = chooseServers(view, request.server);

@@ -21,8 +21,8 @@ export interface Loss {
 }
 
 /**
- * The same result with the word that what the server held is gone: in `_meta` for programs, and for a model as one more text block at the
- * end of a tool's `content`. Every other byte stays.
+ * The same result with the word that what the server held is gone: in `_meta` for programs, and for a model as one
+ * more text block at the end of a tool's `content`. Every other byte stays.
  */
 export function withLossTold(result: ResultBytes, { reason, intent, forModel }: Loss): ResultBytes {
   const server = reason === undefined ? undefined : serverOf(intent);

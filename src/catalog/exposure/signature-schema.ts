@@ -99,7 +99,10 @@ function readVariants(
   return base === undefined ? union : { kind: "both", members: [base, union] };
 }
 
-/** `anyOf: [{ required: [a] }, { required: [b] }]`: which fields are needed together; undefined when the variants say more. */
+/**
+ * `anyOf: [{ required: [a] }, { required: [b] }]`: which fields are needed together; undefined when the variants say
+ * more.
+ */
 function needsOf(variants: readonly unknown[]): readonly (readonly string[])[] | undefined {
   const sets: (readonly string[])[] = [];
   for (const variant of variants.slice(0, memberLimit)) {
@@ -194,7 +197,10 @@ function restOf(schema: JsonObject, reading: Reading, trail: readonly unknown[])
   return isJsonObject(first) ? read(first, reading, trail) : undefined;
 }
 
-/** One schema that says what the parts say together: fields and required ones are gathered, of other keywords the first wins. */
+/**
+ * One schema that says what the parts say together: fields and required ones are gathered, of other keywords the
+ * first wins.
+ */
 function mergeAllOf(schema: JsonObject, reading: Reading): JsonObject {
   const { allOf, ...rest } = schema;
   const merged: Record<string, unknown> = { ...rest };

@@ -7,7 +7,9 @@ export interface Style {
   /** Longest list of values, and characters of one. */
   readonly values: number;
   readonly members: number;
-  /** Levels of nested objects that are opened: below an optional field, and where every field on the way is required. */
+  /**
+   * Levels of nested objects that are opened: below an optional field, and where every field on the way is required.
+   */
   readonly optionalDepth: number;
   readonly requiredDepth: number;
   /** Optional fields with their types, and those after them by name only. */
@@ -186,7 +188,10 @@ function printFields(shape: ObjectShape, printing: Printing, place: Place): stri
   return parts;
 }
 
-/** Fields of the connection rather than of the task go last: some servers put the same ten of them first in every tool. */
+/**
+ * Fields of the connection rather than of the task go last: some servers put the same ten of them first in every
+ * tool.
+ */
 function byUse(fields: readonly Field[]): Field[] {
   return [
     ...fields.filter((field) => !plumbing.test(field.name)),

@@ -10,7 +10,10 @@ export interface SignatureOptions {
 
 export interface Signature {
   readonly text: string;
-  /** True when the schema says more about the arguments' shape than the text does: values, fields, nested objects left out. */
+  /**
+   * True when the schema says more about the arguments' shape than the text does: values, fields, nested objects left
+   * out.
+   */
   readonly cut: boolean;
 }
 
@@ -18,10 +21,11 @@ export interface Signature {
  * A tool's inputSchema as a compact TypeScript-like type, e.g.
  * `{ owner: string; repo: string; labels?: string[]; state?: "open" | "closed" }`.
  *
- * Required fields stand before optional ones. Nested objects are opened one level deep, further down where every field on the
- * way is required. What does not fit is left out in this order: long lists of values and deep optional objects, types of
- * optional fields (`page?`), optional fields (`...`), required nested objects. Besides TypeScript's words: `integer`,
- * `string<date-time>` and other telling formats, and a comment `needs a or b` where a schema requires one of several fields.
+ * Required fields stand before optional ones. Nested objects are opened one level deep, further down where every
+ * field on the way is required. What does not fit is left out in this order: long lists of values and deep optional
+ * objects, types of optional fields (`page?`), optional fields (`...`), required nested objects. Besides TypeScript's
+ * words: `integer`, `string<date-time>` and other telling formats, and a comment `needs a or b` where a schema
+ * requires one of several fields.
  *
  * Never throws, and takes bounded time on any schema (a budget of 2,000 nodes).
  */
@@ -35,7 +39,8 @@ export function readArguments(inputSchema: JsonObject): Shape {
   try {
     shape = readSchema(inputSchema);
   } catch {
-    // What JSON.parse makes cannot end here; a getter or proxy of a caller can. One tool less explained, no answer lost.
+    // What JSON.parse makes cannot end here; a getter or proxy of a caller can. One tool less explained, no answer
+    // lost.
     return { kind: "unread", text: "object" };
   }
   return shape.kind === "word" && shape.text === "unknown" ? anyArguments : shape;

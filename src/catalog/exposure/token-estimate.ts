@@ -1,9 +1,10 @@
 /**
- * An estimate of how many o200k tokens a text costs, good to budget with: on whole answers within about 10 %, rather too many
- * than too few. A real tokenizer holds tens of megabytes of merges; this one holds a few constants.
+ * An estimate of how many o200k tokens a text costs, good to budget with: on whole answers within about 10 %, rather
+ * too many than too few. A real tokenizer holds tens of megabytes of merges; this one holds a few constants.
  *
- * The text is cut into pieces as o200k cuts it (words with one leading character, three digits, runs of punctuation, space), and
- * each kind of piece has a price by its length, fitted to tool definitions. Linear in the text, no regular expression.
+ * The text is cut into pieces as o200k cuts it (words with one leading character, three digits, runs of punctuation,
+ * space), and each kind of piece has a price by its length, fitted to tool definitions. Linear in the text, no
+ * regular expression.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;

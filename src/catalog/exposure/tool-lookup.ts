@@ -37,7 +37,10 @@ export function resolveTool(
   }
 }
 
-/** A bare name, for clients of old; `namespaceSupport` decides what becomes of it. Throws TOOL_UNKNOWN where it is not accepted. */
+/**
+ * A bare name, for clients of old; `namespaceSupport` decides what becomes of it. Throws TOOL_UNKNOWN where it is not
+ * accepted.
+ */
 export function resolveBare(
   rules: BareNameRules,
   spelling: string,
@@ -70,7 +73,10 @@ function unknownTool(view: View, spelling: string): GatewayError {
   });
 }
 
-/** The server that a name in one of the spellings belongs to. What was never seen has no names to look up, so the longest slug decides. */
+/**
+ * The server that a name in one of the spellings belongs to. What was never seen has no names to look up, so the
+ * longest slug decides.
+ */
 function ownerOf(view: View, spelling: string): ViewServer | undefined {
   return view.servers
     .filter(({ slug }) => spelling.startsWith(slug) && separator.test(spelling.slice(slug.length)))

@@ -6,10 +6,10 @@ export interface VisibleText {
 }
 
 /**
- * Takes out what a reader cannot see or what changes how the rest is shown: terminal escapes, control characters, bidirectional
- * overrides, zero-width characters, Unicode tags, fillers and stray variation selectors. Servers hide instructions to models in
- * them. Joiners and selectors stay where writing needs them: inside emoji, and between letters of scripts that join.
- * Line breaks and tabs stay; half a surrogate pair becomes U+FFFD. Linear in the text.
+ * Takes out what a reader cannot see or what changes how the rest is shown: terminal escapes, control characters,
+ * bidirectional overrides, zero-width characters, Unicode tags, fillers and stray variation selectors. Servers hide
+ * instructions to models in them. Joiners and selectors stay where writing needs them: inside emoji, and between
+ * letters of scripts that join. Line breaks and tabs stay; half a surrogate pair becomes U+FFFD. Linear in the text.
  */
 export function visibleText(text: string): VisibleText {
   if (!suspicious.test(text)) return { text, flagged: false };
@@ -23,8 +23,8 @@ export function visibleText(text: string): VisibleText {
 }
 
 /**
- * JSON text with every hidden character written as an escape: it says the same to a parser, and hides nothing from a reader.
- * For what must arrive unchanged, such as property names, enum values and whole schemas.
+ * JSON text with every hidden character written as an escape: it says the same to a parser, and hides nothing from a
+ * reader. For what must arrive unchanged, such as property names, enum values and whole schemas.
  */
 export function escapeHidden(json: string): string {
   return json.replace(hidden, (character) =>
@@ -40,7 +40,10 @@ export function escapeHidden(json: string): string {
 const suspicious =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/u;
 
-/** CSI, OSC (up to its terminator, or the line's end), other string sequences and two-character escapes, in their 7-bit and 8-bit forms. */
+/**
+ * CSI, OSC (up to its terminator, or the line's end), other string sequences and two-character escapes, in their
+ * 7-bit and 8-bit forms.
+ */
 const terminalEscapes =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\n\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]/g;
 

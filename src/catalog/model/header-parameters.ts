@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
-/** A parameter that is mirrored into an HTTP header (2026-07-28, streamable-http, "Custom Headers from Tool Parameters"). */
+/**
+ * A parameter that is mirrored into an HTTP header (2026-07-28, streamable-http, "Custom Headers from Tool
+ * Parameters").
+ */
 export interface HeaderParameter {
   /** The part behind `Mcp-Param-`. */
   readonly name: string;
@@ -20,7 +23,10 @@ export function headerParameters(schema: JsonObject): readonly HeaderParameter[]
   return found;
 }
 
-/** A value that has to be mirrored; undefined for what is left out, null or of another type: then no header is expected. */
+/**
+ * A value that has to be mirrored; undefined for what is left out, null or of another type: then no header is
+ * expected.
+ */
 export function mirroredValue(path: readonly string[], args: unknown): string | number | boolean | undefined {
   let at: unknown = args;
   for (const key of path) at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
@@ -68,7 +74,10 @@ function collectAnnotated(schema: JsonObject, found: Array<{ owner: JsonObject; 
   }
 }
 
-/** All annotations in schema positions, also below items, anyOf and the like. Properties that are merely called so do not count. */
+/**
+ * All annotations in schema positions, also below items, anyOf and the like. Properties that are merely called so do
+ * not count.
+ */
 function countAnnotations(schema: JsonObject): number {
   let count = 0;
   let visited = 0;

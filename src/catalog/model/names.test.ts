@@ -29,8 +29,8 @@ function checkTable(parts: readonly NamedPart[]): void {
       seen.add(name);
       expect(names.find(name, listing)).toMatchObject({ kind: "one", tool });
     }
-    // Any other spelling means this tool, or says that it could mean several: never another one alone. What no client takes as a name is
-    // a spelling only with dots.
+    // Any other spelling means this tool, or says that it could mean several: never another one alone. What no client
+    // takes as a name is a spelling only with dots.
     const joined = [
       `${tool.server}-${tool.definition.name}`,
       `${toNamespace(tool.server)}__${tool.definition.name}`,

@@ -35,7 +35,10 @@ export interface NamedPart {
   readonly sharedNamespace?: string | undefined;
 }
 
-/** Builds the table for what one principal may see. Deterministic: the order of `parts` decides nothing but ties in listing. */
+/**
+ * Builds the table for what one principal may see. Deterministic: the order of `parts` decides nothing but ties in
+ * listing.
+ */
 export function buildNames(parts: readonly NamedPart[]): NameTable {
   const tools = parts.flatMap(({ part, namespace, sharedNamespace }) =>
     part.tools.map((tool) => ({ tool, namespace, sharedNamespace })),

@@ -6,8 +6,8 @@ import { isServerSlug, type ServerSlug } from "../../kernel/ids.ts";
  * ui://}`, otherwise `toolyard://{server}/{percent-encoded}`. A slug holds neither `|` nor `/`, so what follows it is
  * exactly the original.
  *
- * A template stands as it is behind `toolyard://{server}/raw/`: clients percent-encode the values that they fill in, so nothing there
- * may be decoded. The two cannot be mistaken for each other: what is percent-encoded holds no `/`.
+ * A template stands as it is behind `toolyard://{server}/raw/`: clients percent-encode the values that they fill in,
+ * so nothing there may be decoded. The two cannot be mistaken for each other: what is percent-encoded holds no `/`.
  */
 export interface ResourceAddress {
   readonly server: ServerSlug;
@@ -32,7 +32,10 @@ export function toNativeTemplate(server: ServerSlug, template: string): string {
   return template.startsWith("ui://") ? toNativeUri(server, template) : `toolyard://${server}/${raw}${template}`;
 }
 
-/** Reads every form that is given out anywhere; undefined for anything else. Whether the server exists is for the caller to look up. */
+/**
+ * Reads every form that is given out anywhere; undefined for anything else. Whether the server exists is for the
+ * caller to look up.
+ */
 export function parseResourceUri(text: string): ResourceAddress | undefined {
   const pipe = text.indexOf("|");
   if (pipe > 0) {
@@ -51,7 +54,9 @@ export function parseResourceUri(text: string): ResourceAddress | undefined {
   return undefined;
 }
 
-/** Half a surrogate pair has no UTF-8: encodeURIComponent throws at it, and one such URI must not break a whole list. */
+/**
+ * Half a surrogate pair has no UTF-8: encodeURIComponent throws at it, and one such URI must not break a whole list.
+ */
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\uFFFD"));
 }

@@ -10,7 +10,8 @@ import type { Era } from "../../kernel/call-context.ts";
 import type { TransportKind } from "../../config/transports.ts";
 
 /**
- * Everything that the instances offer, at one moment. Replaced, never edited: a reader keeps the one that it began with.
+ * Everything that the instances offer, at one moment. Replaced, never edited: a reader keeps the one that it began
+ * with.
  */
 export interface Catalog {
   /** Grows by one with every replacement. */

@@ -89,8 +89,8 @@ interface Kept {
 }
 
 /**
- * Views, memoised by principal, catalog version and status version: a call looks one entry up and builds nothing. When only the extras
- * change, the view is new but servers and names stay.
+ * Views, memoised by principal, catalog version and status version: a call looks one entry up and builds nothing.
+ * When only the extras change, the view is new but servers and names stay.
  */
 export function createViews(
   current: () => Catalog,

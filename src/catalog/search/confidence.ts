@@ -20,15 +20,17 @@ export interface Signals {
    * by chance.
    */
   readonly strength: number;
-  /** Share of the question, weighted by rarity, whose very words the best tool has, or a question that led to it had. */
+  /**
+   * Share of the question, weighted by rarity, whose very words the best tool has, or a question that led to it had.
+   */
   readonly literal: number;
   /** The best tool has every word, one at least that is not conversational, and the catalog lacks none. */
   readonly isWhole: boolean;
 }
 
 /**
- * Judges the best tool of a ranking. Looks at that tool alone, so it costs the same in every catalog. `similarity` is that
- * of the question to one that led to this tool before. Pure.
+ * Judges the best tool of a ranking. Looks at that tool alone, so it costs the same in every catalog. `similarity` is
+ * that of the question to one that led to this tool before. Pure.
  */
 export function confidenceOf(index: SearchIndex, plan: QueryPlan, best: Candidate, similarity = 0): Confidence {
   const signals = readSignals(index, plan, best, similarity);

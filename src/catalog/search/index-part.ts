@@ -5,12 +5,15 @@ import { createPostings, type Postings } from "./postings.ts";
 import { toWords } from "./words.ts";
 
 /**
- * The index of one instance's tools. Immutable and independent of every other instance: what depends on the whole catalog
- * (document frequencies, average lengths) is added up when parts are merged.
+ * The index of one instance's tools. Immutable and independent of every other instance: what depends on the whole
+ * catalog (document frequencies, average lengths) is added up when parts are merged.
  */
 export interface IndexPart extends Postings {
   readonly tools: readonly ToolEntry[];
-  /** Stems of name and description in order, for phrases: term numbers from `sequenceStart[2 * tool]` (name), `[2 * tool + 1]` (description). */
+  /**
+   * Stems of name and description in order, for phrases: term numbers from `sequenceStart[2 * tool]` (name), `[2 *
+   * tool + 1]` (description).
+   */
   readonly sequence: Uint32Array;
   readonly sequenceStart: Uint32Array;
   /** Stems of the server's name and title in order. */

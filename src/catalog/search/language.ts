@@ -11,8 +11,8 @@ import { toProseWords } from "./words.ts";
 const stemMemoLimit = 50_000;
 
 /**
- * What the search knows of words: stems, stopwords, synonyms, and how common words are. For index and query alike, so that both
- * see the same. Remembers stems: make one and share it.
+ * What the search knows of words: stems, stopwords, synonyms, and how common words are. For index and query alike, so
+ * that both see the same. Remembers stems: make one and share it.
  */
 export interface Language {
   readonly weights: RankingWeights;

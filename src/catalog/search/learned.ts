@@ -3,7 +3,9 @@ import { rarityOf } from "./merge.ts";
 import type { QueryPlan } from "./query.ts";
 import type { Candidate } from "./server-fit.ts";
 
-/** By tool number: how much the query is like one that led to the tool before (0 to 1). Only what is above the floor. */
+/**
+ * By tool number: how much the query is like one that led to the tool before (0 to 1). Only what is above the floor.
+ */
 export type LearnedTools = ReadonlyMap<number, number>;
 
 /** How much a stem says in the comparison of two queries. */

@@ -17,7 +17,10 @@ export interface Resemblance<Q> {
 export interface PastQueries<Q extends PastQuery> {
   add(query: Q): void;
   remove(query: Q): void;
-  /** Those that `isWanted` and are more like these stems than `least`, in no order. `rarityOf` says how much a stem tells. */
+  /**
+   * Those that `isWanted` and are more like these stems than `least`, in no order. `rarityOf` says how much a stem
+   * tells.
+   */
   like(stems: readonly string[], options: LikeOptions<Q>): readonly Resemblance<Q>[];
 }
 

@@ -11,8 +11,8 @@ export interface GroupScores {
 }
 
 /**
- * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called "weather
- * forecast" answers "umbrella" better than one that only mentions weather.
+ * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called
+ * "weather forecast" answers "umbrella" better than one that only mentions weather.
  */
 export function scoreGroups(index: SearchIndex, groups: readonly Group[]): GroupScores {
   const scores = new Float64Array(index.toolCount);

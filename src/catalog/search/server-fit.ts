@@ -6,7 +6,10 @@ export interface Candidate {
   readonly score: number;
 }
 
-/** A server whose tools fit well lifts all of its tools: its best one and half of its second best say how well it fits. */
+/**
+ * A server whose tools fit well lifts all of its tools: its best one and half of its second best say how well it
+ * fits.
+ */
 export function fitServers(index: SearchIndex, candidates: readonly Candidate[]): Candidate[] {
   const fits = new Map<number, { best: number; second: number }>();
   for (const { tool, score } of candidates) {

@@ -24,7 +24,10 @@ export interface ThesaurusWeights {
   readonly strong: number;
   readonly weak: number;
   readonly hint: number;
-  /** A word that hints at more stems than this says less about each: times (this / stems) to the power of `hintSpread`. */
+  /**
+   * A word that hints at more stems than this says less about each: times (this / stems) to the power of
+   * `hintSpread`.
+   */
   readonly hintTargets: number;
   readonly hintSpread: number;
 }

@@ -18,7 +18,10 @@ export interface RankingWeights {
   readonly strong: number;
   readonly weak: number;
   readonly hint: number;
-  /** A word that hints at more stems than this says less about each: times (this / stems) to the power of `hintSpread`. */
+  /**
+   * A word that hints at more stems than this says less about each: times (this / stems) to the power of
+   * `hintSpread`.
+   */
   readonly hintTargets: number;
   readonly hintSpread: number;
   /** Exponent on those three when no tool has the word itself: below 1, they count more. */
@@ -28,7 +31,10 @@ export interface RankingWeights {
   /** A misspelt word counts this times its similarity to the known one, which must be `typoLeast` or more. */
   readonly typo: number;
   readonly typoLeast: number;
-  /** Added, times ln(1 + N / df), when neighbours of the query are neighbours in the name (half in description and server). */
+  /**
+   * Added, times ln(1 + N / df), when neighbours of the query are neighbours in the name (half in description and
+   * server).
+   */
   readonly phrase: number;
   /** Up to this share more for a tool whose whole name the query covers. */
   readonly coverage: number;

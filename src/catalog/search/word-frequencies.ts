@@ -1,8 +1,8 @@
 import { linesOf, wordLists } from "./word-lists.ts";
 
 /**
- * Share of all the world's tools that mention a stem, for the stems that are common. A small catalog knows too little of which words
- * are rare, and borrows it from here.
+ * Share of all the world's tools that mention a stem, for the stems that are common. A small catalog knows too little
+ * of which words are rare, and borrows it from here.
  */
 export function commonWordShares(): ReadonlyMap<string, number> {
   const shares = new Map<string, number>();

@@ -8,8 +8,9 @@ const anyWord = /[\p{L}\p{N}]+/gu;
 const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 
 /**
- * The words of a text, in order: NFKC, camelCase and acronyms split (`HTTPServer` is http, server), snake and kebab case split,
- * lower case, without diacritics. Scripts that are written without spaces become character bigrams. Never throws; linear.
+ * The words of a text, in order: NFKC, camelCase and acronyms split (`HTTPServer` is http, server), snake and kebab
+ * case split, lower case, without diacritics. Scripts that are written without spaces become character bigrams. Never
+ * throws; linear.
  */
 export function toWords(text: string): string[] {
   const words: string[] = [];

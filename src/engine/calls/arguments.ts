@@ -7,8 +7,10 @@ import type { Verdict } from "../validation/validator-cache.ts";
 import type { Validators } from "../validation/validators.ts";
 
 /**
- * Checks arguments against the tool's schema before the server sees them. At once when the schema is compiled, which it is after
- * the first call. Without validators nothing is checked but that every reader sees the same value of a key that stands twice. Throws or rejects with ARGUMENTS_INVALID; a schema that cannot be compiled safely means no check.
+ * Checks arguments against the tool's schema before the server sees them. At once when the schema is compiled, which
+ * it is after the first call. Without validators nothing is checked but that every reader sees the same value of a
+ * key that stands twice. Throws or rejects with ARGUMENTS_INVALID; a schema that cannot be compiled safely means no
+ * check.
  */
 export function checkArguments(
   validators: Validators | undefined,

@@ -6,11 +6,15 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
 
 /**
- * The levels that legacy clients set (2025-11-25, server/utilities/logging). A server has one level for all its clients: it gets the most
- * talkative that any of them wants, and what is too much for one is held back from that one. A modern server is told with each request.
+ * The levels that legacy clients set (2025-11-25, server/utilities/logging). A server has one level for all its
+ * clients: it gets the most talkative that any of them wants, and what is too much for one is held back from that
+ * one. A modern server is told with each request.
  */
 export interface LogLevels {
-  /** Resolves when the servers that are up have been told. `holder` stands for the client; its level before is replaced. */
+  /**
+   * Resolves when the servers that are up have been told. `holder` stands for the client; its level before is
+   * replaced.
+   */
   set(holder: object, instances: readonly InstanceId[], level: string): Promise<void>;
   drop(holder: object): void;
 }

@@ -4,8 +4,8 @@ import type { ClientPresence } from "../../kernel/client-presence.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 
 /**
- * The answer with the reason why what the server held for this client is gone, once, and only when it reaches the client: an error has no place
- * for it, a question is not the end, and then the next result will do.
+ * The answer with the reason why what the server held for this client is gone, once, and only when it reaches the
+ * client: an error has no place for it, a question is not the end, and then the next result will do.
  */
 export function withLoss(
   answer: ServerAnswer,

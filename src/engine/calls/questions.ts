@@ -56,8 +56,8 @@ export interface QuestionRound {
 }
 
 /**
- * Brings a modern server's `input_required` to the client: as it is to a modern one (its state sealed), as real requests to a
- * legacy one, whose answers go back upstream with `resend` until the call is complete.
+ * Brings a modern server's `input_required` to the client: as it is to a modern one (its state sealed), as real
+ * requests to a legacy one, whose answers go back upstream with `resend` until the call is complete.
  */
 export async function settleQuestions(
   first: ServerAnswer,
@@ -90,7 +90,10 @@ function isForRoots(request: unknown): boolean {
   return questionParts(request).method === "roots/list";
 }
 
-/** For a modern client the questions stay as the server wrote them, keys included; only what it cannot answer is refused. */
+/**
+ * For a modern client the questions stay as the server wrote them, keys included; only what it cannot answer is
+ * refused.
+ */
 function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound): ServerAnswer {
   if (answer.kind === "error") return answer;
   const isOurs = (request: unknown): boolean => round.roots !== undefined && isForRoots(request);

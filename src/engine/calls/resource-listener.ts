@@ -6,11 +6,13 @@ import type { Connection } from "../../servers/upstream/connection.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 
 /**
- * Watches resources of a modern server (2026-07-28, patterns/subscriptions). One `subscriptions/listen` names many of them: over HTTP each
- * holds a connection for as long as it lives.
+ * Watches resources of a modern server (2026-07-28, patterns/subscriptions). One `subscriptions/listen` names many of
+ * them: over HTTP each holds a connection for as long as it lives.
  */
 export interface ResourceListener {
-  /** Watches until the signal aborts. Resolves when the server has taken it; throws UPSTREAM_PROTOCOL when it refuses. */
+  /**
+   * Watches until the signal aborts. Resolves when the server has taken it; throws UPSTREAM_PROTOCOL when it refuses.
+   */
   watch(uri: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -44,7 +46,10 @@ interface Listen {
   stop(): void;
 }
 
-/** What one `subscriptions/listen` watches. A changed set is listened to anew, and the stream of the old one ends once the new one is taken. */
+/**
+ * What one `subscriptions/listen` watches. A changed set is listened to anew, and the stream of the old one ends once
+ * the new one is taken.
+ */
 class ListenedSet {
   readonly #connection: Connection;
   readonly #server: string;
@@ -141,7 +146,10 @@ class ListenedSet {
     return false;
   }
 
-  /** The answer to `subscriptions/listen` is its end: it stays open as long as anybody listens. Resolves when it was taken. */
+  /**
+   * The answer to `subscriptions/listen` is its end: it stays open as long as anybody listens. Resolves when it was
+   * taken.
+   */
   async #listen(uris: readonly string[]): Promise<Listen> {
     const ended = new AbortController();
     const stop = () => ended.abort(new GatewayError("CALL_CANCELLED", "nobody listens to this any more"));

@@ -15,13 +15,16 @@ export interface ResultLimits {
   readonly depth: number;
 }
 
-/** Results up to this size are parsed: that costs microseconds and shows every fault. Larger ones are only looked over. */
+/**
+ * Results up to this size are parsed: that costs microseconds and shows every fault. Larger ones are only looked
+ * over.
+ */
 const parsedUpToBytes = 65_536;
 
 /**
  * Sees that the result of tools/call can be given to a client (faults 41, 43). Throws RESULT_TOO_LARGE,
- * UPSTREAM_PROTOCOL. The bytes are passed on as they are in any case; what they hold is known when they are few, or had to be parsed for
- * another reason.
+ * UPSTREAM_PROTOCOL. The bytes are passed on as they are in any case; what they hold is known when they are few, or
+ * had to be parsed for another reason.
  */
 export function checkToolResult(
   path: string,
@@ -64,8 +67,8 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
 }
 
 /**
- * The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody parses it later. In
- * turns, because fifteen megabytes would hold up everybody (fault K).
+ * The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody
+ * parses it later. In turns, because fifteen megabytes would hold up everybody (fault K).
  */
 async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<readonly Member[]> {
   try {

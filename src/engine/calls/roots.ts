@@ -9,8 +9,9 @@ import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 
 /**
- * The call as its server may know it. A server of 2026-07-28 is told with each request what the client declares; roots are told only to
- * one that has an instance per client, because an answer that it keeps would stand for everybody else. Configured ones take their place.
+ * The call as its server may know it. A server of 2026-07-28 is told with each request what the client declares;
+ * roots are told only to one that has an instance per client, because an answer that it keeps would stand for
+ * everybody else. Configured ones take their place.
  */
 export function withRootsOf(server: ServerConfig, context: CallContext): CallContext {
   const { client } = context;
@@ -24,8 +25,8 @@ export function withRootsOf(server: ServerConfig, context: CallContext): CallCon
 }
 
 /**
- * What a client answers, without roots that its server is not to have: a client may send answers that nobody asked it for. What has roots
- * in it is an answer about roots; those of other questions have an action or a model's message.
+ * What a client answers, without roots that its server is not to have: a client may send answers that nobody asked it
+ * for. What has roots in it is an answer about roots; those of other questions have an action or a model's message.
  */
 export function answersOf({ inputResponses: bytes, client, ownRoots }: CallContext): JsonBytes | undefined {
   if (bytes === undefined || bytes[0] !== openBrace) return bytes;
@@ -41,8 +42,9 @@ export function answersOf({ inputResponses: bytes, client, ownRoots }: CallConte
 }
 
 /**
- * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The server's own state
- * is inside the seal as well, so that one which looks like this could only come from the server itself, whose roots they are.
+ * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The
+ * server's own state is inside the seal as well, so that one which looks like this could only come from the server
+ * itself, whose roots they are.
  */
 const wrapped = "toolyard-roots:";
 

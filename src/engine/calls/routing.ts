@@ -25,8 +25,8 @@ import { createToolCalls } from "./tool-call.ts";
 import type { Validators } from "../validation/validators.ts";
 
 /**
- * Brings requests to servers: calls, reads, prompts, completions. Every failure of ours is a GatewayError, thrown or as a rejection. Who
- * may do it, and what is noted of it, is decided by the stages around it (`engine/perform`).
+ * Brings requests to servers: calls, reads, prompts, completions. Every failure of ours is a GatewayError, thrown or
+ * as a rejection. Who may do it, and what is noted of it, is decided by the stages around it (`engine/perform`).
  */
 export interface Routing {
   callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<ServerAnswer>;
@@ -43,8 +43,8 @@ export interface Routing {
   /** Hands a notification of a client to a server that is up; to one that is not, there is nothing to say. */
   notify(instance: InstanceId, method: string, params: JsonObject): void;
   /**
-   * For a call of a server whose tools were never seen. One that is coming up is waited for, a little; one that is down is tried, as at any
-   * call. Throws what the try throws.
+   * For a call of a server whose tools were never seen. One that is coming up is waited for, a little; one that is
+   * down is tried, as at any call. Throws what the try throws.
    */
   wake(instance: InstanceId, signal: AbortSignal): Promise<void>;
   /** Calls will come soon: gets ready what they need first. */
@@ -162,7 +162,10 @@ async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Pro
   await instance.settled(isFirstStart ? abortAfter(firstWaitMs, signal) : signal);
 }
 
-/** What Mcp-Name says of a request that nobody here looked into (2026-07-28, streamable-http, standard request headers). */
+/**
+ * What Mcp-Name says of a request that nobody here looked into (2026-07-28, streamable-http, standard request
+ * headers).
+ */
 function nameOf(method: string, params: readonly ParamMember[]): string | undefined {
   if (method !== "tools/call" && method !== "prompts/get") return undefined;
   const bytes = params.find(([key]) => key === "name")?.[1];

@@ -13,7 +13,10 @@ export interface StructuredCheckDeps {
   readonly clock: Clock;
 }
 
-/** Whether a result's `structuredContent` fits the tool's `outputSchema`. Throws UPSTREAM_PROTOCOL where `strictResults` is set; else it is an event. */
+/**
+ * Whether a result's `structuredContent` fits the tool's `outputSchema`. Throws UPSTREAM_PROTOCOL where
+ * `strictResults` is set; else it is an event.
+ */
 export type StructuredCheck = (
   tool: ToolEntry,
   instance: Instance,

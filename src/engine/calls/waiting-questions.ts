@@ -5,7 +5,10 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 
-/** Questions that servers pushed and somebody has to answer. A call that waits holds its server's attention: both number and time are bounded. */
+/**
+ * Questions that servers pushed and somebody has to answer. A call that waits holds its server's attention: both
+ * number and time are bounded.
+ */
 export interface WaitingQuestions {
   /** Throws CLIENT_CANNOT_ANSWER when too many wait already, QUESTION_TIMEOUT when nobody answers. */
   ask(instance: InstanceId, context: CallContext, question: Question, signal: AbortSignal): Promise<Answer>;
@@ -18,7 +21,10 @@ export interface WaitingLimits {
   readonly clock: Clock;
 }
 
-/** Questions to legacy clients, per instance: each has a call that was admitted, and a connection on which it was asked. */
+/**
+ * Questions to legacy clients, per instance: each has a call that was admitted, and a connection on which it was
+ * asked.
+ */
 const mostLive = 256;
 
 export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions {

@@ -11,7 +11,10 @@ export function isPinned(server: ViewServer, settings: NamespaceSettings): boole
   return server.priority === "high" || settings.preload.some((name) => isCalled(server, name));
 }
 
-/** Who goes when there is no room: the least used, of those the one whose last use is longest ago. Undefined when all are pinned. */
+/**
+ * Who goes when there is no room: the least used, of those the one whose last use is longest ago. Undefined when all
+ * are pinned.
+ */
 export function chooseVictim(
   loaded: ReadonlyMap<InstanceId, { readonly server: ViewServer; readonly lastUseMs: number }>,
   settings: NamespaceSettings,
@@ -25,7 +28,10 @@ export function chooseVictim(
   return first?.[0];
 }
 
-/** What a principal finds loaded at first: what is pinned, and beside it what was loaded most often before and is still known. */
+/**
+ * What a principal finds loaded at first: what is pinned, and beside it what was loaded most often before and is
+ * still known.
+ */
 export function toPreload(
   servers: readonly ViewServer[],
   settings: NamespaceSettings,

@@ -42,7 +42,10 @@ export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: Abort
     several: createSemaphore(parallelLoads),
   };
 
-  /** Tools that are known are listed even when they could not be fetched again, unless the server stands so that nobody sees them. */
+  /**
+   * Tools that are known are listed even when they could not be fetched again, unless the server stands so that
+   * nobody sees them.
+   */
   async function refresh(
     principal: Principal,
     server: ViewServer,

@@ -28,8 +28,8 @@ export interface NamespaceLoads extends AsyncDisposable {
   /** What is loaded now; a new object after every change. The first time a principal is seen, its preloading begins. */
   of(principal: Principal): LoadedNamespaces;
   /**
-   * Loads a server's namespace, or marks it as used when it is loaded. Any number of callers share one loading. Rejects with why the
-   * server cannot be listed when nothing is known of it, and with the signal's reason.
+   * Loads a server's namespace, or marks it as used when it is loaded. Any number of callers share one loading.
+   * Rejects with why the server cannot be listed when nothing is known of it, and with the signal's reason.
    */
   load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad>;
   /** Loads in the background what is configured to be there, and what was used most in an earlier life. */

@@ -18,8 +18,8 @@ export interface NamespaceSweeperDeps {
 const minSweepMs = 250;
 
 /**
- * Takes out namespaces that have not been used for their TTL, and those whose server is gone. One timer, for the one that has been idle for
- * longest. The function that is returned is to be called after every load.
+ * Takes out namespaces that have not been used for their TTL, and those whose server is gone. One timer, for the one
+ * that has been idle for longest. The function that is returned is to be called after every load.
  */
 export function createNamespaceSweeper({ sets, settings, viewOf, clock, lifetime }: NamespaceSweeperDeps): () => void {
   let isWaiting = false;

@@ -24,7 +24,10 @@ export interface NamespaceUsage {
 const mostPrincipals = 1_000;
 const mostNamespaces = 1_000;
 const mostTools = 1_000;
-/** Counts are halved together when one gets there: what was used last year must not beat what is used this week for ever. */
+/**
+ * Counts are halved together when one gets there: what was used last year must not beat what is used this week for
+ * ever.
+ */
 const halveAt = 10_000;
 
 interface Counts {
@@ -108,7 +111,10 @@ interface Making<Value> {
   readonly make: () => Value;
 }
 
-/** The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay as they are. */
+/**
+ * The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay
+ * as they are.
+ */
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, { most, rank, make }: Making<Value>): Value {
   const known = map.get(key);
   if (known !== undefined) return known;

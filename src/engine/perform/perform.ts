@@ -14,7 +14,9 @@ import { composeStages } from "./stages.ts";
 import { createTaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
 
-/** Carries an intent out, whoever asked. Never throws; rejects with a GatewayError, or with the reason of the signal. */
+/**
+ * Carries an intent out, whoever asked. Never throws; rejects with a GatewayError, or with the reason of the signal.
+ */
 export type Perform = <I extends Intent>(intent: I, work: Work) => Promise<OutcomeOf[I["kind"]]>;
 
 /** The one way in which anything is done: fronts decode, call `perform`, and encode. */

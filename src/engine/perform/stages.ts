@@ -25,8 +25,8 @@ export interface Stages {
 export type Passage = (intent: Intent, work: Work) => Promise<Outcome>;
 
 /**
- * Puts the stages together, once. A call passes them without a promise more than its run has: the stages that are off are not in the list, and
- * one that has nothing to wait for is not waited for.
+ * Puts the stages together, once. A call passes them without a promise more than its run has: the stages that are off
+ * are not in the list, and one that has nothing to wait for is not waited for.
  */
 export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): Passage {
   const { run, resultBudget, recordEnd } = stages;

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /**
- * Which server gave out which task: where several servers are behind one endpoint, what a client later says about a task goes to
- * that one. Bound to the principal: to everybody else the task does not exist.
+ * Which server gave out which task: where several servers are behind one endpoint, what a client later says about a
+ * task goes to that one. Bound to the principal: to everybody else the task does not exist.
  */
 export interface TaskBook {
   /** Notes the task that a result hands out, when it does. */

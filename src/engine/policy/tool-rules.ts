@@ -9,8 +9,8 @@ export interface PolicySubject {
 }
 
 /**
- * Who may see and call what: one pure function, used by views and by the policy stage, so that what is hidden cannot be called either.
- * Deny wins over allow; without an allow list every tool is allowed.
+ * Who may see and call what: one pure function, used by views and by the policy stage, so that what is hidden cannot
+ * be called either. Deny wins over allow; without an allow list every tool is allowed.
  */
 export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
   const { rules, tool } = subject;

@@ -24,8 +24,8 @@ function isUnion(error: ErrorObject): boolean {
 }
 
 /**
- * None of the forms fits. A form whose `kind` was right and whose rest was not says more than those that only wanted another
- * `kind` or type; where there are only such, their wishes are put together.
+ * None of the forms fits. A form whose `kind` was right and whose rest was not says more than those that only wanted
+ * another `kind` or type; where there are only such, their wishes are put together.
  */
 function explainUnion(union: ErrorObject, before: readonly ErrorObject[], value: unknown): Problem | undefined {
   const inner = before.filter((error) => within(error, union) && !isUnion(error));

@@ -4,8 +4,9 @@ export class GivenUp extends Error {
 }
 
 /**
- * Time for one check. Compiled code takes units from `left` and calls `look` when they run out, because a small schema can
- * ask for 2^40 steps (`allOf` of two references, forty levels deep) and a large value meets `uniqueItems` in n^2.
+ * Time for one check. Compiled code takes units from `left` and calls `look` when they run out, because a small
+ * schema can ask for 2^40 steps (`allOf` of two references, forty levels deep) and a large value meets `uniqueItems`
+ * in n^2.
  */
 export interface Budget {
   left: number;

@@ -14,8 +14,8 @@ export type Compiled =
 const inlinedKeywords = 8;
 
 /**
- * Compiles one JSON Schema to the text of a CommonJS module that exports its validator, with Ajv. Runs in the worker: this
- * may take seconds and megabytes. Never fetches a `$ref`; never throws.
+ * Compiles one JSON Schema to the text of a CommonJS module that exports its validator, with Ajv. Runs in the worker:
+ * this may take seconds and megabytes. Never fetches a `$ref`; never throws.
  *
  * @param text the schema as JSON
  * @param codeLimit characters of code beyond which the schema stays unvalidated
@@ -85,9 +85,9 @@ function patternStandIn(): NonNullable<NonNullable<Options["code"]>["regExp"]> {
 }
 
 /**
- * Ajv writes `$id` into a comment of its code without hiding the comment's end, so that a hostile one would run as code here
- * and in the gateway; and `$async` makes a validator whose answer is a promise. Neither is looked at by place: any schema
- * may be reached through a `$ref`.
+ * Ajv writes `$id` into a comment of its code without hiding the comment's end, so that a hostile one would run as
+ * code here and in the gateway; and `$async` makes a validator whose answer is a promise. Neither is looked at by
+ * place: any schema may be reached through a `$ref`.
  */
 function findDanger(root: JsonObject): string | undefined {
   const stack: unknown[] = [root];

@@ -4,7 +4,10 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { ValidationLimits } from "./schema-limits.ts";
 import type { CompileReply, CompileRequest, CompileWorkerData } from "./worker-messages.ts";
 
-/** The worker thread in which schemas are compiled, one at a time. It ends when it takes too long to start, or too long for one. */
+/**
+ * The worker thread in which schemas are compiled, one at a time. It ends when it takes too long to start, or too
+ * long for one.
+ */
 export interface CompileThread {
   /** Whether it has started, and takes work. */
   readonly ready: boolean;

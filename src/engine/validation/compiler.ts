@@ -4,8 +4,8 @@ import { startCompileThread, type CompileThread } from "./compile-thread.ts";
 import type { ValidationLimits } from "./schema-limits.ts";
 
 /**
- * Compiles schemas one after the other in a worker thread, which starts with the first and ends when idle. A schema that takes
- * too long, or too much memory, takes its worker down with it; the next one gets a new worker.
+ * Compiles schemas one after the other in a worker thread, which starts with the first and ends when idle. A schema
+ * that takes too long, or too much memory, takes its worker down with it; the next one gets a new worker.
  */
 export interface Compiler extends AsyncDisposable {
   /** Starts the worker, so that who compiles next does not wait for it. */

@@ -19,8 +19,8 @@ const draft07: Dialect = {
 
 /**
  * The dialects to try, best first; none when `$schema` names one that we do not know. Without `$schema` it is 2020-12
- * (MCP 2025-11-25, basic, JSON Schema Usage), or draft-07 where the schema is not valid in 2020-12: older servers do not say.
- * Draft-06 and draft-04 mean the same as draft-07, but for keywords that Ajv refuses.
+ * (MCP 2025-11-25, basic, JSON Schema Usage), or draft-07 where the schema is not valid in 2020-12: older servers do
+ * not say. Draft-06 and draft-04 mean the same as draft-07, but for keywords that Ajv refuses.
  */
 export function dialectsOf(schema: JsonObject): readonly Dialect[] {
   const named = schema["$schema"];

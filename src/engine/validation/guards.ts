@@ -44,7 +44,8 @@ const namedFieldLimit = 20;
 
 /**
  * Changes what this Ajv writes, so that its code is safe to run on the main thread: it pays from the budget, leaves out
- * patterns that RE2 cannot run and formats that are not checked, and says which fields are allowed where one is unknown.
+ * patterns that RE2 cannot run and formats that are not checked, and says which fields are allowed where one is
+ * unknown.
  */
 export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
   const usable = createPatternJudge();

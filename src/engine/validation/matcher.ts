@@ -15,7 +15,10 @@ const matchStepLimit = 2_000_000;
 /** White space to JavaScript's `\s`, not to RE2's. */
 const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
-/** Matchers compile at the first text that they see: a schema may hold thousands of patterns. RE2 loads with the first of all. */
+/**
+ * Matchers compile at the first text that they see: a schema may hold thousands of patterns. RE2 loads with the first
+ * of all.
+ */
 export function createMatchers(budget: Budget): CreateMatcher {
   const require = createRequire(import.meta.url);
 

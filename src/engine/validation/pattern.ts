@@ -1,6 +1,8 @@
 import { RE2JS } from "re2js";
 
-/** Longer patterns and larger programs are dropped: matching costs length of text times size of program at the worst. */
+/**
+ * Longer patterns and larger programs are dropped: matching costs length of text times size of program at the worst.
+ */
 const patternLengthLimit = 500;
 const programSizeLimit = 2_500;
 /** Tables of Unicode classes make compilation slow: 40 of them cost a millisecond. */
@@ -10,8 +12,9 @@ const unicodeClassLimit = 8;
 const readOtherwise = /\\(?:[aACEQzZ]|u[dD][89a-fA-F])/;
 
 /**
- * Size of the pattern's program, or undefined when RE2 cannot run it as JavaScript would: lookaround and back references
- * have no linear-time form. Used in the worker only: a pattern that comes out of it is safe to compile on the main thread.
+ * Size of the pattern's program, or undefined when RE2 cannot run it as JavaScript would: lookaround and back
+ * references have no linear-time form. Used in the worker only: a pattern that comes out of it is safe to compile on
+ * the main thread.
  */
 export function patternCost(pattern: string): number | undefined {
   if (pattern.length > patternLengthLimit || readOtherwise.test(pattern)) return undefined;

@@ -20,8 +20,8 @@ interface Entry {
 }
 
 /**
- * Bounded in number and in code kept. Which goes is decided by second chance: reads only set a mark, and the oldest entry
- * without one goes first.
+ * Bounded in number and in code kept. Which goes is decided by second chance: reads only set a mark, and the oldest
+ * entry without one goes first.
  */
 export function createValidatorCache(limits: Pick<ValidationLimits, "validators" | "totalCodeBytes">): ValidatorCache {
   const entries = new Map<string, Entry>();

@@ -43,7 +43,10 @@ interface Validate {
   errors?: readonly ErrorObject[] | null;
 }
 
-/** The code comes from our own worker: Ajv quotes whatever a schema holds, and `compileSchema` refuses what it does not. */
+/**
+ * The code comes from our own worker: Ajv quotes whatever a schema holds, and `compileSchema` refuses what it does
+ * not.
+ */
 function evaluate(code: string, runtime: Runtime): Validate {
   const module: { exports: unknown } = { exports: undefined };
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the main thread must not load Ajv, nor compile with it

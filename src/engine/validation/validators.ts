@@ -20,7 +20,8 @@ export interface Validators extends AsyncDisposable {
   /** What is known now; undefined when the schema has not been prepared, or was evicted. */
   lookup(hash: string): Verdict | undefined;
   /**
-   * Compiles the schema unless that was done; any number of callers share one compilation, which goes on when they give up.
+   * Compiles the schema unless that was done; any number of callers share one compilation, which goes on when they
+   * give up.
    *
    * @param hash changes with the schema's text; a tool's two schemas need two
    * @throws the signal's reason; GatewayError DRAINING after disposal

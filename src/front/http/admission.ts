@@ -8,11 +8,14 @@ import type { Principal } from "../../kernel/principal.ts";
 /** What one principal may use at once, so that a client gone wild disturbs nobody else (fault K). */
 export interface Admission {
   /**
-   * Counts a request. Returns what ends it, to be called once, with the size of its answer: a large one counts as several calls, because it
-   * takes the time of several. Throws RATE_LIMITED with `retry_after_s`.
+   * Counts a request. Returns what ends it, to be called once, with the size of its answer: a large one counts as
+   * several calls, because it takes the time of several. Throws RATE_LIMITED with `retry_after_s`.
    */
   admit(principal: Principal): (answerBytes?: number) => void;
-  /** Counts a stream that stays open. Returns what ends it, to be called once. Throws RATE_LIMITED with `retry_after_s`. */
+  /**
+   * Counts a stream that stays open. Returns what ends it, to be called once. Throws RATE_LIMITED with
+   * `retry_after_s`.
+   */
   openStream(principal: Principal): () => void;
 }
 

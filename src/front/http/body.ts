@@ -7,10 +7,10 @@ export interface BodyLimits {
 }
 
 /**
- * Calls back once, with the whole body or with the failure; never when the connection breaks off before its end. Callbacks, not
- * promises: this runs for every call. BODY_TOO_LARGE before anything is read when Content-Length says so (fault 13),
- * MEDIA_TYPE_UNSUPPORTED for an encoding (fault 19) or a type that a browser may send without asking (faults 21, 33). A
- * body that trickles in is the server's `requestTimeout` to end (fault 25).
+ * Calls back once, with the whole body or with the failure; never when the connection breaks off before its end.
+ * Callbacks, not promises: this runs for every call. BODY_TOO_LARGE before anything is read when Content-Length says
+ * so (fault 13), MEDIA_TYPE_UNSUPPORTED for an encoding (fault 19) or a type that a browser may send without asking
+ * (faults 21, 33). A body that trickles in is the server's `requestTimeout` to end (fault 25).
  */
 export function readBody(
   request: IncomingMessage,

@@ -18,7 +18,10 @@ const allowedHeaders = [
   ...["Mcp-Method", "Mcp-Name", "If-None-Match", "X-App-Context"],
 ];
 
-/** Arguments that a tool wants as headers have names of the tool's own (2026-07-28), and no pattern may stand in the answer. */
+/**
+ * Arguments that a tool wants as headers have names of the tool's own (2026-07-28), and no pattern may stand in the
+ * answer.
+ */
 function parameterHeaders(request: IncomingMessage): readonly string[] {
   const asked = request.headers["access-control-request-headers"] ?? "";
   return asked

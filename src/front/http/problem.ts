@@ -3,7 +3,10 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 
-/** A failure of ours for programs that do not speak MCP: problem details (RFC 9457) with our code and hint as members of their own. */
+/**
+ * A failure of ours for programs that do not speak MCP: problem details (RFC 9457) with our code and hint as members
+ * of their own.
+ */
 export function toProblem(failure: GatewayError): JsonObject {
   const { http } = failure.row;
   return {

@@ -95,7 +95,8 @@ test("no other file writes a scheme in front of a host", () => {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const allowed = new Set([
     "front/http/public-url.ts",
-    // Browsers bring the answer of a login to the machine that they run on, and RFC 8252 wants that address (section 7.3).
+    // Browsers bring the answer of a login to the machine that they run on, and RFC 8252 wants that address (section
+    // 7.3).
     "servers/logins/callback.ts",
     // What a proxy's address begins with when the variable that names it leaves that out, as curl reads it.
     "wire/http/proxy-variables.ts",

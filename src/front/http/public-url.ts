@@ -6,7 +6,10 @@ export interface AddressSettings {
   /** Where it listens. */
   readonly host: string;
   readonly port: number;
-  /** The address that clients use, as `config/web-names.ts` makes it: without a slash at its end. Stronger than all that a request says. */
+  /**
+   * The address that clients use, as `config/web-names.ts` makes it: without a slash at its end. Stronger than all
+   * that a request says.
+   */
   readonly publicUrl?: string | undefined;
   /** Addresses and ranges (CIDR) of proxies whose `X-Forwarded-*` count. */
   readonly trustedProxies?: readonly string[] | undefined;
@@ -18,8 +21,9 @@ export type Reached = Pick<IncomingMessage, "headers"> & {
 };
 
 /**
- * The address of the gateway as whoever sent the request knows it, without a slash at its end; without a request the address that it is known
- * by. Every absolute URL that the gateway gives out is made from it, and nothing else writes a scheme in front of a host.
+ * The address of the gateway as whoever sent the request knows it, without a slash at its end; without a request the
+ * address that it is known by. Every absolute URL that the gateway gives out is made from it, and nothing else writes
+ * a scheme in front of a host.
  */
 export type PublicUrl = (request: Reached | undefined) => string;
 
@@ -89,7 +93,10 @@ function toBlockList(ranges: readonly string[]): BlockList | undefined {
   return list;
 }
 
-/** An IPv4 peer of a socket that takes both has an address of IPv6, which `BlockList` sees through; a link-local one has the name of its link. */
+/**
+ * An IPv4 peer of a socket that takes both has an address of IPv6, which `BlockList` sees through; a link-local one
+ * has the name of its link.
+ */
 function isListed(list: BlockList | undefined, peer: string | undefined): boolean {
   if (list === undefined || peer === undefined) return false;
   const address = peer.split("%", 1)[0] ?? "";

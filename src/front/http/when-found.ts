@@ -10,8 +10,8 @@ export interface Awaited {
 }
 
 /**
- * Goes on with the request once it is known who sent it. When the client has gone meanwhile nothing happens at all: what would be counted
- * for the request until its response closes would be counted for ever.
+ * Goes on with the request once it is known who sent it. When the client has gone meanwhile nothing happens at all:
+ * what would be counted for the request until its response closes would be counted for ever.
  */
 export function whenFound({ found, response, enter, refuse }: Awaited): void {
   found

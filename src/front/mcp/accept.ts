@@ -6,7 +6,10 @@ export interface Accepts {
   readonly stream: boolean;
 }
 
-/** Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them, at once for those who name them first. */
+/**
+ * Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them, at once for those
+ * who name them first.
+ */
 export function readAccept(request: IncomingMessage): Accepts {
   const { accept } = request.headers;
   if (accept === undefined) return { json: true, stream: false };

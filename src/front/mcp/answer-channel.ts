@@ -6,8 +6,9 @@ import type { EventLog } from "./event-log.ts";
 import { joinText, textLength, type WireText } from "./result-text.ts";
 
 /**
- * The way back for one request over HTTP. Starts as a single JSON answer; becomes an event stream when something has to be said
- * before the answer, and the client takes event streams. All text is latin1: see `wire/json/ascii-json.ts`.
+ * The way back for one request over HTTP. Starts as a single JSON answer; becomes an event stream when something has
+ * to be said before the answer, and the client takes event streams. All text is latin1: see
+ * `wire/json/ascii-json.ts`.
  */
 export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */
@@ -16,7 +17,10 @@ export interface AnswerChannel {
   breakOff?(): void;
   /** The answer: `body` is `"result":…` or `"error":…`. Nothing can be sent after it. */
   finish(body: WireText, httpStatus?: number): void;
-  /** The client closed the connection, or the stream was broken off: what is still said reaches only whoever comes back for it. */
+  /**
+   * The client closed the connection, or the stream was broken off: what is still said reaches only whoever comes
+   * back for it.
+   */
   readonly gone: boolean;
   /** The answer has become an event stream: its head is written. */
   readonly streaming: boolean;
@@ -28,7 +32,10 @@ export interface AnswerChannelOptions {
   /** False for a client that takes nothing but event streams. */
   readonly acceptsJson: boolean;
   readonly headers: readonly string[];
-  /** Makes the place where events are kept for a client that comes back (legacy sessions); undefined where streams are not resumable. */
+  /**
+   * Makes the place where events are kept for a client that comes back (legacy sessions); undefined where streams are
+   * not resumable.
+   */
   readonly openLog: (() => EventLog | undefined) | undefined;
   /** Bytes that may wait for a client that reads slowly; beyond it the stream is closed (fault 26). */
   readonly bufferBytes: number;

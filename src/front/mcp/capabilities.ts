@@ -3,8 +3,8 @@ import type { Exposure } from "../../catalog/exposure/exposure.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
- * What an endpoint declares. A transparent one declares what its server does; the others what the gateway can do for any server, and
- * what passes through it to one that does (extensions, tasks).
+ * What an endpoint declares. A transparent one declares what its server does; the others what the gateway can do for
+ * any server, and what passes through it to one that does (extensions, tasks).
  */
 export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
   const own = exposure.transparent(view)?.part?.capabilities;

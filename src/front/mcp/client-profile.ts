@@ -17,7 +17,10 @@ export function createProfileOf(profiles: () => ClientProfiles): ProfileOf {
 /** Names are compared with every row of the table: no client has one this long. */
 const longestName = 200;
 
-/** Modern clients name themselves in each request, legacy ones when they initialize; without a session nobody knows who asks. */
+/**
+ * Modern clients name themselves in each request, legacy ones when they initialize; without a session nobody knows
+ * who asks.
+ */
 export function clientProfileOf(
   request: ClientRequest,
   caller: Caller,

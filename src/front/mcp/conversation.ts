@@ -18,7 +18,10 @@ import type { ReplyBody } from "./caller.ts";
  */
 export interface Conversation {
   readonly ask: NonNullable<CallContext["ask"]>;
-  /** How progress and logs reach the client: on the request that waits for the answer now, not on the one that began it. */
+  /**
+   * How progress and logs reach the client: on the request that waits for the answer now, not on the one that began
+   * it.
+   */
   ways: Ways;
   /** Puts a question that was not answered to the client once more. */
   askAgain(key: string, waiting: WaitingQuestion): void;
@@ -38,7 +41,10 @@ export interface Conversations {
   begin(binding: Binding, ways: Ways, run: RunConversation): Conversation;
   /** Whether a requestState is one of these handles, and not a server's own state. */
   isHandle(requestState: unknown): requestState is string;
-  /** The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was answered before. */
+  /**
+   * The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was
+   * answered before.
+   */
   resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
   /** Ends those that wait for answers, and lets none wait from now on: nobody can come back to a gateway that stops. */
   end(why: () => GatewayError): void;

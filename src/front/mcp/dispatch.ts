@@ -56,8 +56,9 @@ export type Dispatch = (request: ClientRequest, caller: Caller, context: CallCon
 const discoverTtlMs = 300_000;
 
 /**
- * Answers one request of either era: what it means is looked up, `perform` does it, and the outcome is written as the client reads it.
- * Sessions, subscriptions and everything else that lives longer than a request are handled before it comes here. Never rejects.
+ * Answers one request of either era: what it means is looked up, `perform` does it, and the outcome is written as the
+ * client reads it. Sessions, subscriptions and everything else that lives longer than a request are handled before it
+ * comes here. Never rejects.
  */
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const parts: Parts = {
@@ -173,13 +174,19 @@ function discoverServer(parts: Parts, work: Work): string {
   });
 }
 
-/** What nobody here knows goes to the one server of a transparent exposure, or to the one that handed out the task that it is about. */
+/**
+ * What nobody here knows goes to the one server of a transparent exposure, or to the one that handed out the task
+ * that it is about.
+ */
 function forward(parts: Parts, work: Work): Promise<Answered> {
   const server = work.caller.endpoint.exposure.transparent(work.view) ?? ownerOfTask(parts, work);
   return server === undefined ? unknownMethod(work) : carryOut(parts, work, { kind: "forward", server });
 }
 
-/** The server that gave out the task that the request is about. Throws PARAMS_INVALID for a task that nobody gave this principal. */
+/**
+ * The server that gave out the task that the request is about. Throws PARAMS_INVALID for a task that nobody gave this
+ * principal.
+ */
 function ownerOfTask({ performer }: Parts, { request, context, view }: Work): ViewServer | undefined {
   const { taskId } = request.params;
   if (!request.method.startsWith("tasks/") || typeof taskId !== "string") return undefined;

@@ -17,9 +17,9 @@ export interface Endpoint {
 }
 
 /**
- * `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server, `/i/{instance}/mcp` one instance.
- * Each has an event stream for clients of HTTP+SSE, with `/sse` in place of `/mcp`, and `/messages` behind that. They follow the
- * configuration: a changed setting is a changed table.
+ * `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server,
+ * `/i/{instance}/mcp` one instance. Each has an event stream for clients of HTTP+SSE, with `/sse` in place of `/mcp`,
+ * and `/messages` behind that. They follow the configuration: a changed setting is a changed table.
  */
 export function createEndpoints(current: () => Settings): (path: string) => Endpoint | undefined {
   const exposures = createSharedExposures(current);

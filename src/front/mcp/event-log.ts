@@ -1,8 +1,9 @@
 import { eventText, primeText } from "../../wire/sse/event-text.ts";
 
 /**
- * What was sent on one stream of a legacy session, kept for a client that comes back with Last-Event-ID (2025-11-25, transports,
- * resumability). Bounded: what does not fit is forgotten from the front, and a client that wants it starts over.
+ * What was sent on one stream of a legacy session, kept for a client that comes back with Last-Event-ID (2025-11-25,
+ * transports, resumability). Bounded: what does not fit is forgotten from the front, and a client that wants it
+ * starts over.
  */
 export interface EventLog {
   readonly id: string;

@@ -62,7 +62,10 @@ export interface HttpRun {
 const streamBufferBytes = 8 * 1024 * 1024;
 /** Comments on streams: often enough for every proxy, and to notice within a minute that nobody is there. */
 export const keepAliveMs = 15_000;
-/** How long who was too fast waits for his refusal, at least and at most: not all of his connections the same time, or they come back together. */
+/**
+ * How long who was too fast waits for his refusal, at least and at most: not all of his connections the same time, or
+ * they come back together.
+ */
 const refusalDelayMs = [50, 200] as const;
 /** As many as requests are usually worked on at once. */
 const idleControllers = 256;

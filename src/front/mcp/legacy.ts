@@ -38,7 +38,10 @@ export interface LegacyDeps {
   readonly profileOf: ProfileOf;
 }
 
-/** What only legacy clients have: initialize, sessions and their streams, levels, subscriptions, cancellation by message. */
+/**
+ * What only legacy clients have: initialize, sessions and their streams, levels, subscriptions, cancellation by
+ * message.
+ */
 export interface LegacyRequests {
   /** Answers `initialize`; with `keep` it makes a session. Never throws. */
   initialize(
@@ -137,7 +140,9 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${reason}`));
   }
 
-  /** The client's own instances know its roots; each asks again if it cares (2025-11-25, client/roots). No other does. */
+  /**
+   * The client's own instances know its roots; each asks again if it cares (2025-11-25, client/roots). No other does.
+   */
   function tellServers(session: Session, endpoint: Endpoint, params: JsonObject): void {
     for (const { shown, own } of instancesAt(session, endpoint))
       if (own !== shown) deps.routing.notify(own, "notifications/roots/list_changed", params);

@@ -21,7 +21,10 @@ export interface ListenDeps {
 }
 
 export interface ListenRequests {
-  /** Serves one `subscriptions/listen` until its client goes, or the gateway stops (2026-07-28, patterns/subscriptions). */
+  /**
+   * Serves one `subscriptions/listen` until its client goes, or the gateway stops (2026-07-28,
+   * patterns/subscriptions).
+   */
   open(request: ClientRequest, caller: Caller, openChannel: (onGone: () => void) => AnswerChannel): void;
   /** Ends those of the principals for which the predicate holds, each with its completion result. */
   endWhere(gone: (principal: Principal) => boolean): void;

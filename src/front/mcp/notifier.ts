@@ -40,7 +40,10 @@ export function resourceKey(instance: InstanceId, uri: string): string {
   return `${instance}\n${uri}`;
 }
 
-/** Tells every listener of what concerns it: changes of instances that its principal can see, at the exposures where they show. */
+/**
+ * Tells every listener of what concerns it: changes of instances that its principal can see, at the exposures where
+ * they show.
+ */
 export function createNotifier(
   events: EventBus,
   viewOf: (principal: Principal) => View,

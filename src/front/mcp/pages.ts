@@ -4,7 +4,10 @@ import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposure.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** One page of a list, ready to be put between the braces of a result: `"tools":[…],"nextCursor":"…"`, and its caching hints. */
+/**
+ * One page of a list, ready to be put between the braces of a result: `"tools":[…],"nextCursor":"…"`, and its caching
+ * hints.
+ */
 export interface Page {
   readonly body: string;
   readonly hints: string;
@@ -22,11 +25,17 @@ export interface PageBook {
   page(view: View, exposure: Exposure, wanted: WantedPage): Page;
 }
 
-/** A page ends at whichever comes first. Clients that do not page see this much, which is more than any of them can use. */
+/**
+ * A page ends at whichever comes first. Clients that do not page see this much, which is more than any of them can
+ * use.
+ */
 const pageItems = 1_000;
 const pageBytes = 2 * 1024 * 1024;
 
-/** Lists are serialised once per view, exposure, kind, and kind of client where it matters; the view's memo is the cache's lifetime. */
+/**
+ * Lists are serialised once per view, exposure, kind, and kind of client where it matters; the view's memo is the
+ * cache's lifetime.
+ */
 export function createPageBook(key: Buffer): PageBook {
   const memo = new WeakMap<View, Map<string, readonly Page[]>>();
 

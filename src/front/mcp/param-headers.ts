@@ -12,7 +12,10 @@ import { decodeHeaderValue } from "./modern.ts";
 /** Throws HEADER_MISMATCH unless the request's `Mcp-Param-*` headers say what its arguments do. */
 export type CheckParamHeaders = (tool: ToolEntry, args: unknown, headers: IncomingHttpHeaders) => void;
 
-/** 2026-07-28, streamable-http, server behavior for custom headers. What a tool mirrors is found out once per definition. */
+/**
+ * 2026-07-28, streamable-http, server behavior for custom headers. What a tool mirrors is found out once per
+ * definition.
+ */
 export function createParamHeaderCheck(): CheckParamHeaders {
   const known = new WeakMap<ToolEntry, readonly HeaderParameter[]>();
 

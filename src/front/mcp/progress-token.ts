@@ -4,7 +4,10 @@ import { findMember, scanMembers } from "../../wire/json/json-scan.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 
-/** A question's params with our token in place of the server's: two servers may have given the same one. Every other byte stays. */
+/**
+ * A question's params with our token in place of the server's: two servers may have given the same one. Every other
+ * byte stays.
+ */
 export function withProgressToken(params: JsonBytes, token: string): string {
   const meta = findMember(scanMembers(params, 0, params.length, deepestJson), "_meta");
   const given =

@@ -50,7 +50,10 @@ export function refuse(
   if (!response.req.complete) discardRest(response.req);
 }
 
-/** A client that was refused may still be sending: closing at once would reset the connection, and it might never read why. */
+/**
+ * A client that was refused may still be sending: closing at once would reset the connection, and it might never read
+ * why.
+ */
 function discardRest(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), discardMs);
   timer.unref();

@@ -69,7 +69,8 @@ export function createRequestRunner(
     run(request, caller, channel, signal) {
       if (caller.client.era === "legacy")
         return dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
-      // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a legacy one's.
+      // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a
+      // legacy one's.
       const converses =
         mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined);
       if (!converses) return dispatch(request, caller, toCallContext(request, caller, channel, signal, undefined));

@@ -8,8 +8,9 @@ import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 /**
- * Text that is ready to be written: a latin1 string, or for something large its pieces, in which what passes through is the server's own
- * bytes. A megabyte as a string would be copied three times, and each copy is work for the garbage collector.
+ * Text that is ready to be written: a latin1 string, or for something large its pieces, in which what passes through
+ * is the server's own bytes. A megabyte as a string would be copied three times, and each copy is work for the
+ * garbage collector.
  */
 export type WireText = string | readonly (string | Buffer)[];
 
@@ -34,8 +35,9 @@ export function prefixed(prefix: string, text: WireText): WireText {
 }
 
 /**
- * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our serverInfo, whoever
- * made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else is the server's bytes.
+ * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our
+ * serverInfo, whoever made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else
+ * is the server's bytes.
  */
 export function toResultText(
   { bytes: result, known: parsed }: ResultBytes,

@@ -12,7 +12,10 @@ import { eventText } from "../../wire/sse/event-text.ts";
 import { createEventLog, parseEventId, type EventLog } from "./event-log.ts";
 import { withProgressToken } from "./progress-token.ts";
 
-/** A legacy client between `initialize` and its end (2025-11-25, basic/lifecycle). What it declared there holds for all of it. */
+/**
+ * A legacy client between `initialize` and its end (2025-11-25, basic/lifecycle). What it declared there holds for
+ * all of it.
+ */
 export interface Session {
   readonly id: string;
   readonly principal: Principal;
@@ -21,13 +24,19 @@ export interface Session {
   readonly revision: string;
   readonly capabilities: JsonObject;
   readonly presence: OwnPresence;
-  /** Of its kind of client, as it was when it initialized: its list of tools stays what it was, whatever is configured later. */
+  /**
+   * Of its kind of client, as it was when it initialized: its list of tools stays what it was, whatever is configured
+   * later.
+   */
   readonly client: ClientProfile | undefined;
   /** The client as servers with an instance per client know it. */
   readonly connected: ConnectedClient;
   logLevel: string | undefined;
   lastUseMs: number;
-  /** Its requests that are being worked on, by their id: for notifications/cancelled, which may spell it in other escapes. */
+  /**
+   * Its requests that are being worked on, by their id: for notifications/cancelled, which may spell it in other
+   * escapes.
+   */
   readonly running: Map<string | number, Set<AbortController>>;
   /** Uris that it subscribed to, as it wrote them, with the function that ends each. */
   readonly subscriptions: Map<string, () => void>;

@@ -25,8 +25,8 @@ export interface SseStream {
   /** One message. A client that does not read is left when too much waits for it. */
   send(message: WireText): void;
   /**
-   * Undefined when the client may say something; a wait while it has much left to read. Throws RATE_LIMITED when many of its messages
-   * wait already.
+   * Undefined when the client may say something; a wait while it has much left to read. Throws RATE_LIMITED when many
+   * of its messages wait already.
    */
   room(): Promise<void> | undefined;
   end(): void;

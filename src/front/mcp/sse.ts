@@ -29,8 +29,9 @@ const assumedRevision = "2024-11-05";
 const streamOnly = { stream: true, json: false } as const;
 
 /**
- * MCP over HTTP+SSE (2024-11-05, transports): a GET opens an event stream, which begins with the URL that messages are posted to; each POST
- * is answered with 202, and the answer to its message comes on the stream. Sessions, limits and work are those of Streamable HTTP.
+ * MCP over HTTP+SSE (2024-11-05, transports): a GET opens an event stream, which begins with the URL that messages
+ * are posted to; each POST is answered with 202, and the answer to its message comes on the stream. Sessions, limits
+ * and work are those of Streamable HTTP.
  */
 export function createMcpSse(deps: McpHttpDeps): McpSse {
   const streams = new Map<string, SseStream>();

@@ -14,12 +14,15 @@ export interface StartupWaitDeps {
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
 }
 
-/** A wait that a request needs before anything can be said of the servers behind its endpoint; undefined when there is none. */
+/**
+ * A wait that a request needs before anything can be said of the servers behind its endpoint; undefined when there is
+ * none.
+ */
 export type StartupWait = (endpoint: Endpoint, principal: Principal) => Promise<void> | undefined;
 
 /**
- * A transparent endpoint declares its server's capabilities, and legacy clients are told of them once: a server never seen before is
- * waited for. What is known, also from disk, is never waited for.
+ * A transparent endpoint declares its server's capabilities, and legacy clients are told of them once: a server never
+ * seen before is waited for. What is known, also from disk, is never waited for.
  */
 export function createStartupWait({ viewOf, adopting, settledOne }: StartupWaitDeps): StartupWait {
   return (endpoint, principal) => {

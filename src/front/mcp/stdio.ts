@@ -29,8 +29,9 @@ export interface StdioFrontOptions {
 }
 
 /**
- * MCP on a pair of streams, both eras (2026-07-28 and 2025-11-25, transports, stdio). Resolves when the client has closed its end and
- * its requests are answered (`printf … | toolyard stdio`), or a few seconds later, or when nobody reads any more.
+ * MCP on a pair of streams, both eras (2026-07-28 and 2025-11-25, transports, stdio). Resolves when the client has
+ * closed its end and its requests are answered (`printf … | toolyard stdio`), or a few seconds later, or when nobody
+ * reads any more.
  */
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { parts, principal, endpoint } = options;
@@ -167,7 +168,9 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   ended.abort(new GatewayError("CALL_CANCELLED", "the client has gone"));
 }
 
-/** Where there is no stream to close, a subscription that ends is also cancelled (2026-07-28, patterns/cancellation). */
+/**
+ * Where there is no stream to close, a subscription that ends is also cancelled (2026-07-28, patterns/cancellation).
+ */
 function withTeardown(
   channel: AnswerChannel,
   { idText }: ClientRequest,
@@ -203,7 +206,10 @@ function createLineChannel(idText: string, send: (message: string) => void): Ans
   };
 }
 
-/** A client that has closed its end may want what it asked for; most have gone, and end us with a signal after two seconds. */
+/**
+ * A client that has closed its end may want what it asked for; most have gone, and end us with a signal after two
+ * seconds.
+ */
 const lingerMs = 5_000;
 
 /** Two of the largest results. */

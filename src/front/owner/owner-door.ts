@@ -20,8 +20,9 @@ export interface OwnerDoorOptions {
 }
 
 /**
- * The door for the owner of the data directory: `CONNECT bridge:1` or `CONNECT control:1` with the lock's secret as bearer token. CONNECT,
- * because no browser can send it, no proxy passes it on by accident, and after the answer the socket carries bytes and nothing else.
+ * The door for the owner of the data directory: `CONNECT bridge:1` or `CONNECT control:1` with the lock's secret as
+ * bearer token. CONNECT, because no browser can send it, no proxy passes it on by accident, and after the answer the
+ * socket carries bytes and nothing else.
  */
 export function createOwnerDoor({
   secret,

@@ -36,8 +36,8 @@ export function cachedAnswer({ bytes, etag }: CachedText): Answer {
 }
 
 /**
- * `headers` are those of every answer; the answer's own take their place where both have one. node:http sends no body to a HEAD
- * request.
+ * `headers` are those of every answer; the answer's own take their place where both have one. node:http sends no body
+ * to a HEAD request.
  */
 export function writeAnswer(
   request: IncomingMessage,

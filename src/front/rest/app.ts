@@ -21,8 +21,8 @@ interface Incoming {
 }
 
 /**
- * Hands requests to their routes once it is known who asks and that type, body and parameters are right. Every failure leaves as
- * problem details.
+ * Hands requests to their routes once it is known who asks and that type, body and parameters are right. Every
+ * failure leaves as problem details.
  */
 export function createRestApp(deps: RestDeps, routes: readonly Route[]): RestHandler {
   const router = createRouter(routes);

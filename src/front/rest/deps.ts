@@ -24,7 +24,10 @@ export interface RestDeps {
   readonly publicUrl: PublicUrl;
   /** Counts a principal's requests. Returns what ends this one. Throws RATE_LIMITED. */
   readonly admit: (principal: Principal) => () => void;
-  /** Keeps a call among those that end when its principal goes: then it is aborted with the reason. Returns what ends this one. */
+  /**
+   * Keeps a call among those that end when its principal goes: then it is aborted with the reason. Returns what ends
+   * this one.
+   */
   readonly track: (principal: Principal, controller: AbortController) => () => void;
   /** What is kept on disk of the principal's own servers is read at his first request; undefined once it is. */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;

@@ -4,7 +4,10 @@ import type { GatewayError } from "../../kernel/gateway-error.ts";
 import { eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import { toProblem } from "../http/problem.ts";
 
-/** Server-sent events for one call. Nothing is sent before there is something to say: a call that fails at once is answered with its status. */
+/**
+ * Server-sent events for one call. Nothing is sent before there is something to say: a call that fails at once is
+ * answered with its status.
+ */
 export interface EventStream {
   send(event: string, data: object): void;
   /** The last event, with JSON as the server wrote it, as latin1 text. */

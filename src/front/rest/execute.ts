@@ -38,8 +38,8 @@ const restClient: CallContext["client"] = Object.freeze({
 });
 
 /**
- * Which tool `POST /execute/{name}` means, and its arguments, cut out of the body as bytes. Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS,
- * SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
+ * Which tool `POST /execute/{name}` means, and its arguments, cut out of the body as bytes. Throws TOOL_UNKNOWN,
+ * TOOL_AMBIGUOUS, SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
  */
 export function readExecution(
   view: View,
@@ -62,7 +62,10 @@ export function readExecution(
   };
 }
 
-/** The app says which tool a bare name is; a name that means another tool in full is ambiguous then, never silently one of them. */
+/**
+ * The app says which tool a bare name is; a name that means another tool in full is ambiguous then, never silently
+ * one of them.
+ */
 function resolveInContext(view: View, name: string, header: string | undefined, field: unknown): CallIntent {
   const found = view.names.find(name);
   const full = found.kind === "one" ? found.tool : undefined;
@@ -108,7 +111,10 @@ function withoutContext(body: Buffer, { value, members }: JsonBody): CallArgumen
   return { bytes, value: rest };
 }
 
-/** The answer `{ success, tool_path, result | error, warning?, migrated? }` with the server's bytes in it, as latin1 text. */
+/**
+ * The answer `{ success, tool_path, result | error, warning?, migrated? }` with the server's bytes in it, as latin1
+ * text.
+ */
 export function toExecuteAnswer(view: View, intent: CallIntent, outcome: ServerAnswer): string {
   const { tool, warning, bareName, migrated } = intent;
   const isFailed = outcome.kind === "error" || outcome.result.isError;
@@ -125,7 +131,10 @@ export function toExecuteAnswer(view: View, intent: CallIntent, outcome: ServerA
   return `${head}${body},${asciiJson(notes).slice(1)}`;
 }
 
-/** A server's result as a program may read it: links that can be read here, and the word that the server has lost its state. */
+/**
+ * A server's result as a program may read it: links that can be read here, and the word that the server has lost its
+ * state.
+ */
 export function toShown(view: View, intent: Intent, answer: Extract<ServerAnswer, { kind: "result" }>): JsonBytes {
   const shown = renderShared(view, intent, answer.result);
   return withLossTold(shown, { reason: answer.loss, intent, forModel: false }).bytes;

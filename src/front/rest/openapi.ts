@@ -52,7 +52,10 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
 }
 
-/** Describes the routes with the schemas that check their parameters. Where they are served is said by whoever gives the document out. */
+/**
+ * Describes the routes with the schemas that check their parameters. Where they are served is said by whoever gives
+ * the document out.
+ */
 export function toOpenApi(routes: readonly Route[], version: string): Omit<OpenApiDocument, "servers"> {
   const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, Record<string, ApiOperation>> = {};

@@ -40,7 +40,10 @@ export function findInstance(deps: RestDeps, principal: Principal, id: string): 
   return instance;
 }
 
-/** The same, to be stopped: everybody who sees a shared instance may use it, only who runs the gateway may stop it for all. Throws FORBIDDEN. */
+/**
+ * The same, to be stopped: everybody who sees a shared instance may use it, only who runs the gateway may stop it for
+ * all. Throws FORBIDDEN.
+ */
 export function findOwnInstance(deps: RestDeps, principal: Principal, id: string): Instance {
   const instance = findInstance(deps, principal, id);
   const isForeign = instance.owner === null && !deps.isOpen() && !principal.roles.includes("admin");

@@ -15,7 +15,8 @@ interface PageOptions {
 }
 
 /**
- * The OpenAPI document as a page for people: operations by tag, with parameters, answers and a command to try, then all schemas.
+ * The OpenAPI document as a page for people: operations by tag, with parameters, answers and a command to try, then
+ * all schemas.
  */
 export function toReferencePage(document: OpenApiDocument, options: PageOptions): string {
   const { info, components, servers } = document;

@@ -8,7 +8,10 @@ export interface Place {
 }
 
 export interface Router {
-  /** Undefined when there is nothing there. Throws REQUEST_INVALID for a wrong percent-encoding or an overlong segment. */
+  /**
+   * Undefined when there is nothing there. Throws REQUEST_INVALID for a wrong percent-encoding or an overlong
+   * segment.
+   */
   find(path: string): Place | undefined;
 }
 

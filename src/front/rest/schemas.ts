@@ -1,8 +1,8 @@
 import * as z from "zod";
 
 /**
- * Shapes that several groups of routes use. What comes in is checked against them, the OpenAPI document describes them, and tests
- * compare what goes out. One with an `id` stands once in the document, under that name.
+ * Shapes that several groups of routes use. What comes in is checked against them, the OpenAPI document describes
+ * them, and tests compare what goes out. One with an `id` stands once in the document, under that name.
  */
 
 export const json = z.record(z.string(), z.unknown());

@@ -13,7 +13,10 @@ export interface FrontPageFacts {
   readonly servers: { readonly all: number; readonly usable: number; readonly tools: number } | undefined;
 }
 
-/** Answers `GET /`: a small page for browsers, the same as text for everybody else. It holds no script and loads nothing. */
+/**
+ * Answers `GET /`: a small page for browsers, the same as text for everybody else. It holds no script and loads
+ * nothing.
+ */
 export function answerFrontPage(request: IncomingMessage, response: ServerResponse, facts: FrontPageFacts): void {
   const isPage = (request.headers.accept ?? "").includes("text/html");
   const text = isPage ? toPage(facts) : toText(facts);

@@ -60,7 +60,10 @@ export function createConfigDirectory(first: PeopleConfig): ConfigDirectory {
   };
 }
 
-/** Who has lost no token since `before`, and is otherwise the same, keeps the same object; for anybody else there is a new one. */
+/**
+ * Who has lost no token since `before`, and is otherwise the same, keeps the same object; for anybody else there is a
+ * new one.
+ */
 function readHolders({ settings, people }: PeopleConfig, before: Holders): Holders {
   const holders = new Map<PrincipalId, Holder>();
   const enter = (tokenHashes: readonly string[], wanted: Principal): void => {

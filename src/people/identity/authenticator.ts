@@ -8,8 +8,9 @@ import type { LookUp } from "./look-ups.ts";
 /** Turns a credential into a principal. */
 export interface Authenticator {
   /**
-   * Who sent the request: at once when that person is at hand, otherwise once the directory has answered. Throws, or rejects with,
-   * UNAUTHORIZED, which says nothing of why; a promise also rejects with whatever {@link LookUp} tells of.
+   * Who sent the request: at once when that person is at hand, otherwise once the directory has answered. Throws, or
+   * rejects with, UNAUTHORIZED, which says nothing of why; a promise also rejects with whatever {@link LookUp} tells
+   * of.
    */
   authenticate(request: IncomingMessage): Principal | Promise<Principal>;
   /** Whether everybody who reaches the gateway is the one local principal. */
@@ -43,7 +44,10 @@ function unauthorized(): GatewayError {
   return new GatewayError("UNAUTHORIZED", "this gateway needs a valid bearer token");
 }
 
-/** Exactly one Authorization header (two are an attempt to be read differently by somebody else), never a query parameter. */
+/**
+ * Exactly one Authorization header (two are an attempt to be read differently by somebody else), never a query
+ * parameter.
+ */
 export function readBearer(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers;
   if (

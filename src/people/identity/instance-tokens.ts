@@ -13,8 +13,8 @@ export interface InstanceTokens {
   /** A new token, shown only here. Resolves once its hash is kept. */
   issue(instance: InstanceId, principal: PrincipalId): Promise<string>;
   /**
-   * Whose token the request carries: at once when that person is at hand, otherwise once the directory has answered. Throws, or
-   * rejects with, UNAUTHORIZED, which says nothing of why.
+   * Whose token the request carries: at once when that person is at hand, otherwise once the directory has answered.
+   * Throws, or rejects with, UNAUTHORIZED, which says nothing of why.
    */
   authenticate(request: IncomingMessage, instance: InstanceId): Principal | Promise<Principal>;
   /** Takes back the principal's tokens of an instance; how many there were. */
@@ -85,7 +85,8 @@ export function createInstanceTokens(options: {
       if (elsewhere === undefined) throw unauthorized();
       const find = async (signal: AbortSignal): Promise<Principal | undefined> => {
         const found = await elsewhere.byId(record.principal, signal);
-        // The token may have been taken back while the directory was asked, and what it was made under is known only now.
+        // The token may have been taken back while the directory was asked, and what it was made under is known only
+        // now.
         return known().get(record.hash) === record && isStillGood(record) ? found : undefined;
       };
       return lookUp(request, find, unauthorized);

@@ -5,9 +5,9 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 
 /**
- * Waits until the directory has found whoever sent a request. Rejects with `refusal` when there is nobody, or not any more;
- * CALL_CANCELLED when the client has gone; DIRECTORY_UNAVAILABLE when it takes too long, too many wait, or the directory itself
- * fails: what it failed with may hold addresses and passwords, and whoever asks is nobody yet.
+ * Waits until the directory has found whoever sent a request. Rejects with `refusal` when there is nobody, or not any
+ * more; CALL_CANCELLED when the client has gone; DIRECTORY_UNAVAILABLE when it takes too long, too many wait, or the
+ * directory itself fails: what it failed with may hold addresses and passwords, and whoever asks is nobody yet.
  */
 export type LookUp = (
   request: IncomingMessage,

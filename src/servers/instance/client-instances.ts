@@ -21,9 +21,10 @@ import { createEndedUsers } from "./ended-users.ts";
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;
 
 /**
- * The instances of servers of scope `client`. Beside them each person has one instance of such a server, its base: that one's lists are
- * what every client of the person is shown, so that tools are found before anything is started for a client, and it serves whoever comes
- * without a connection and without a name (REST, a request without a session). It is told of no client's roots.
+ * The instances of servers of scope `client`. Beside them each person has one instance of such a server, its base:
+ * that one's lists are what every client of the person is shown, so that tools are found before anything is started
+ * for a client, and it serves whoever comes without a connection and without a name (REST, a request without a
+ * session). It is told of no client's roots.
  */
 export interface ClientInstances {
   /**
@@ -36,7 +37,10 @@ export interface ClientInstances {
   get(id: InstanceId): Instance | undefined;
   /** The instance whose lists a client's stands behind; undefined for every other. */
   baseOf(id: InstanceId): InstanceId | undefined;
-  /** Which instance of a client's view another instance's news are about; undefined when they are not meant for that client. */
+  /**
+   * Which instance of a client's view another instance's news are about; undefined when they are not meant for that
+   * client.
+   */
   seenAs(id: InstanceId, client: ConnectedClient | undefined): InstanceId | undefined;
   all(): Iterable<Instance>;
   /** Ends those whose base is gone or another one; the others learn what changed. */
@@ -223,8 +227,9 @@ function missingOf({ state }: Instance): readonly string[] {
 }
 
 /**
- * What a server is told at `initialize` it keeps for all that follows. So roots are those of a client that is connected; two windows of one
- * program cannot be told apart without a connection, and one would read the other's folders.
+ * What a server is told at `initialize` it keeps for all that follows. So roots are those of a client that is
+ * connected; two windows of one program cannot be told apart without a connection, and one would read the other's
+ * folders.
  */
 function rootsFor(base: Instance, caller: ClientCaller, calls: Entry["calls"]): RootsSource | undefined {
   const { connected } = caller;

@@ -2,7 +2,10 @@ import type { CrashVerdict } from "./state.ts";
 
 /** How crashes are answered (docs/design.md, "Crashes"). */
 export interface CrashPolicy {
-  /** Waits before the restarts after the first, second, ... crash; one more crash than that within the window, and it is given up. */
+  /**
+   * Waits before the restarts after the first, second, ... crash; one more crash than that within the window, and it
+   * is given up.
+   */
   readonly restartDelaysMs: readonly number[];
   /** After this much uptime it is restarted at once. */
   readonly steadyUptimeMs: number;

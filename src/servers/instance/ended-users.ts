@@ -4,7 +4,10 @@ import type { Instance } from "./instance.ts";
 import type { RemovalReason } from "./state.ts";
 import { mostUsers, type Users } from "./users.ts";
 
-/** Who used instances of single clients that ended before their clients did: the next one of the same client has to tell what is lost. */
+/**
+ * Who used instances of single clients that ended before their clients did: the next one of the same client has to
+ * tell what is lost.
+ */
 export interface EndedUsers {
   /** Of the instance that had this id before, if it held anything; they are the new one's from now on. */
   take(id: InstanceId): Users | undefined;

@@ -11,11 +11,14 @@ import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { differs, hasLostToken, wantedFor, type Owners } from "./wanted.ts";
 
-/** All instances: which there should be for a configuration and its people, and which there are. Keyed by instance, never by slug alone. */
+/**
+ * All instances: which there should be for a configuration and its people, and which there are. Keyed by instance,
+ * never by slug alone.
+ */
 export interface Fleet extends ViewSource, AsyncDisposable {
   /**
-   * Brings what runs in line with the configuration, and with the people as they are now. What did not change is not touched; what ends
-   * need not have ended yet.
+   * Brings what runs in line with the configuration, and with the people as they are now. What did not change is not
+   * touched; what ends need not have ended yet.
    */
   reconcile(config: FleetConfig): Promise<ReconcileReport>;
   get(id: InstanceId): Instance | undefined;
@@ -24,7 +27,10 @@ export interface Fleet extends ViewSource, AsyncDisposable {
   /** The principal's own instance of a server, made at its first request unless the server is shared. */
   find(principal: Principal, slug: string): Instance | undefined;
   of(principal: Principal): readonly Instance[];
-  /** At a principal's first request: settles when what is kept on disk of his own instances is known. Undefined when there is nothing to wait for. */
+  /**
+   * At a principal's first request: settles when what is kept on disk of his own instances is known. Undefined when
+   * there is nothing to wait for.
+   */
   adopting(principal: Principal): Promise<void> | undefined;
   all(): readonly Instance[];
   /** Waits until the principal's servers that were never seen before have settled, or the signal aborts. */

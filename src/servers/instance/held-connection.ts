@@ -6,7 +6,10 @@ import { listenForChanges, type Listening } from "./listening.ts";
 /** The connection that an instance has, and what is still ending of those that it had. */
 export interface HeldConnection {
   readonly current: Opened | undefined;
-  /** Settles when all that was opened before has ended: what is started next waits for it, so that there is never a second process. */
+  /**
+   * Settles when all that was opened before has ended: what is started next waits for it, so that there is never a
+   * second process.
+   */
   readonly gone: Promise<void>;
   take(opened: Opened): void;
   /** Ends it. */
@@ -23,7 +26,10 @@ export interface HeldConnectionOptions {
   readonly clock: Clock;
   /** Settles when the instance that this one replaces is gone. */
   readonly after: Promise<void> | undefined;
-  /** False where a legacy server may have no stream to announce anything on: it is asked from time to time all the same. */
+  /**
+   * False where a legacy server may have no stream to announce anything on: it is asked from time to time all the
+   * same.
+   */
   readonly isAlwaysHeard: boolean;
   /** The connection ended without having been dropped. */
   readonly onClosed: (closed: Closed) => void;

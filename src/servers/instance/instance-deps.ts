@@ -37,7 +37,10 @@ export interface KeptCatalog {
   readonly lists: RawLists;
 }
 
-/** Satisfied by `store/`. Neither rejects: what cannot be read is not there, what cannot be written is reported by the store. */
+/**
+ * Satisfied by `store/`. Neither rejects: what cannot be read is not there, what cannot be written is reported by the
+ * store.
+ */
 export interface CatalogKeeper {
   load(instance: InstanceId): Promise<KeptCatalog | undefined>;
   save(instance: InstanceId, kept: KeptCatalog): Promise<void>;

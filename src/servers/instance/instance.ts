@@ -24,13 +24,16 @@ export interface Instance {
   /** Who used its processes: noted only where `server.stateful` says that it matters. */
   readonly users: Users;
   /**
-   * The connection, at once when there is one; otherwise after a start that all callers share. Throws or rejects with what
-   * `toRefusal` says for states in which a call is not admitted, and with the cause when the start fails.
+   * The connection, at once when there is one; otherwise after a start that all callers share. Throws or rejects with
+   * what `toRefusal` says for states in which a call is not admitted, and with the cause when the start fails.
    */
   acquire(signal: AbortSignal): Connection | Promise<Connection>;
   /** Resolves when it is no longer starting, however that ended, or when the signal aborts. */
   settled(signal: AbortSignal): Promise<void>;
-  /** Begins its life: with what was kept on disk of it, when that fits the configuration; a stdio server then waits until it is needed. */
+  /**
+   * Begins its life: with what was kept on disk of it, when that fits the configuration; a stdio server then waits
+   * until it is needed.
+   */
   adopt(kept: KeptCatalog | undefined): void;
   start(why: StartReason): void;
   /** Stops what runs, forgets crashes, starts again; resolves when it is up, rejects with the cause when not. */

@@ -24,7 +24,10 @@ const untelling = /^\s*at |A complete log of this run|^\s*$|^npm (?:error|ERR!)\
 const mostLines = 3;
 const mostCharacters = 200;
 
-/** The few lines of stderr that say most about why a program ended; its last ones, where none says more than another. Pure. */
+/**
+ * The few lines of stderr that say most about why a program ended; its last ones, where none says more than another.
+ * Pure.
+ */
 export function tellingLines(stderr: readonly string[]): readonly string[] {
   const lines = stderr.filter((line) => !untelling.test(line));
   for (const { pattern, which } of tellings) {
@@ -41,7 +44,10 @@ function shortened(lines: readonly string[]): readonly string[] {
   return lines.map((line) => line.trim().slice(0, mostCharacters));
 }
 
-/** An exit code or a deadline says little: what a server wrote before says more. All that is kept is in the error's `stderr`. */
+/**
+ * An exit code or a deadline says little: what a server wrote before says more. All that is kept is in the error's
+ * `stderr`.
+ */
 export function withLastWords({ message, data }: GatewayError): string {
   const stderr = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];
   const words = tellingLines(stderr);

@@ -3,7 +3,9 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Connection } from "../upstream/connection.ts";
 
-/** One `subscriptions/listen` towards a modern server, for changes of its lists (2026-07-28, patterns/subscriptions). */
+/**
+ * One `subscriptions/listen` towards a modern server, for changes of its lists (2026-07-28, patterns/subscriptions).
+ */
 export interface Listening {
   /** Requests of ours that are open for it: they are no work, and do not keep a process awake. */
   readonly open: number;

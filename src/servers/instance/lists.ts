@@ -25,8 +25,9 @@ export interface ListsOptions {
 }
 
 /**
- * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method not found"
- * for, are silently none. Throws what the connection throws, and UPSTREAM_PROTOCOL when tools/list itself fails.
+ * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method
+ * not found" for, are silently none. Throws what the connection throws, and UPSTREAM_PROTOCOL when tools/list itself
+ * fails.
  */
 export async function fetchLists(
   connection: Connection,

@@ -1,9 +1,15 @@
 import type { InstanceId } from "../../kernel/ids.ts";
 
-/** Which login of an instance is kept: changes with every `toolyard login`, not with a refresh; undefined when there is none. Never rejects. */
+/**
+ * Which login of an instance is kept: changes with every `toolyard login`, not with a refresh; undefined when there
+ * is none. Never rejects.
+ */
 export type LoginOf = (instance: InstanceId) => Promise<string | undefined>;
 
-/** Notices that somebody logged in since the last try: `toolyard login` runs in a process of its own, and a refused login must not be tried twice. */
+/**
+ * Notices that somebody logged in since the last try: `toolyard login` runs in a process of its own, and a refused
+ * login must not be tried twice.
+ */
 export interface LoginNotice {
   /** To be called before each try. */
   noteUsed(): Promise<void>;

@@ -12,7 +12,10 @@ import type { Wanted } from "./wanted.ts";
 /** Which instances there are, but for those of single clients. */
 export interface Membership {
   readonly instances: ReadonlyMap<InstanceId, Instance>;
-  /** Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it all the same. */
+  /**
+   * Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it
+   * all the same.
+   */
   add(wanted: Wanted): Promise<void>;
   dismiss(instance: Instance, why: RemovalReason): void;
   /** Settles when all that were dismissed are gone. */

@@ -9,7 +9,10 @@ import { wantedFor, type Owners } from "./wanted.ts";
 /** Which instances each principal has: those of all, and their own, which are made at their first request. */
 export interface PrincipalInstances {
   of(principal: Principal): readonly Instance[];
-  /** Settles when what is kept on disk of the principal's own instances is known. Undefined when there is nothing to wait for. */
+  /**
+   * Settles when what is kept on disk of the principal's own instances is known. Undefined when there is nothing to
+   * wait for.
+   */
   adopting(principal: Principal): Promise<void> | undefined;
   /** Hashes of the tokens that the owner of a personal instance had when those were looked at last. */
   credentialsBefore(owner: PrincipalId | null): readonly string[];

@@ -14,7 +14,10 @@ import { toReason, toRefusal } from "./state-status.ts";
 import type { Users } from "./users.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** What follows when an instance could not be started, has crashed, or cannot be reached: a state, and sooner or later another try. */
+/**
+ * What follows when an instance could not be started, has crashed, or cannot be reached: a state, and sooner or later
+ * another try.
+ */
 export interface Recovery {
   /** An attempt begins, for whatever reason: a planned one is no longer needed. */
   noteStart(isLastTry: boolean): void;

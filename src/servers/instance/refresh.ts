@@ -11,7 +11,10 @@ import type { InstanceDeps } from "./instance-deps.ts";
 export interface Refresher {
   /** Puts what was kept on disk in force. */
   adopt(lists: RawLists): void;
-  /** Fetches all lists and puts them in force when complete, and says which changed; until then, and when that fails, the old ones stay. */
+  /**
+   * Fetches all lists and puts them in force when complete, and says which changed; until then, and when that fails,
+   * the old ones stay.
+   */
   refresh(connection: Connection, signal: AbortSignal): Promise<readonly ListKind[]>;
   /** Monotonic ms of the last complete refresh. */
   readonly refreshedAtMs: number | undefined;

@@ -15,8 +15,8 @@ export function configuredRoots(uris: readonly string[]): RootsSource {
 }
 
 /**
- * Opens connections whose server is told of these roots. Servers ask when `initialize` is over, and serve meanwhile what they were started
- * with: nobody gets the connection before that is through.
+ * Opens connections whose server is told of these roots. Servers ask when `initialize` is over, and serve meanwhile
+ * what they were started with: nobody gets the connection before that is through.
  */
 export function openWithRoots(open: OpenConnection, roots: RootsSource): OpenConnection {
   return async (server, instance, options, signal) => {
@@ -67,7 +67,10 @@ const pingMs = 2_000;
 /** A server that has its answer still looks each folder up on its disk, and says nothing when it is done. */
 const takeInMs = 100;
 
-/** A server answers in the order in which it is asked: by the time of its pong it has asked for roots, if it ever does at the start. */
+/**
+ * A server answers in the order in which it is asked: by the time of its pong it has asked for roots, if it ever does
+ * at the start.
+ */
 async function settleRoots(connection: Connection, roots: WatchedRoots, signal: AbortSignal): Promise<void> {
   await ping(connection, signal);
   if (!roots.wasAsked) return;

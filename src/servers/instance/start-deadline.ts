@@ -13,8 +13,8 @@ export interface StartLimits {
 }
 
 /**
- * A package runner may install before the server begins, at its first start and whenever there is a newer version: as long as it works, it is
- * not disturbed. A deadline that the configuration names is obeyed as it is.
+ * A package runner may install before the server begins, at its first start and whenever there is a newer version: as
+ * long as it works, it is not disturbed. A deadline that the configuration names is obeyed as it is.
  */
 export function startLimits(
   server: ServerConfig,
@@ -36,7 +36,10 @@ export interface DeadlineOptions {
   readonly stderr: () => readonly string[];
 }
 
-/** Runs `open` with a signal that aborts with START_TIMEOUT at a deadline, or with `signal`. It calls `noteWork` at every sign of work. */
+/**
+ * Runs `open` with a signal that aborts with START_TIMEOUT at a deadline, or with `signal`. It calls `noteWork` at
+ * every sign of work.
+ */
 export async function withStartDeadline<T>(
   options: DeadlineOptions,
   signal: AbortSignal,

@@ -1,6 +1,9 @@
 import { abortReason } from "../../kernel/abort.ts";
 
-/** At most so many starts at a time. Those that wait take turns by owner, so that one with fifty servers does not keep the others waiting. */
+/**
+ * At most so many starts at a time. Those that wait take turns by owner, so that one with fifty servers does not keep
+ * the others waiting.
+ */
 export interface StartQueue {
   /** Resolves to the release function. Rejects with the signal's reason when aborted while waiting. */
   acquire(owner: string, signal: AbortSignal): Promise<() => void>;

@@ -10,9 +10,9 @@ export interface Starter {
 }
 
 /**
- * Starts take turns because they keep the machine busy; one that takes longer waits for something else, or hangs, and must not keep the others
- * from starting (fault 65). The servers of a configuration are a few dozen and wanted at once; those of many people may
- * be hundreds, and rather wait for each other (fault 86).
+ * Starts take turns because they keep the machine busy; one that takes longer waits for something else, or hangs, and
+ * must not keep the others from starting (fault 65). The servers of a configuration are a few dozen and wanted at
+ * once; those of many people may be hundreds, and rather wait for each other (fault 86).
  */
 const longestTurnMs = { shared: 100, personal: 2_000 } as const;
 

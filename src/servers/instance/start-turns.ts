@@ -22,12 +22,16 @@ export interface StartQueues {
   readonly installs: StartQueue;
 }
 
-/** More specifications than any configuration has; the oldest is forgotten first, and costs one more turn among the installs. */
+/**
+ * More specifications than any configuration has; the oldest is forgotten first, and costs one more turn among the
+ * installs.
+ */
 const mostSpecifications = 10_000;
 
 /**
- * An install is busy until the server is up, unlike other starts: its turn is held until it is up or has failed. Two of one
- * specification would write into one folder, so that they go one after the other; the second then installs nothing.
+ * An install is busy until the server is up, unlike other starts: its turn is held until it is up or has failed. Two
+ * of one specification would write into one folder, so that they go one after the other; the second then installs
+ * nothing.
  */
 export function createStartTurns({ starts, installs }: StartQueues): StartTurns {
   const installed = new Set<string>();
@@ -78,8 +82,8 @@ export function createStartTurns({ starts, installs }: StartQueues): StartTurns 
 function ignore(): void {}
 
 /**
- * What is installed, whatever the variables of whoever starts it: the package where it is known to be all that counts, otherwise
- * the whole command line. Undefined where nothing ever is.
+ * What is installed, whatever the variables of whoever starts it: the package where it is known to be all that
+ * counts, otherwise the whole command line. Undefined where nothing ever is.
  */
 function specificationOf(transport: Transport): string | undefined {
   if (!hasProcess(transport) || packageRunnerOf(transport) === undefined) return undefined;

@@ -33,7 +33,10 @@ export type InstanceState =
   /** Gone for good. */
   | { readonly kind: "removed"; readonly why: RemovalReason };
 
-/** It is no longer in the configuration, it is replaced by one as the configuration is now, its only client has gone, or the gateway ends. */
+/**
+ * It is no longer in the configuration, it is replaced by one as the configuration is now, its only client has gone,
+ * or the gateway ends.
+ */
 export type RemovalReason = "unconfigured" | "reconfigured" | "client-gone" | "stopping";
 
 /** What a call, a probe, or a restart after a crash, tries to change. */
@@ -63,8 +66,8 @@ export type InstanceEvent =
 export type CrashVerdict = { readonly kind: "restart"; readonly afterMs: number } | { readonly kind: "give-up" };
 
 /**
- * The next state, or the same one where the event has come too late to matter. Pure and exhaustive: a new state or event does
- * not compile until it is handled.
+ * The next state, or the same one where the event has come too late to matter. Pure and exhaustive: a new state or
+ * event does not compile until it is handled.
  */
 export function transition(state: InstanceState, event: InstanceEvent, nowMs: number): InstanceState {
   if (state.kind === "removed") return state;

@@ -2,8 +2,8 @@ import type { ClientPresence } from "../../kernel/client-presence.ts";
 import type { Clock } from "../../kernel/clock.ts";
 
 /**
- * Who used which process of a server that holds state, so that those, and nobody else, are told when what they left there is gone. It outlives
- * the instance: a changed configuration makes a new one.
+ * Who used which process of a server that holds state, so that those, and nobody else, are told when what they left
+ * there is gone. It outlives the instance: a changed configuration makes a new one.
  */
 export interface Users {
   /** A new process has taken the place of the one before. */
@@ -12,13 +12,19 @@ export interface Users {
   processEnded(reason: string): void;
   /** The client's request reached the process. */
   note(client: ClientPresence): void;
-  /** Why the process that the client used is gone; undefined when it is not, when it was told, or when it never used one. */
+  /**
+   * Why the process that the client used is gone; undefined when it is not, when it was told, or when it never used
+   * one.
+   */
   takeLoss(client: ClientPresence): string | undefined;
   /** Whether a client that used the present process is connected. */
   readonly areConnected: boolean;
 }
 
-/** Of one server: more than a shared server has, and 100 KB. Beyond it whoever was away for longest is forgotten, and not told. */
+/**
+ * Of one server: more than a shared server has, and 100 KB. Beyond it whoever was away for longest is forgotten, and
+ * not told.
+ */
 export const mostUsers = 1_000;
 
 /** One process, from its start to its end. */

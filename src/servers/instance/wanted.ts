@@ -30,7 +30,10 @@ interface Running {
   readonly server: ServerConfig;
 }
 
-/** What the configuration and its people want in place of an instance; undefined when they want none: server, scope, person or team are others now. */
+/**
+ * What the configuration and its people want in place of an instance; undefined when they want none: server, scope,
+ * person or team are others now.
+ */
 export function wantedFor(
   { id, owner, server }: Running,
   servers: readonly ServerConfig[],
@@ -47,7 +50,10 @@ export function wantedFor(
   return { id: wantedId, owner, server: personal.server, missing: personal.missing };
 }
 
-/** Whether what reaches the server is another, or whether it may start is: then it is replaced, otherwise it only learns the rest. */
+/**
+ * Whether what reaches the server is another, or whether it may start is: then it is replaced, otherwise it only
+ * learns the rest.
+ */
 export function differs(
   instance: { readonly server: ServerConfig; readonly state: InstanceState },
   wanted: Wanted,
@@ -63,8 +69,8 @@ export function differs(
 }
 
 /**
- * A token that was taken away must not leave anything running that its holder started. What belongs to `local` stays: the gateway's
- * owner uses it without a token too.
+ * A token that was taken away must not leave anything running that its holder started. What belongs to `local` stays:
+ * the gateway's owner uses it without a token too.
  */
 export function hasLostToken(
   { owner }: { readonly owner: PrincipalId | null },

@@ -33,7 +33,9 @@ export async function askPerson(flow: Flow, server: AuthorizationServer, wish: W
   return { ...readResponse(sdk, await inTime(response, signal), server.metadata), codeVerifier, client, redirectUrl };
 }
 
-/** RFC 9207 before anything else: of a response that comes from another authorization server nothing is used or shown. */
+/**
+ * RFC 9207 before anything else: of a response that comes from another authorization server nothing is used or shown.
+ */
 function readResponse(
   sdk: Sdk,
   query: URLSearchParams,

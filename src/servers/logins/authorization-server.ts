@@ -5,7 +5,9 @@ import { checkUrl } from "./outgoing.ts";
 import type { ResourceMetadata } from "./resource-metadata.ts";
 import { explained, toFetch } from "./sdk-calls.ts";
 
-/** The first one that the resource names; a server without metadata of its own is asked itself (revision 2025-03-26). */
+/**
+ * The first one that the resource names; a server without metadata of its own is asked itself (revision 2025-03-26).
+ */
 export async function findAuthorizationServer(
   { sdk, rules, outgoing, home, signal }: Flow,
   resource: ResourceMetadata | undefined,
@@ -25,7 +27,8 @@ export async function findAuthorizationServer(
     revocationEndpointOf(metadata),
   ])
     if (endpoint !== undefined) checkUrl(endpoint, rules, home);
-  // MCP, security considerations: without PKCE a stolen code is a stolen login, so a server that does not name it is not used.
+  // MCP, security considerations: without PKCE a stolen code is a stolen login, so a server that does not name it is
+  // not used.
   if (metadata.code_challenge_methods_supported?.includes("S256") !== true)
     throw new GatewayError("LOGIN_FAILED", `${origin} does not support PKCE with S256`);
   return { url, metadata };
@@ -37,7 +40,10 @@ export function revocationEndpointOf(metadata: AuthorizationServerMetadata): str
     : undefined;
 }
 
-/** In the order of the specification: the user's own, the metadata document, dynamic registration. A new one for each login: the port changes. */
+/**
+ * In the order of the specification: the user's own, the metadata document, dynamic registration. A new one for each
+ * login: the port changes.
+ */
 export async function findClient(
   { sdk, options, outgoing, signal }: Flow,
   server: AuthorizationServer,

@@ -4,10 +4,15 @@ import type { AddressInfo } from "node:net";
 import { untilAborted } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** The end of the browser's way: one address on this machine that takes one authorization response (RFC 8252, section 7.3). */
+/**
+ * The end of the browser's way: one address on this machine that takes one authorization response (RFC 8252, section
+ * 7.3).
+ */
 export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
-  /** Resolves to the query of the first response that carries `state`; what carries another is refused and forgotten. */
+  /**
+   * Resolves to the query of the first response that carries `state`; what carries another is refused and forgotten.
+   */
   response(state: string, signal: AbortSignal): Promise<URLSearchParams>;
 }
 

@@ -12,8 +12,9 @@ import { fetchResourceMetadata, probe, type Challenge, type ResourceMetadata } f
 import { explained, toFetch } from "./sdk-calls.ts";
 
 /**
- * The authorization code flow with PKCE for one server (MCP 2026-07-28, authorization): metadata of the resource and of its authorization server,
- * registration, browser, callback on this machine, tokens, and a try. Rejects with LOGIN_FAILED, which holds no secret, or the signal's reason.
+ * The authorization code flow with PKCE for one server (MCP 2026-07-28, authorization): metadata of the resource and
+ * of its authorization server, registration, browser, callback on this machine, tokens, and a try. Rejects with
+ * LOGIN_FAILED, which holds no secret, or the signal's reason.
  */
 export async function logIn(options: LoginOptions, signal: AbortSignal): Promise<Credential> {
   const rules = await addressRulesFor(options.serverUrl);
@@ -41,7 +42,10 @@ export async function logIn(options: LoginOptions, signal: AbortSignal): Promise
   return credential;
 }
 
-/** MCP, scope selection: the challenge's, otherwise all that the resource names; and a refresh token where one has to be asked for. */
+/**
+ * MCP, scope selection: the challenge's, otherwise all that the resource names; and a refresh token where one has to
+ * be asked for.
+ */
 function chooseScope(
   options: LoginOptions,
   challenge: Challenge,

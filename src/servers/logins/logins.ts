@@ -10,7 +10,10 @@ type Authorize = (refresh: boolean, signal: AbortSignal) => Promise<Readonly<Rec
 export interface Logins extends AsyncDisposable {
   /** How to authorize requests of an instance to `url`, when somebody has logged in for it. */
   authorizeFor(instance: string, server: string, url: string): Promise<Authorize | undefined>;
-  /** Which login is kept: another value after `toolyard login`, the same after a refresh. Undefined when there is none. */
+  /**
+   * Which login is kept: another value after `toolyard login`, the same after a refresh. Undefined when there is
+   * none.
+   */
   loginOf(instance: string): Promise<string | undefined>;
   /** Tokens in use: what no log may show. */
   readonly secrets: ReadonlySet<string>;

@@ -21,8 +21,9 @@ export interface OutgoingAnswer {
 export type Outgoing = (url: string, request: OutgoingRequest, signal: AbortSignal) => Promise<OutgoingAnswer>;
 
 /**
- * The only way that a login and a refresh reach the network: http(s) without user and password, to addresses within reach, with limits on time
- * and size. A GET without credentials follows three redirects, everything else none, so that no secret goes where it was not meant to.
+ * The only way that a login and a refresh reach the network: http(s) without user and password, to addresses within
+ * reach, with limits on time and size. A GET without credentials follows three redirects, everything else none, so
+ * that no secret goes where it was not meant to.
  */
 export function createOutgoing(rules: AddressRules, serverUrl: string): Outgoing {
   const home = new URL(serverUrl).origin;
@@ -45,7 +46,10 @@ export function createOutgoing(rules: AddressRules, serverUrl: string): Outgoing
   };
 }
 
-/** Plain http is for this machine, and for the server itself where it was configured so. Throws LOGIN_FAILED; the message holds no path. */
+/**
+ * Plain http is for this machine, and for the server itself where it was configured so. Throws LOGIN_FAILED; the
+ * message holds no path.
+ */
 export function checkUrl(text: string, rules: AddressRules, home: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {

@@ -10,9 +10,9 @@ export type Renewal =
   | { readonly kind: "unreachable"; readonly reason: string };
 
 /**
- * The refresh grant (RFC 6749, section 6; OAuth 2.1, section 4.3), written here and not taken from the SDK, because it runs inside the gateway:
- * one form post against 28 MB. `nowMs` is the wall clock before the request was sent. It is not cut short: what the
- * authorization server sends must be kept. Rejects like {@link Outgoing}.
+ * The refresh grant (RFC 6749, section 6; OAuth 2.1, section 4.3), written here and not taken from the SDK, because
+ * it runs inside the gateway: one form post against 28 MB. `nowMs` is the wall clock before the request was sent. It
+ * is not cut short: what the authorization server sends must be kept. Rejects like {@link Outgoing}.
  */
 export async function renewTokens(
   credential: Credential,

@@ -12,7 +12,10 @@ export interface ResourceMetadata {
   readonly scopes: readonly string[];
 }
 
-/** The facts of a 401: where the metadata is, and which scopes are wanted (MCP, authorization, scope selection strategy). */
+/**
+ * The facts of a 401: where the metadata is, and which scopes are wanted (MCP, authorization, scope selection
+ * strategy).
+ */
 export interface Challenge {
   readonly status: number;
   readonly resourceMetadata: string | undefined;
@@ -23,7 +26,8 @@ const challengeLimit = 4_096;
 const challengeParameter = /\b(resource_metadata|scope)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/gi;
 
 /**
- * Asks the server without a login, or with one. The request is one that no server runs without having checked the login, and that opens no session.
+ * Asks the server without a login, or with one. The request is one that no server runs without having checked the
+ * login, and that opens no session.
  */
 export async function probe(
   url: string,
@@ -64,8 +68,9 @@ function readChallenge(answer: OutgoingAnswer): Challenge {
 }
 
 /**
- * Fetches the metadata from where the challenge says, otherwise from the well-known places, in the order of the specification.
- * Undefined when there is none: a server of revision 2025-03-26 is its own authorization server. Rejects with LOGIN_FAILED.
+ * Fetches the metadata from where the challenge says, otherwise from the well-known places, in the order of the
+ * specification. Undefined when there is none: a server of revision 2025-03-26 is its own authorization server.
+ * Rejects with LOGIN_FAILED.
  */
 export async function fetchResourceMetadata(
   serverUrl: string,
@@ -113,7 +118,10 @@ function parseMetadata(answer: OutgoingAnswer, serverUrl: string): ResourceMetad
   };
 }
 
-/** The resource is the server's URL, or a folder above it on the same origin (RFC 9728, section 3.3, as MCP servers use it). */
+/**
+ * The resource is the server's URL, or a folder above it on the same origin (RFC 9728, section 3.3, as MCP servers
+ * use it).
+ */
 function covers(resource: URL, server: URL): boolean {
   const folder = resource.pathname.endsWith("/") ? resource.pathname : `${resource.pathname}/`;
   return resource.origin === server.origin && `${server.pathname}/`.startsWith(folder);

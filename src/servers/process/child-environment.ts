@@ -2,10 +2,11 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment that a stdio server gets: a short list of the gateway's own variables (where programs and homes are, language,
- * time zone, proxies, certificates), then what the configuration gives, which wins. Everything else of ours stays here, because it may
- * be a secret: a server that needs more says `"env": { "NAME": "${NAME}" }`. A proxy whose URL holds a user or password
- * is not passed on for the same reason. The marker of the process tree is added by `spawnTree`.
+ * The environment that a stdio server gets: a short list of the gateway's own variables (where programs and homes
+ * are, language, time zone, proxies, certificates), then what the configuration gives, which wins. Everything else of
+ * ours stays here, because it may be a secret: a server that needs more says `"env": { "NAME": "${NAME}" }`. A proxy
+ * whose URL holds a user or password is not passed on for the same reason. The marker of the process tree is added by
+ * `spawnTree`.
  */
 export function childEnvironment(
   own: Environment,

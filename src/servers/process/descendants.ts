@@ -1,13 +1,16 @@
 import { readDescendants, readProcess } from "./process-table.ts";
 
 /**
- * The descendants of a server as they were when last looked at. Who left its session with an environment of its own is tied to it
- * by ancestry alone, and no longer when a parent ends: then it is known from here.
+ * The descendants of a server as they were when last looked at. Who left its session with an environment of its own
+ * is tied to it by ancestry alone, and no longer when a parent ends: then it is known from here.
  */
 export interface Descendants {
   /** By pid, with their start times. */
   readonly seen: ReadonlyMap<number, string>;
-  /** Looks again; the founder is to be alive. Resolves to all pids, the founder's first; undefined where the kernel keeps no lists of children. */
+  /**
+   * Looks again; the founder is to be alive. Resolves to all pids, the founder's first; undefined where the kernel
+   * keeps no lists of children.
+   */
   look(): readonly number[] | undefined;
 }
 

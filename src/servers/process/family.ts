@@ -3,18 +3,25 @@ import type { ProcessRow, ProcessTable } from "./process-table.ts";
 
 /** Says which processes belong together before ancestry is looked at. */
 export interface FamilyTraits {
-  /** Pids of the processes that founded group and session, with their start times: a later process with the pid founded another group. */
+  /**
+   * Pids of the processes that founded group and session, with their start times: a later process with the pid
+   * founded another group.
+   */
   readonly founders: ReadonlyMap<number, string | undefined>;
   readonly isMarked: (mark: string) => boolean;
   /** Processes that were members when last seen, with their start times. */
   readonly descendants?: ReadonlyMap<number, string>;
-  /** Processes that are members whatever they look like: stopped by us, so that they cannot end and give their number away. */
+  /**
+   * Processes that are members whatever they look like: stopped by us, so that they cannot end and give their number
+   * away.
+   */
   readonly held?: ReadonlySet<number>;
 }
 
 /**
- * The members of a family: marked ones, those in a founder's session or group (a server may have cleared its environment), and all
- * descendants of these and of those that were seen before, or who is in a group or session that one of them founded. Never this process, its guardian (`except`), or pid 1.
+ * The members of a family: marked ones, those in a founder's session or group (a server may have cleared its
+ * environment), and all descendants of these and of those that were seen before, or who is in a group or session that
+ * one of them founded. Never this process, its guardian (`except`), or pid 1.
  */
 export function findFamily(
   rows: readonly ProcessRow[],
@@ -46,9 +53,10 @@ function isFirstHand(row: ProcessRow, rows: readonly ProcessRow[], traits: Famil
 }
 
 /**
- * Kills a family and waits until it is gone. Members are stopped first, and killed when a reading of /proc shows no new one: so none
- * forks while its parent, perhaps the only trace of it, is killed. Ends when two readings in a row show nobody. Resolves to the
- * pids that could not be killed (another user's, or stuck in the kernel) after a few seconds.
+ * Kills a family and waits until it is gone. Members are stopped first, and killed when a reading of /proc shows no
+ * new one: so none forks while its parent, perhaps the only trace of it, is killed. Ends when two readings in a row
+ * show nobody. Resolves to the pids that could not be killed (another user's, or stuck in the kernel) after a few
+ * seconds.
  */
 export async function killFamily(
   table: ProcessTable,
@@ -103,7 +111,10 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Sends a signal to all of a process group at once: the kernel lets no member fork in between. False when there is none. */
+/**
+ * Sends a signal to all of a process group at once: the kernel lets no member fork in between. False when there is
+ * none.
+ */
 export function signalGroup(founder: number, signal: NodeJS.Signals): boolean {
   return founder > 1 && signalProcess(-founder, signal);
 }

@@ -6,8 +6,9 @@ import { createProcessTable, readStartTime } from "./process-table.ts";
 import { killWindowsTree } from "./windows.ts";
 
 /**
- * The guardian where there is no /bin/sh: Windows, and images that hold nothing but Node. Same input as the script: the gateway's
- * mark, then lines of living founders; end of input means that the gateway is gone. Costs some 42 MB where the shell costs 1.7.
+ * The guardian where there is no /bin/sh: Windows, and images that hold nothing but Node. Same input as the script:
+ * the gateway's mark, then lines of living founders; end of input means that the gateway is gone. Costs some 42 MB
+ * where the shell costs 1.7.
  */
 async function guard(): Promise<void> {
   let mark: string | undefined;

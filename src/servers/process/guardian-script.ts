@@ -1,16 +1,16 @@
 /**
  * The guardian: a POSIX shell that waits for the gateway's end and then kills what the gateway left.
  *
- * Its first line of input is the gateway's mark, every later one the process groups that live now. End of input means that the
- * gateway is gone, however it went: only the kernel closes that pipe. It then looks for members as `findFamily` does (mark in
- * /proc/PID/environ, session or group of a known founder, descendants of these). Members are stopped first and
- * killed when a look finds no new one: so none forks while its parent, the only trace of it, is killed. It ends after two looks in a row
- * found nobody, or after 100 looks when something cannot be killed.
+ * Its first line of input is the gateway's mark, every later one the process groups that live now. End of input means
+ * that the gateway is gone, however it went: only the kernel closes that pipe. It then looks for members as
+ * `findFamily` does (mark in /proc/PID/environ, session or group of a known founder, descendants of these). Members
+ * are stopped first and killed when a look finds no new one: so none forks while its parent, the only trace of it, is
+ * killed. It ends after two looks in a row found nobody, or after 100 looks when something cannot be killed.
  *
- * A shell and not Node, because it costs 1.7 MB instead of 42 MB, starts within 2 ms, and needs no file of ours, so an upgrade
- * that replaces the package under a running gateway does not disarm it. It keeps to what dash, bash and BusyBox share: `head` prints
- * `==> /proc/PID/environ <==` before each file, and one pipe reads all environments in some 5 ms. Without /proc (macOS)
- * it kills the process groups.
+ * A shell and not Node, because it costs 1.7 MB instead of 42 MB, starts within 2 ms, and needs no file of ours, so
+ * an upgrade that replaces the package under a running gateway does not disarm it. It keeps to what dash, bash and
+ * BusyBox share: `head` prints `==> /proc/PID/environ <==` before each file, and one pipe reads all environments in
+ * some 5 ms. Without /proc (macOS) it kills the process groups.
  */
 export const guardianScript = `
 trap '' HUP INT QUIT TERM

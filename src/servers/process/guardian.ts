@@ -27,13 +27,15 @@ export interface GuardianOptions {
 }
 
 /**
- * Knows every process tree of one gateway and outlives the gateway by a moment: when the gateway ends in any way, kill -9
- * included, its guardian process kills all trees. One per gateway, made by `app`; the process starts with the first tree.
+ * Knows every process tree of one gateway and outlives the gateway by a moment: when the gateway ends in any way,
+ * kill -9 included, its guardian process kills all trees. One per gateway, made by `app`; the process starts with the
+ * first tree.
  *
- * Covered: on Linux, as root or not, whole trees with children that called setsid, daemonised or cleared their environment
- * while still descendants. Not covered on Linux: what runs as another user (setuid) when the gateway is not root; a daemon with no
- * mark (cleared or unreadable environment) that stopped being a descendant before the watchdog's next look at the tree; containers, which belong to their own daemon. macOS:
- * process groups, no setsid children. Windows: `taskkill /T`, so what is still linked to its parent. No /bin/sh: Node serves as guardian.
+ * Covered: on Linux, as root or not, whole trees with children that called setsid, daemonised or cleared their
+ * environment while still descendants. Not covered on Linux: what runs as another user (setuid) when the gateway is
+ * not root; a daemon with no mark (cleared or unreadable environment) that stopped being a descendant before the
+ * watchdog's next look at the tree; containers, which belong to their own daemon. macOS: process groups, no setsid
+ * children. Windows: `taskkill /T`, so what is still linked to its parent. No /bin/sh: Node serves as guardian.
  */
 export interface Guardian extends AsyncDisposable {
   readonly gateway: GatewayMark;
@@ -163,7 +165,10 @@ function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayM
 /** Somebody who kills guardians again and again wants them dead. */
 const maxRestarts = 10;
 
-/** Starts the process in a session of its own, so that no terminal and no group kill reaches it, holding nothing but the pipe. */
+/**
+ * Starts the process in a session of its own, so that no terminal and no group kill reaches it, holding nothing but
+ * the pipe.
+ */
 async function openWatcher(environment: GuardianOptions["environment"]): Promise<ChildProcess> {
   const options = {
     cwd: process.platform === "win32" ? process.cwd() : "/",
@@ -196,7 +201,10 @@ function watcherCommand(): { readonly command: string; readonly args: readonly s
   };
 }
 
-/** Under this name also where it is bash: called `bash`, it would take the socket for a remote login and read ~/.bashrc. */
+/**
+ * Under this name also where it is bash: called `bash`, it would take the socket for a remote login and read
+ * ~/.bashrc.
+ */
 const shell = "/bin/sh";
 
 /** Ends the guardian's input and waits for its last look round. */

@@ -10,7 +10,10 @@ export interface GatewayRecord {
   remove(): void;
 }
 
-/** Writes `{directory}/{mark}.json` (mode 0600: whoever knows the mark can have his processes taken for ours). Replaced atomically. */
+/**
+ * Writes `{directory}/{mark}.json` (mode 0600: whoever knows the mark can have his processes taken for ours).
+ * Replaced atomically.
+ */
 export function recordGateway(directory: string, gateway: GatewayMark): GatewayRecord {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = path.join(directory, `${gateway}.json`);
@@ -30,8 +33,9 @@ export interface SweepReport {
 }
 
 /**
- * Kills what earlier gateways of this data directory left behind; called by `app` before the first spawn. A gateway counts as
- * alive when its pid runs with the start time that it recorded. Linux only: elsewhere records are judged by nothing and kept.
+ * Kills what earlier gateways of this data directory left behind; called by `app` before the first spawn. A gateway
+ * counts as alive when its pid runs with the start time that it recorded. Linux only: elsewhere records are judged by
+ * nothing and kept.
  */
 export async function sweepLeftovers(directory: string, table: ProcessTable): Promise<SweepReport> {
   let alive = 0;
@@ -55,7 +59,10 @@ export async function sweepLeftovers(directory: string, table: ProcessTable): Pr
 /** Founders of trees by pid, with their start times. */
 export type Founders = ReadonlyMap<number, string | undefined>;
 
-/** Kills all trees of one gateway run: what carries its mark, and what `founders` founded. Resolves to the pids that could not be killed. */
+/**
+ * Kills all trees of one gateway run: what carries its mark, and what `founders` founded. Resolves to the pids that
+ * could not be killed.
+ */
 export function killTreesOf(gateway: GatewayMark, founders: Founders, table: ProcessTable): Promise<readonly number[]> {
   return killFamily(table, { founders, isMarked: (mark) => isOfGateway(mark, gateway) });
 }

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 
 /**
  * How a process is known to be ours wherever it went: `TOOLYARD_INSTANCE={gateway}.{n}` in its environment, which fork,
- * setsid and daemonising inherit. `gateway` is 128 random bits per gateway run, `n` counts its trees. A gateway that is itself
- * a server of another one puts its own marks behind the outer ones, `outer.3/inner.1`, so that each still finds all of its own.
+ * setsid and daemonising inherit. `gateway` is 128 random bits per gateway run, `n` counts its trees. A gateway that
+ * is itself a server of another one puts its own marks behind the outer ones, `outer.3/inner.1`, so that each still
+ * finds all of its own.
  */
 export const markerVariable = "TOOLYARD_INSTANCE";
 

@@ -8,8 +8,9 @@ export interface ProcessSpec {
 }
 
 /**
- * Starts a process without a shell: argv arrives byte for byte. Resolves within the same turn when the program runs (exec has
- * succeeded by then); throws SPAWN_FAILED with the reason when it does not. Late errors of the handle are swallowed: `exit` tells all.
+ * Starts a process without a shell: argv arrives byte for byte. Resolves within the same turn when the program runs
+ * (exec has succeeded by then); throws SPAWN_FAILED with the reason when it does not. Late errors of the handle are
+ * swallowed: `exit` tells all.
  */
 export async function openProcess({ command, args, options }: ProcessSpec): Promise<ChildProcess> {
   const attempt = { command, cwd: options.cwd };

@@ -18,14 +18,16 @@ export interface ProcessRow {
 /** What runs on this machine. One table serves all trees of a gateway. */
 export interface ProcessTable {
   /**
-   * Reads /proc. The reading begins after the call, so what was started before the call is in it; callers who wait at the same
-   * time share one. Empty on systems without /proc. Rejects when /proc cannot be listed (no file descriptors left).
+   * Reads /proc. The reading begins after the call, so what was started before the call is in it; callers who wait at
+   * the same time share one. Empty on systems without /proc. Rejects when /proc cannot be listed (no file descriptors
+   * left).
    */
   read(): Promise<readonly ProcessRow[]>;
 }
 
 export function createProcessTable(): ProcessTable {
-  // Environments are remembered: reading them is the dear part, and a server that overwrites its own still counts as ours.
+  // Environments are remembered: reading them is the dear part, and a server that overwrites its own still counts as
+  // ours.
   let known: ReadonlyMap<string, readonly string[]> = new Map();
   let current: Promise<readonly ProcessRow[]> | undefined;
   let next: Promise<readonly ProcessRow[]> | undefined;
@@ -119,7 +121,10 @@ function readEnvironment(pid: number): string {
 /** Stands for the environment of a process of somebody else. */
 const unreadable = "\0";
 
-/** Read into again and again: readFileSync takes 64 KB for each of the hundred small files of a look round. Holds nothing between two reads. */
+/**
+ * Read into again and again: readFileSync takes 64 KB for each of the hundred small files of a look round. Holds
+ * nothing between two reads.
+ */
 const scratch = Buffer.allocUnsafeSlow(16_384);
 
 function readProc(file: string): string | undefined {
@@ -141,8 +146,8 @@ function readProc(file: string): string | undefined {
 }
 
 /**
- * The process and its descendants, by the kernel's own lists of children: a few small files instead of all of /proc. Undefined where the
- * kernel keeps none. Who has left the family (setsid and an exited parent) is not in it.
+ * The process and its descendants, by the kernel's own lists of children: a few small files instead of all of /proc.
+ * Undefined where the kernel keeps none. Who has left the family (setsid and an exited parent) is not in it.
  */
 export function readDescendants(founder: number): readonly number[] | undefined {
   const found = [founder];

@@ -7,7 +7,10 @@ interface Attempt {
   readonly cwd: string;
 }
 
-/** Why a command did not start, as SPAWN_FAILED with one clear sentence (FAULTS 64, 82). Arguments and environment are never named. */
+/**
+ * Why a command did not start, as SPAWN_FAILED with one clear sentence (FAULTS 64, 82). Arguments and environment are
+ * never named.
+ */
 export function toSpawnFailure(error: unknown, attempt: Attempt): GatewayError {
   const code = errorCode(error);
   return new GatewayError("SPAWN_FAILED", `cannot start ${quote(attempt.command)}: ${explain(code, attempt)}`, {

@@ -27,8 +27,8 @@ export interface ProcessTree extends TreeLifetime {
 }
 
 /**
- * Starts a stdio server in a process group and session of its own, marked so that its guardian and later gateways find all of it.
- * Throws SPAWN_FAILED at once when it cannot be started, with the reason.
+ * Starts a stdio server in a process group and session of its own, marked so that its guardian and later gateways
+ * find all of it. Throws SPAWN_FAILED at once when it cannot be started, with the reason.
  */
 export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<ProcessTree> {
   const { mark, variable } = await guardian.admit();

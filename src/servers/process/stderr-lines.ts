@@ -22,8 +22,9 @@ export interface StderrLimits {
 }
 
 /**
- * 200 lines a second is more than anybody reads. A flood is read and thrown away at up to 40 MB/s, which costs a few per cent of a
- * core; a faster one is held back for less than a window at a time, which no honest server notices (fault 73).
+ * 200 lines a second is more than anybody reads. A flood is read and thrown away at up to 40 MB/s, which costs a few
+ * per cent of a core; a faster one is held back for less than a window at a time, which no honest server notices
+ * (fault 73).
  */
 export const defaultStderrLimits: StderrLimits = Object.freeze({
   maxLineBytes: 4096,
@@ -34,7 +35,10 @@ export const defaultStderrLimits: StderrLimits = Object.freeze({
 });
 
 export interface StderrLines {
-  /** The last lines, oldest first: what a server that failed said at last, also at the end of a flood or without a line end. */
+  /**
+   * The last lines, oldest first: what a server that failed said at last, also at the end of a flood or without a
+   * line end.
+   */
   tail(): readonly string[];
   /** Bytes left out so far: the ends of long lines, and floods. */
   readonly droppedBytes: number;

@@ -20,13 +20,16 @@ export interface TreeUsage {
 
 /** How a process tree is watched and ended. */
 export interface TreeLifetime {
-  /** Settles when no process of the tree is left, or what is left cannot be killed. Follows every exit by itself. Never rejects. */
+  /**
+   * Settles when no process of the tree is left, or what is left cannot be killed. Follows every exit by itself.
+   * Never rejects.
+   */
   readonly gone: Promise<void>;
   /**
-   * Ends the tree: closes stdin, after a moment SIGTERM to every member, `timeoutMs` after the call SIGKILL. An abort cuts the
-   * patience short, it never leaves the tree running. Resolves when the tree is gone. Later calls share the first one's deadline.
-   * With `asksTwice` SIGTERM comes a second time at half of it: npm puts an install in order at the first one, but not before a download that
-   * hangs has ended; at the second it ends with its lock taken away.
+   * Ends the tree: closes stdin, after a moment SIGTERM to every member, `timeoutMs` after the call SIGKILL. An abort
+   * cuts the patience short, it never leaves the tree running. Resolves when the tree is gone. Later calls share the
+   * first one's deadline. With `asksTwice` SIGTERM comes a second time at half of it: npm puts an install in order at
+   * the first one, but not before a download that hangs has ended; at the second it ends with its lock taken away.
    */
   stop(options: StopOptions, signal: AbortSignal): Promise<void>;
   /** SIGKILL to every member, at once; `gone` tells when it is done. */
@@ -96,7 +99,9 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     return findFamily(await guardian.table.read(), traits, exceptOf(guardian));
   }
 
-  /** What is left after the founder has left as it was asked to: it got SIGTERM too, and has time until the deadline. */
+  /**
+   * What is left after the founder has left as it was asked to: it got SIGTERM too, and has time until the deadline.
+   */
   async function waitForMembers(): Promise<void> {
     for (let pauseMs = 5; !patience.isOver(); pauseMs = Math.min(pauseMs * 2, 100)) {
       if (await members().then(isEmpty, () => false)) return;

@@ -8,14 +8,18 @@ export interface TreeLimits {
 }
 
 /**
- * Far above what servers need (a browser with many tabs: some 100 processes, 2-3 GB), far below what takes a machine down.
+ * Far above what servers need (a browser with many tabs: some 100 processes, 2-3 GB), far below what takes a machine
+ * down.
  */
 export const defaultTreeLimits: TreeLimits = Object.freeze({
   processes: 256,
   residentBytes: 4 * 1024 ** 3,
 });
 
-/** Often enough that a fork bomb or a leak is caught before the machine is full, rare enough to cost well under 1 % of a core. */
+/**
+ * Often enough that a fork bomb or a leak is caught before the machine is full, rare enough to cost well under 1 % of
+ * a core.
+ */
 export const defaultWatchIntervalMs = 2_000;
 /** What a server starts, it mostly starts at its own start; what was seen is not lost when the gateway is killed. */
 const firstLookMs = 200;

@@ -1,5 +1,8 @@
 import { longestMs } from "../../kernel/limits.ts";
-/** One timer for many deadlines, set to the earliest of them: a timer for each call would cost more than all else that waits for it. */
+/**
+ * One timer for many deadlines, set to the earliest of them: a timer for each call would cost more than all else that
+ * waits for it.
+ */
 export interface Alarm {
   /** Rings at `atMs` (performance.now), or before. */
   setFor(atMs: number, nowMs: number): void;

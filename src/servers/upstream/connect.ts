@@ -45,7 +45,10 @@ export interface HttpRoute {
 }
 
 export interface HttpCredentials {
-  /** Headers computed per request, such as an OAuth token; asked again with `refresh` after a 401. Undefined when there is none. */
+  /**
+   * Headers computed per request, such as an OAuth token; asked again with `refresh` after a 401. Undefined when
+   * there is none.
+   */
   readonly authorize:
     | ((refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>)
     | undefined;

@@ -22,8 +22,8 @@ export interface Connection extends AsyncDisposable {
   readonly peer: Peer;
   /**
    * Sends one request and resolves to its reply: the server's result or error, as bytes.
-   * Throws GatewayError UPSTREAM_TIMEOUT, UPSTREAM_CLOSED, UPSTREAM_PROTOCOL, UPSTREAM_BUSY, UPSTREAM_HTTP, CONNECT_FAILED,
-   * SERVER_NEEDS_LOGIN, RESULT_TOO_LARGE, CALL_CANCELLED.
+   * Throws GatewayError UPSTREAM_TIMEOUT, UPSTREAM_CLOSED, UPSTREAM_PROTOCOL, UPSTREAM_BUSY, UPSTREAM_HTTP,
+   * CONNECT_FAILED, SERVER_NEEDS_LOGIN, RESULT_TOO_LARGE, CALL_CANCELLED.
    */
   request(request: UpstreamRequest): Promise<Reply>;
   /** Sends a notification; resolves when it was handed to the transport. */
@@ -42,7 +42,10 @@ export interface UpstreamRequest {
   readonly params: readonly ParamMember[];
   /** Passed on inside `_meta`, beside the keys that the connection itself sets. */
   readonly meta?: JsonObject | undefined;
-  /** Era of the client on whose behalf this is sent; a server of both eras is reached in it. Default: the connection's own. */
+  /**
+   * Era of the client on whose behalf this is sent; a server of both eras is reached in it. Default: the connection's
+   * own.
+   */
   readonly era?: Era | undefined;
   /** Capabilities of the client on whose behalf this is sent (modern servers read them per request). */
   readonly clientCapabilities?: JsonObject | undefined;
@@ -61,7 +64,10 @@ export interface UpstreamRequest {
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
   /** The value of `Mcp-Name`: the tool's or prompt's real name, or the resource's URI. */
   readonly nameHeader?: string | undefined;
-  /** Called once, as the request is written: from here on the server may have seen it, so that it must not be sent again blindly. */
+  /**
+   * Called once, as the request is written: from here on the server may have seen it, so that it must not be sent
+   * again blindly.
+   */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -90,13 +96,22 @@ export interface RootsSource {
 
 /** What a connection tells its instance on its own: never about a single request. */
 export interface ConnectionEvents {
-  /** A notification that belongs to no request (`isOfCall`: to one whose client does not want it): `notifications/tools/list_changed`, `notifications/resources/updated`, ... */
+  /**
+   * A notification that belongs to no request (`isOfCall`: to one whose client does not want it):
+   * `notifications/tools/list_changed`, `notifications/resources/updated`, ...
+   */
   onNotification(method: string, params: JsonObject, isOfCall?: boolean): void;
-  /** The server had forgotten the session, and there is a new one: subscriptions and log level went with the old, and lists may be others. */
+  /**
+   * The server had forgotten the session, and there is a new one: subscriptions and log level went with the old, and
+   * lists may be others.
+   */
   onSessionReplaced?(): void;
   /** One line that the server wrote to stderr, cut at 4 KB. */
   onStderr(line: string): void;
-  /** Something odd that was dropped: a second answer, an unknown id, a line that is no JSON. Counted, and logged at debug. */
+  /**
+   * Something odd that was dropped: a second answer, an unknown id, a line that is no JSON. Counted, and logged at
+   * debug.
+   */
   onOddity(kind: OddityKind, detail: string): void;
 }
 

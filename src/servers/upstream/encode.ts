@@ -14,7 +14,9 @@ export interface GatewayIdentity {
 /** Everything that is the same for all requests on one connection. */
 export interface Dialect {
   readonly era: Era;
-  /** The members of a modern request's `_meta` that are always the same, up to the value of the client's capabilities. */
+  /**
+   * The members of a modern request's `_meta` that are always the same, up to the value of the client's capabilities.
+   */
   readonly metaStart: string;
   /** Declared where no client stands behind the request. */
   readonly capabilities: JsonObject;
@@ -35,8 +37,8 @@ export function createDialect(
 }
 
 /**
- * One request as a latin1 string (write it with encoding "latin1"): our own parts are ASCII, the members of `params` are the
- * bytes that were given. The progress token is the id, so it is unique per active request.
+ * One request as a latin1 string (write it with encoding "latin1"): our own parts are ASCII, the members of `params`
+ * are the bytes that were given. The progress token is the id, so it is unique per active request.
  */
 export function encodeRequest(id: number, request: UpstreamRequest, dialect: Dialect): string {
   return requestText(id, request.method, encodeParams(id, request, dialect));

@@ -26,8 +26,8 @@ const bridgedCapabilities: JsonObject = Object.freeze({
 const withRoots: JsonObject = Object.freeze({ roots: { listChanged: true }, ...bridgedCapabilities });
 
 /**
- * What the gateway declares on one connection. Roots only where the connection has its own: servers keep what they are answered, and one
- * client's roots would stand in place of the server's settings for everybody who uses it.
+ * What the gateway declares on one connection. Roots only where the connection has its own: servers keep what they
+ * are answered, and one client's roots would stand in place of the server's settings for everybody who uses it.
  */
 export function declaredCapabilities(roots: RootsSource | undefined): JsonObject {
   return roots === undefined ? bridgedCapabilities : withRoots;
@@ -78,7 +78,10 @@ export function peerFromInitialize(server: string, result: JsonBytes): Peer {
   };
 }
 
-/** Reads the result of `server/discover`; undefined when it is none (a legacy server that answers anything to everything). */
+/**
+ * Reads the result of `server/discover`; undefined when it is none (a legacy server that answers anything to
+ * everything).
+ */
 export function peerFromDiscover(result: JsonBytes): Peer | undefined {
   const parsed = parseShallow(result);
   if (!isJsonObject(parsed) || !Array.isArray(parsed["supportedVersions"])) return undefined;
@@ -111,7 +114,10 @@ function parseResult(server: string, method: string, result: JsonBytes): JsonObj
   return parsed;
 }
 
-/** What a server says of itself is written again, to disk and to clients: it must not be so deep that JSON.stringify fails. */
+/**
+ * What a server says of itself is written again, to disk and to clients: it must not be so deep that JSON.stringify
+ * fails.
+ */
 function parseShallow(result: JsonBytes): unknown {
   try {
     skipValue(result, 0, result.length, greatestDepth);

@@ -3,9 +3,9 @@ import { largeBytes, type LargeBuffers } from "../../wire/json/large-buffers.ts"
 
 /**
  * Cuts a byte stream into lines without ever decoding it, in linear time however the bytes arrive (faults 71, 72).
- * `onLine` gets each line without its end (LF or CRLF); empty lines are skipped. `onTooLong` is called once, and nothing
- * after it, when a line grows beyond `limitBytes` (fault 70). Returns how many lines ended in the chunk, empty ones
- * too. Whoever gives `memory` gives up the chunks that a large line was in.
+ * `onLine` gets each line without its end (LF or CRLF); empty lines are skipped. `onTooLong` is called once, and
+ * nothing after it, when a line grows beyond `limitBytes` (fault 70). Returns how many lines ended in the chunk,
+ * empty ones too. Whoever gives `memory` gives up the chunks that a large line was in.
  */
 export function createLineSplitter(
   limitBytes: number,
@@ -15,7 +15,10 @@ export function createLineSplitter(
 ): (chunk: Buffer) => number {
   let parts: Buffer[] = [];
   let partBytes = 0;
-  /** A very large line is put together as it comes: copied at its end, twenty megabytes hold up everybody for as many milliseconds. */
+  /**
+   * A very large line is put together as it comes: copied at its end, twenty megabytes hold up everybody for as many
+   * milliseconds.
+   */
   let slab: Buffer | undefined;
   let ended = false;
 
@@ -87,5 +90,8 @@ export function createLineSplitter(
   };
 }
 
-/** From the first on a line is put together as it comes. What is not used of such memory is never touched, so it costs nothing. */
+/**
+ * From the first on a line is put together as it comes. What is not used of such memory is never touched, so it costs
+ * nothing.
+ */
 const slabSizes = [2, 16, 128].map((megabytes) => megabytes * 1_048_576) as [number, ...number[]];

@@ -1,7 +1,10 @@
 import { abortReason } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** Questions of one server that wait for their answer, by the server's own ids: it may take one back (2025-11-25, cancellation). */
+/**
+ * Questions of one server that wait for their answer, by the server's own ids: it may take one back (2025-11-25,
+ * cancellation).
+ */
 export interface OpenQuestions {
   /** The signal of a question: aborts with that of its call, or when the server takes it back. */
   open(id: string | number, ofCall: AbortSignal): AbortSignal;

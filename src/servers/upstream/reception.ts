@@ -15,7 +15,10 @@ export interface ReceptionParts {
   readonly questions: ServerQuestions;
 }
 
-/** Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such streams. */
+/**
+ * Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such
+ * streams.
+ */
 export type Receive = (message: Inbound, stream?: number) => void;
 
 /** Gives each message of the server to what it belongs to. What belongs to nothing is dropped and counted. */

@@ -12,7 +12,10 @@ import { createWaitingRequests } from "./waiting-requests.ts";
 export interface RequestTable {
   /** Enters a request; `send` is called once with its id. The promise is the request's reply. */
   open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply>;
-  /** Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such streams. */
+  /**
+   * Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such
+   * streams.
+   */
   receive(message: Inbound, stream?: number): void;
   /** Fails one request, if it still waits. */
   fail(id: number, error: GatewayError): void;

@@ -135,7 +135,10 @@ function onlyOwner(waiting: SlotTable<WaitingRequest>): WaitingRequest | undefin
   return only;
 }
 
-/** What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's question ambiguous. */
+/**
+ * What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's
+ * question ambiguous.
+ */
 function ownsNothing(method: string): boolean {
   return (
     method.endsWith("/list") ||

@@ -50,7 +50,9 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
   };
 }
 
-/** A file that somebody changed by hand may be odd; whatever is in its lists is checked again like a server's answer. */
+/**
+ * A file that somebody changed by hand may be odd; whatever is in its lists is checked again like a server's answer.
+ */
 function parseKept(value: unknown): KeptCatalog | undefined {
   if (!isJsonObject(value) || value["format"] !== format) return undefined;
   const { hash, savedAtMs, lists } = value;

@@ -7,8 +7,9 @@ const staleMs = 60_000;
 const pollMs = 50;
 
 /**
- * Runs `work` while no other process that asks for the same path does. The lock is a file beside what it protects; one whose owner is
- * gone, or that is older than a minute, is taken over. Rejects with the signal's reason when aborted while waiting.
+ * Runs `work` while no other process that asks for the same path does. The lock is a file beside what it protects;
+ * one whose owner is gone, or that is older than a minute, is taken over. Rejects with the signal's reason when
+ * aborted while waiting.
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const mine = `${process.pid} ${randomUUID()}`;

@@ -118,8 +118,8 @@ function codeOf(error: unknown): unknown {
 }
 
 /**
- * Removes a stale lock, and no other: two gateways may find it at the same time, and the slower one must not remove the lock of the
- * faster. The file is moved aside first; if it turns out to be another one, it is put back.
+ * Removes a stale lock, and no other: two gateways may find it at the same time, and the slower one must not remove
+ * the lock of the faster. The file is moved aside first; if it turns out to be another one, it is put back.
  */
 async function removeExactly(path: string, text: string): Promise<void> {
   const aside = `${path}.${randomUUID()}.stale`;

@@ -8,8 +8,9 @@ import { claimGatewayLock, readGatewayHolder } from "./gateway-lock.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /**
- * The places of the gateways that share a data directory: a folder each below `gateways/`, named after the configuration file, held by one
- * gateway at a time. What a gateway learns and keeps of its servers is in its place; logins and their key are the person's, and lie above.
+ * The places of the gateways that share a data directory: a folder each below `gateways/`, named after the
+ * configuration file, held by one gateway at a time. What a gateway learns and keeps of its servers is in its place;
+ * logins and their key are the person's, and lie above.
  */
 export interface Place {
   readonly folder: string;
@@ -27,7 +28,9 @@ export interface ClaimOptions extends PlacesOptions {
   readonly version: string;
 }
 
-/** Folders that are kept, used last first: one is a few hundred KB, and who has had as many projects forgot the first. */
+/**
+ * Folders that are kept, used last first: one is a few hundred KB, and who has had as many projects forgot the first.
+ */
 const mostPlaces = 200;
 /** Tells people which folder is whose, also when no gateway runs. */
 const aboutName = "gateway.json";
@@ -41,13 +44,19 @@ export async function listGateways({ dataDir, startTimeOf }: PlacesOptions): Pro
   return places.flatMap(({ folder, holder }) => (holder === undefined ? [] : [{ folder, holder }]));
 }
 
-/** Where a gateway of this configuration keeps what is its own, unless another one holds that. Stays the same when variables change. */
+/**
+ * Where a gateway of this configuration keeps what is its own, unless another one holds that. Stays the same when
+ * variables change.
+ */
 export function placeOf(dataDir: string, { configFile, directory }: Served): string {
   const hash = createHash("sha256").update(JSON.stringify([configFile, directory]));
   return join(dataDir, "gateways", hash.digest("hex").slice(0, 12));
 }
 
-/** Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one gets it. */
+/**
+ * Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one
+ * gets it.
+ */
 export async function claimPlace(options: ClaimOptions): Promise<Claim> {
   const { dataDir, serves } = options;
   await mkdir(join(dataDir, "gateways"), { recursive: true, mode: 0o700 });
@@ -80,8 +89,9 @@ export async function makePlace(dataDir: string, folder: string, { configFile, d
 }
 
 /**
- * What an earlier version kept in the data directory itself. Everybody may begin with what was learned; a token that was handed out for an
- * instance must not open one of the same name elsewhere, so that these go to the first who comes. What cannot be copied is learned again.
+ * What an earlier version kept in the data directory itself. Everybody may begin with what was learned; a token that
+ * was handed out for an instance must not open one of the same name elsewhere, so that these go to the first who
+ * comes. What cannot be copied is learned again.
  */
 async function inherit(dataDir: string, folder: string): Promise<void> {
   for (const name of ["catalog", "learned.json", "namespace-usage.json", "vectors.bin"])

@@ -7,7 +7,10 @@ import { replaceFile } from "./replace-file.ts";
 /** Changes when the file's shape does. */
 const format = 2;
 
-/** Hashes of instance tokens in one JSON file of the data directory, mode 0600. An unreadable file means no token is valid. */
+/**
+ * Hashes of instance tokens in one JSON file of the data directory, mode 0600. An unreadable file means no token is
+ * valid.
+ */
 export function createInstanceTokensFile(path: string, onFailure: (error: unknown) => void): InstanceTokenStore {
   return {
     read() {

@@ -6,8 +6,8 @@ import { replaceFile } from "./replace-file.ts";
 const sizeLimitBytes = 64 * 1024 * 1024;
 
 /**
- * One JSON file that is written whole: replaced atomically, readable by its owner only (mode 0600). While one write runs, only the newest
- * value waits. Disposing waits for the last write.
+ * One JSON file that is written whole: replaced atomically, readable by its owner only (mode 0600). While one write
+ * runs, only the newest value waits. Disposing waits for the last write.
  */
 export function createLearnedFile(path: string, onFailure: (error: unknown) => void): UseMemoryStore & AsyncDisposable {
   let waiting: { readonly value: unknown } | undefined;

@@ -11,7 +11,10 @@ import { createVaultKey, type KeyKind } from "./vault-key.ts";
 export interface TokenVaultOptions {
   /** The data directory; the logins are in its folder `tokens`, the key file beside that. */
   readonly directory: string;
-  /** `TOOLYARD_KEY`: 32 bytes as base64, or a passphrase. Without it a key file of mode 0600 is made at the first login. */
+  /**
+   * `TOOLYARD_KEY`: 32 bytes as base64, or a passphrase. Without it a key file of mode 0600 is made at the first
+   * login.
+   */
   readonly secret: string | undefined;
 }
 
@@ -25,8 +28,9 @@ const headBytes = magic.length + 1 + ivBytes + tagBytes;
 const largestFileBytes = 1024 * 1024;
 
 /**
- * Logins on disk, one AES-256-GCM file per instance, so that a login in one process and a refresh in another touch different files.
- * The instance's name is bound into each: a file moved to another name does not open. Files are replaced atomically, mode 0600.
+ * Logins on disk, one AES-256-GCM file per instance, so that a login in one process and a refresh in another touch
+ * different files. The instance's name is bound into each: a file moved to another name does not open. Files are
+ * replaced atomically, mode 0600.
  */
 export function createTokenVault(options: TokenVaultOptions): SecretStore {
   const folder = join(options.directory, "tokens");

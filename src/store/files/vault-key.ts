@@ -8,7 +8,10 @@ export type KeyKind = "file" | "given" | "passphrase";
 
 export interface VaultKey {
   readonly kind: KeyKind;
-  /** 32 bytes. With `create: false` undefined when there is no key yet. Throws CONFIG_INVALID when the key file cannot be trusted. */
+  /**
+   * 32 bytes. With `create: false` undefined when there is no key yet. Throws CONFIG_INVALID when the key file cannot
+   * be trusted.
+   */
   load(create: boolean): Promise<Buffer | undefined>;
 }
 
@@ -17,7 +20,10 @@ const saltBytes = 16;
 /** About 60 ms and 32 MB, once per process: what a passphrase needs so that guessing is slow. */
 const scryptCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
-/** The key of a vault: from `secret` (32 bytes as base64, or any passphrase) when there is one, otherwise from a file made at the first use. */
+/**
+ * The key of a vault: from `secret` (32 bytes as base64, or any passphrase) when there is one, otherwise from a file
+ * made at the first use.
+ */
 export function createVaultKey(directory: string, secret: string | undefined): VaultKey {
   const given = secret === undefined || secret === "" ? undefined : secret;
   const raw = given === undefined ? undefined : decodeKey(given);
@@ -53,7 +59,10 @@ async function derive(passphrase: string, salt: Buffer): Promise<Buffer> {
   });
 }
 
-/** The content of a file that is written once and never changed. Two processes that make it at the same time get the same. */
+/**
+ * The content of a file that is written once and never changed. Two processes that make it at the same time get the
+ * same.
+ */
 async function readOnce(path: string, bytes: number, create: boolean): Promise<Buffer | undefined> {
   const known = await readTrusted(path, bytes);
   if (known !== undefined || !create) return known;

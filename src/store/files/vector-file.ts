@@ -20,8 +20,8 @@ const hashBytes = 32;
 const vectorLimit = 40_000;
 
 /**
- * The file: one line of JSON `{ model, length }`, then records of 32 bytes of hash and `length` little-endian floats. New ones are
- * appended; half a record at the end, from a crash, is ignored and written over.
+ * The file: one line of JSON `{ model, length }`, then records of 32 bytes of hash and `length` little-endian floats.
+ * New ones are appended; half a record at the end, from a crash, is ignored and written over.
  */
 export function createVectorFile({ path, model, onFailure }: VectorFileOptions): VectorFile {
   let vectors = new Map<string, Float32Array>();

@@ -7,7 +7,10 @@ import type { ResponseHead } from "./response-head.ts";
 import { createSocketPool } from "./socket-pool.ts";
 import { createUndiciClient } from "./undici-client.ts";
 
-/** Every client, towards the same raw server; the last one through a proxy, so that the server sees the proxy's connections. */
+/**
+ * Every client, towards the same raw server; the last one through a proxy, so that the server sees the proxy's
+ * connections.
+ */
 const clients: Readonly<Record<string, (options: HttpClientOptions) => HttpClient>> = {
   "our own client": createSocketPool,
   "undici's client": (options) => createUndiciClient({ ...options, proxy: undefined, tls: undefined }),

@@ -1,11 +1,15 @@
 import type { ResponseSink } from "./response-reader.ts";
 
 /**
- * Requests to one origin over HTTP/1.1, without redirects, upgrades and pipelining. There are two: `socket-pool.ts`, which is ours and fast,
- * and `undici-client.ts`, which goes through proxies and knows certificates of a company's own. Both pass `http-client.test.ts`.
+ * Requests to one origin over HTTP/1.1, without redirects, upgrades and pipelining. There are two: `socket-pool.ts`,
+ * which is ours and fast, and `undici-client.ts`, which goes through proxies and knows certificates of a company's
+ * own. Both pass `http-client.test.ts`.
  */
 export interface HttpClient {
-  /** Sends as soon as there is a connection, never before this returns. The handler can take it back as soon as it is under way. */
+  /**
+   * Sends as soon as there is a connection, never before this returns. The handler can take it back as soon as it is
+   * under way.
+   */
   send(request: HttpRequest, handler: ResponseHandler): void;
   /** Closes every connection; what is under way or waits fails as `disposed`. */
   close(): void;
@@ -31,7 +35,10 @@ export interface HttpRequest {
   readonly headers: readonly string[];
   /** Latin1; null for none. */
   readonly body: string | null;
-  /** Never waits behind others: they may be waiting for what it brings. Short ones only, because few are sent at a time. */
+  /**
+   * Never waits behind others: they may be waiting for what it brings. Short ones only, because few are sent at a
+   * time.
+   */
   readonly isUrgent?: boolean;
 }
 
@@ -44,7 +51,10 @@ export interface TransportFailure {
 
 /** A request that is under way. */
 export interface RequestInFlight {
-  /** Ends the request of that handler, without a word to it, and with it the connection: there is no other way to take back what was sent. */
+  /**
+   * Ends the request of that handler, without a word to it, and with it the connection: there is no other way to take
+   * back what was sent.
+   */
   abort(handler: ResponseHandler): void;
 }
 

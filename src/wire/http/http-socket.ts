@@ -91,8 +91,8 @@ export class HttpSocket implements RequestInFlight {
   }
 
   /**
-   * The answer to a large request often comes before the socket says that all of it was written. But a server that answered before it had
-   * read everything may also never read the rest.
+   * The answer to a large request often comes before the socket says that all of it was written. But a server that
+   * answered before it had read everything may also never read the rest.
    */
   #freeWhenSent(): void {
     const timer = setTimeout(() => this.destroy(), unsentGraceMs);

@@ -4,8 +4,9 @@ import { isIPv4 } from "node:net";
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The URL of the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for a URL, as curl reads them: lower case counts first, and
- * each of the two is for its own scheme. Never for this machine, whatever `NO_PROXY` says: no proxy elsewhere could reach it.
+ * The URL of the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for a URL, as curl reads them: lower case
+ * counts first, and each of the two is for its own scheme. Never for this machine, whatever `NO_PROXY` says: no proxy
+ * elsewhere could reach it.
  */
 export function proxyFromVariables(url: URL, variables: Variables): string | undefined {
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";

@@ -13,7 +13,10 @@ interface Seen {
   readonly surplus: number;
 }
 
-/** What the reader makes of these bytes, given in pieces, with the connection closed behind them; undefined when there is no whole response. */
+/**
+ * What the reader makes of these bytes, given in pieces, with the connection closed behind them; undefined when there
+ * is no whole response.
+ */
 function read(bytes: Buffer, cuts: readonly number[] = []): Seen | undefined {
   const reader = new ResponseReader();
   let head: ResponseHead | undefined;
@@ -206,7 +209,8 @@ test("what we take for a response is what node:http takes for the same one", asy
         }
         // A tab behind a length is white space (RFC 9110, section 5.5), which node:http does not take for it.
         if (/content-length:[^\r]*\t/i.test(bytes.toString("latin1"))) return;
-        // Stricter we may be, in what is refused; never another response. For bytes behind it node:http fails the response too.
+        // Stricter we may be, in what is refused; never another response. For bytes behind it node:http fails the
+        // response too.
         if (ours?.surplus === 0) expect(await readWithNode(bytes)).toEqual({ status: ours.status, body: ours.body });
       },
     ),

@@ -21,7 +21,9 @@ const mostDigits = 15;
 const headEnd = Buffer.from("\r\n\r\n");
 const none = Buffer.alloc(0);
 
-/** RFC 9112, sections 4 and 5, RFC 9110, section 5.5: no space before a colon, no folded lines, no control characters. */
+/**
+ * RFC 9112, sections 4 and 5, RFC 9110, section 5.5: no space before a colon, no folded lines, no control characters.
+ */
 const wellFormed =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 const trailer = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
@@ -31,8 +33,8 @@ const keepAliveTimeout = /(?:^|[\s,;])timeout=(\d{1,9})/i;
 type Mode = "done" | "head" | "length" | "chunk-size" | "chunk" | "chunk-end" | "trailer" | "until-close";
 
 /**
- * Reads the responses of one connection, one at a time (RFC 9112). Strict where it matters: what does not say clearly how long it is
- * throws MalformedResponse, and the connection is of no more use. Bytes may arrive in any pieces.
+ * Reads the responses of one connection, one at a time (RFC 9112). Strict where it matters: what does not say clearly
+ * how long it is throws MalformedResponse, and the connection is of no more use. Bytes may arrive in any pieces.
  */
 export class ResponseReader {
   #mode: Mode = "done";
@@ -66,7 +68,10 @@ export class ResponseReader {
     return this.#idleS;
   }
 
-  /** Takes bytes until the response is complete; returns the place of the first one that does not belong to it. Throws MalformedResponse. */
+  /**
+   * Takes bytes until the response is complete; returns the place of the first one that does not belong to it. Throws
+   * MalformedResponse.
+   */
   feed(bytes: Buffer): number {
     let at = 0;
     while (at < bytes.length && this.#mode !== "done") {
@@ -206,7 +211,10 @@ export class ResponseReader {
   }
 }
 
-/** Of a head that is not complete: it never would be. `from`: where it begins; `seen`: so many bytes of it were looked at before. */
+/**
+ * Of a head that is not complete: it never would be. `from`: where it begins; `seen`: so many bytes of it were looked
+ * at before.
+ */
 function refuseBareLineFeeds(bytes: Buffer, from: number, seen: number): void {
   const start = from + seen;
   for (let at = bytes.indexOf(lineFeed, start); at !== -1; at = bytes.indexOf(lineFeed, at + 1))

@@ -16,8 +16,8 @@ const safetyS = 1;
 const mostIdleS = 300;
 const sweepMs = 1_000;
 /**
- * Some servers close right behind each answer, without a word before: what is sent meanwhile is lost. After so many that went so soon, only
- * connections that outlived this time are used again.
+ * Some servers close right behind each answer, without a word before: what is sent meanwhile is lost. After so many
+ * that went so soon, only connections that outlived this time are used again.
  */
 const soonMs = 100;
 const mostSoonGone = 2;
@@ -25,9 +25,10 @@ const readBytes = 65_536;
 const tcpKeepAliveMs = 60_000;
 
 /**
- * Keep-alive connections to one origin. Our own, because this is where most of a call over HTTP is spent: node:http's client takes 1.6 to 1.9
- * times as much (bench/http-upstream), and with undici's pool a whole call cost as much as in the raw forwarder of bench/overhead, with
- * this one 0.85 of it. It knows no proxies, and only the certificates that Node trusts.
+ * Keep-alive connections to one origin. Our own, because this is where most of a call over HTTP is spent: node:http's
+ * client takes 1.6 to 1.9 times as much (bench/http-upstream), and with undici's pool a whole call cost as much as in
+ * the raw forwarder of bench/overhead, with this one 0.85 of it. It knows no proxies, and only the certificates that
+ * Node trusts.
  */
 export function createSocketPool(options: HttpClientOptions): HttpClient {
   const url = new URL(options.origin);
@@ -91,7 +92,10 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
     return undefined;
   }
 
-  /** The last one was used most lately: the others can be closed sooner. Where the server closes, the first is the safest. */
+  /**
+   * The last one was used most lately: the others can be closed sooner. Where the server closes, the first is the
+   * safest.
+   */
   function takeOne(): HttpSocket | undefined {
     return soonGone < mostSoonGone ? idle.pop() : idle.shift();
   }
@@ -163,8 +167,8 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
   }
 
   /**
-   * After the sockets were looked at: the end of an idle one may have arrived, and a request written to it would be lost. It also brings
-   * together what many calls write, so that the server is woken up once.
+   * After the sockets were looked at: the end of an idle one may have arrived, and a request written to it would be
+   * lost. It also brings together what many calls write, so that the server is woken up once.
    */
   function dispatchReady(): void {
     const wanted = ready;
@@ -181,7 +185,10 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
     else waiting.push(wanted);
   }
 
-  /** The sockets of this pool may all be held by calls that wait for this very message: an answer, or their cancellation. */
+  /**
+   * The sockets of this pool may all be held by calls that wait for this very message: an answer, or their
+   * cancellation.
+   */
   function dispatchUrgent({ request, handler }: Waiting): void {
     reserve ??= createSocketPool({ ...options, connections: options.reserved, reserved: 0 });
     reserve.send(request, handler);
@@ -209,8 +216,8 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
 const disposed = Object.freeze({ kind: "disposed", reason: "" } as const);
 
 /**
- * How a socket to this URL is opened. All of a pool read into the same memory, because each piece is dealt with before the next is read: a
- * buffer of 64 KB per read is what makes reading expensive.
+ * How a socket to this URL is opened. All of a pool read into the same memory, because each piece is dealt with
+ * before the next is read: a buffer of 64 KB per read is what makes reading expensive.
  */
 function createOpener(url: URL): (onBytes: (bytes: Buffer) => void, onConnect: () => void) => Socket {
   const host = url.hostname.replace(/^\[|\]$/g, "");

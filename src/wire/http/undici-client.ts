@@ -28,14 +28,17 @@ export interface TlsMaterial {
   readonly passphrase?: string | undefined;
 }
 
-/** How long an idle connection is kept that the server says nothing about, and how much sooner than it says it is closed: as in our own pool. */
+/**
+ * How long an idle connection is kept that the server says nothing about, and how much sooner than it says it is
+ * closed: as in our own pool.
+ */
 const idleMs = 4_000;
 const mostIdleMs = 300_000;
 const safetyMs = 1_000;
 
 /**
- * A client that goes through a proxy, trusts other authorities, and shows a certificate. Slower than our own pool, and loaded only where a
- * server needs it.
+ * A client that goes through a proxy, trusts other authorities, and shows a certificate. Slower than our own pool,
+ * and loaded only where a server needs it.
  */
 export function createUndiciClient(options: HttpClientOptions & HttpRouteOptions): HttpClient {
   const route = routeTo(options);
@@ -99,7 +102,8 @@ function routeTo({ origin, proxy, tls, connectTimeoutMs }: HttpClientOptions & H
     return { ...direct, open: (connections) => new Pool(origin, { ...common, connections, connect }) };
   const url = new URL(proxy);
   const authorization = basicAuthorization(url);
-  // Proxies are asked for a plain URL by its name (RFC 9112, section 3.2.2): many let CONNECT through to encrypted ports only.
+  // Proxies are asked for a plain URL by its name (RFC 9112, section 3.2.2): many let CONNECT through to encrypted
+  // ports only.
   if (origin.startsWith("http:")) {
     const host = new URL(origin).host;
     const own = authorization === undefined ? [] : ["proxy-authorization", authorization];

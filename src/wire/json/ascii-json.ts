@@ -1,8 +1,9 @@
 import { stringifyExact } from "./exact-json.ts";
 
 /**
- * JSON text in which every character beyond ASCII is escaped. Such text may stand in a latin1 string beside bytes that were
- * cut out of a peer's message: written as latin1, both arrive as they were (and node:http sends head and body in one write).
+ * JSON text in which every character beyond ASCII is escaped. Such text may stand in a latin1 string beside bytes
+ * that were cut out of a peer's message: written as latin1, both arrive as they were (and node:http sends head and
+ * body in one write).
  */
 export function asciiJson(value: unknown): string {
   if (typeof value === "string" && plain.test(value)) return `"${value}"`;

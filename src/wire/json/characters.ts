@@ -1,4 +1,7 @@
-/** Characters of JSON and of the lines around it, as bytes: all of them are ASCII, so that no part of a UTF-8 sequence can be one. */
+/**
+ * Characters of JSON and of the lines around it, as bytes: all of them are ASCII, so that no part of a UTF-8 sequence
+ * can be one.
+ */
 export const tab = 0x09;
 export const lineFeed = 0x0a;
 export const carriageReturn = 0x0d;

@@ -44,7 +44,10 @@ test("whoever reads the result, first key or last, sees what JSON.parse saw", ()
   );
 });
 
-/** What a parser sees that keeps the first of duplicates: keys are numbered in the text, and the highest number is dropped. */
+/**
+ * What a parser sees that keeps the first of duplicates: keys are numbered in the text, and the highest number is
+ * dropped.
+ */
 function firstWins(text: string): unknown {
   let count = 0;
   const numbered = text.replace(

@@ -4,8 +4,9 @@ import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { scanElements, scanMembers, type Member } from "./json-scan.ts";
 
 /**
- * The same JSON with every object's earlier duplicates taken out, so that whoever reads it next sees what JSON.parse saw: the last
- * one wins, for the check and for the server alike (fault 16). Without duplicates, nearly always, the bytes themselves.
+ * The same JSON with every object's earlier duplicates taken out, so that whoever reads it next sees what JSON.parse
+ * saw: the last one wins, for the check and for the server alike (fault 16). Without duplicates, nearly always, the
+ * bytes themselves.
  *
  * @param value what JSON.parse made of `bytes`
  */

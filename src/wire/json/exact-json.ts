@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
 
-/** A number that JavaScript's cannot hold (2^53+1, -0, 1e400), as its sender wrote it. As a value it is the nearest there is. */
+/**
+ * A number that JavaScript's cannot hold (2^53+1, -0, 1e400), as its sender wrote it. As a value it is the nearest
+ * there is.
+ */
 export class ExactNumber {
   readonly source: string;
 
@@ -33,7 +36,10 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** Valid JSON, with each number that would be altered as a string with the tag. By steps from quote to quote: a regular expression for strings fails on long ones. */
+/**
+ * Valid JSON, with each number that would be altered as a string with the tag. By steps from quote to quote: a
+ * regular expression for strings fails on long ones.
+ */
 function markAltered(text: string): string {
   let marked = "";
   for (let at = 0; at < text.length;) {

@@ -1,10 +1,12 @@
-/** What is not used of such memory is never touched, so it costs nothing. Beyond the last: twice as much as is needed. */
+/**
+ * What is not used of such memory is never touched, so it costs nothing. Beyond the last: twice as much as is needed.
+ */
 const blockSizes = [4_096, 65_536, 2_097_152, 16_777_216];
 const none = Buffer.alloc(0);
 
 /**
- * Bytes that arrive in pieces, put together as they come. A list of the pieces would cost 150 bytes for each, and a server may send
- * sixteen million of one byte (faults 70, 71).
+ * Bytes that arrive in pieces, put together as they come. A list of the pieces would cost 150 bytes for each, and a
+ * server may send sixteen million of one byte (faults 70, 71).
  */
 export class GatheredBytes {
   #block: Buffer = none;

@@ -4,7 +4,10 @@ import { findMember, scanElements, scanMembers, skipValue } from "./json-scan.ts
 
 const plenty = 1_000;
 
-/** JSON text with white space of every kind wherever the grammar allows it, and with strings spelled in escapes now and then. */
+/**
+ * JSON text with white space of every kind wherever the grammar allows it, and with strings spelled in escapes now
+ * and then.
+ */
 function spell(value: unknown, choose: () => number): string {
   const gap = (): string => ["", "", " ", "\n", "\r\n\t", "  "][choose() % 6] as string;
   const text = (plain: string): string =>

@@ -17,9 +17,9 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 /**
  * Finds where values stand in a JSON text without building them, so that they can be cut out and passed on as bytes.
  *
- * It does not validate the grammar between values: what must be valid JSON is also given to JSON.parse beside it. It never
- * recurses, is linear, and refuses nesting beyond a limit before anything else sees the text (JSON.parse accepts a million
- * levels, JSON.stringify throws at some thousands).
+ * It does not validate the grammar between values: what must be valid JSON is also given to JSON.parse beside it. It
+ * never recurses, is linear, and refuses nesting beyond a limit before anything else sees the text (JSON.parse
+ * accepts a million levels, JSON.stringify throws at some thousands).
  */
 
 /** One member of an object: its key, and the bytes [start, end) of its value. */
@@ -68,8 +68,8 @@ export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth:
 }
 
 /**
- * {@link scanMembers} for an object and for the last of its members of one name (which must be ASCII), in one pass. `inner` is undefined
- * when there is none of that name, or it is no object.
+ * {@link scanMembers} for an object and for the last of its members of one name (which must be ASCII), in one pass.
+ * `inner` is undefined when there is none of that name, or it is no object.
  */
 export function scanNested(
   bytes: Buffer,
@@ -84,8 +84,8 @@ export function scanNested(
 }
 
 /**
- * The last member of that name (which must be ASCII) of the object that begins at `start`, without making any of the others.
- * Throws as {@link scanMembers} does.
+ * The last member of that name (which must be ASCII) of the object that begins at `start`, without making any of the
+ * others. Throws as {@link scanMembers} does.
  */
 export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: number, key: string): Member | undefined {
   const found = new Found();
@@ -98,7 +98,10 @@ class Found {
   inner: Member[] | undefined;
 }
 
-/** Returns the end of the object. `only`: the last member of that name is all that is kept. `nested`: that one's members too. */
+/**
+ * Returns the end of the object. `only`: the last member of that name is all that is kept. `nested`: that one's
+ * members too.
+ */
 function walk(
   bytes: Buffer,
   start: number,
@@ -150,7 +153,10 @@ function isKey(bytes: Buffer, keyStart: number, keyEnd: number, key: string): bo
   return length === key.length;
 }
 
-/** The elements of the array that begins at `start`, in order, at most `limit` + 1 of them (so that a caller sees the excess). */
+/**
+ * The elements of the array that begins at `start`, in order, at most `limit` + 1 of them (so that a caller sees the
+ * excess).
+ */
 export function scanElements(bytes: Buffer, start: number, end: number, maxDepth: number, limit: number): Span[] {
   const elements: Span[] = [];
   let at = skipSpace(bytes, start, end);
@@ -168,7 +174,10 @@ export function scanElements(bytes: Buffer, start: number, end: number, maxDepth
   return elements;
 }
 
-/** The last member of that name, which must be ASCII (JSON.parse keeps the last of duplicates too, so checks and forwarded bytes agree). */
+/**
+ * The last member of that name, which must be ASCII (JSON.parse keeps the last of duplicates too, so checks and
+ * forwarded bytes agree).
+ */
 export function findMember(members: readonly Member[], key: string): Member | undefined {
   for (let index = members.length - 1; index >= 0; index -= 1) {
     const member = members[index];

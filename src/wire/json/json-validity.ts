@@ -31,8 +31,9 @@ const sliceBytes = 524_288;
 const firstSliceBytes = 3 * sliceBytes;
 
 /**
- * Sees that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it: for what is too large to be parsed
- * and goes on as it is. It never recurses, and yields after each half of a megabyte. Throws PARSE_ERROR, BODY_TOO_DEEP beyond `maxDepth` levels.
+ * Sees that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it: for what is
+ * too large to be parsed and goes on as it is. It never recurses, and yields after each half of a megabyte. Throws
+ * PARSE_ERROR, BODY_TOO_DEEP beyond `maxDepth` levels.
  */
 export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, void> {
   const end = bytes.length;
@@ -92,16 +93,22 @@ function skipName(bytes: Buffer, at: number, end: number, skip: StringSkipper): 
   return skipSpace(bytes, behind + 1, end);
 }
 
-/** Strings longer than this are searched for their end natively; shorter ones are faster in a loop. In words of four bytes. */
+/**
+ * Strings longer than this are searched for their end natively; shorter ones are faster in a loop. In words of four
+ * bytes.
+ */
 const patienceWords = 16;
 const blockWords = sliceBytes / 4;
 
-/** Takes a place within a string to that behind its closing quote; or, beyond `limit`, to the complement (`~`) of one still within. */
+/**
+ * Takes a place within a string to that behind its closing quote; or, beyond `limit`, to the complement (`~`) of one
+ * still within.
+ */
 type StringSkipper = (at: number, limit: number) => number;
 
 /**
- * Large results are mostly text: where no byte of a block is a control character, long strings are passed over natively; else four bytes at
- * a time are looked at.
+ * Large results are mostly text: where no byte of a block is a control character, long strings are passed over
+ * natively; else four bytes at a time are looked at.
  */
 function createStringSkipper(bytes: Buffer): StringSkipper {
   const shift = -bytes.byteOffset & 3;
@@ -176,7 +183,10 @@ function belowSpace(word: number): number {
   return (word - 0x20202020) & ~word;
 }
 
-/** Whether none of the four bytes is a quote, a backslash or below a space. May say no where they are plain, never yes where they are not. */
+/**
+ * Whether none of the four bytes is a quote, a backslash or below a space. May say no where they are plain, never yes
+ * where they are not.
+ */
 function isPlain(word: number): boolean {
   const quotes = word ^ 0x22222222;
   const backslashes = word ^ 0x5c5c5c5c;

@@ -1,9 +1,9 @@
 import { MessageChannel } from "node:worker_threads";
 
 /**
- * The memory of large messages, given back as soon as it has served. V8 counts what stands behind buffers as old until it has looked
- * for the dead ones, so every twenty megabytes of them make it mark the whole heap: ten results of a megabyte, which costs more than
- * all else that is done with them (bench/overhead).
+ * The memory of large messages, given back as soon as it has served. V8 counts what stands behind buffers as old
+ * until it has looked for the dead ones, so every twenty megabytes of them make it mark the whole heap: ten results
+ * of a megabyte, which costs more than all else that is done with them (bench/overhead).
  */
 export interface LargeBuffers {
   /** Gives the memory of these back now; they are empty afterwards. Only for who knows that nobody else looks at it. */

@@ -2,8 +2,8 @@ import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { asciiJson } from "../json/ascii-json.ts";
 
 /**
- * The messages of JSON-RPC 2.0 as latin1 text: our own parts are ASCII, what is put between them may be a peer's bytes (see
- * `ascii-json.ts`). Nothing else writes `"jsonrpc"`.
+ * The messages of JSON-RPC 2.0 as latin1 text: our own parts are ASCII, what is put between them may be a peer's
+ * bytes (see `ascii-json.ts`). Nothing else writes `"jsonrpc"`.
  */
 const head = '{"jsonrpc":"2.0",';
 

@@ -6,8 +6,9 @@ import { errorBody, errorObjectText, type ErrorObject } from "./error-object.ts"
 import { supportedRevisions } from "./revisions.ts";
 
 /**
- * The `"error":…` part of an answer for a failure of ours: what happened, and in `data` the row's code and hint beside the facts. The one
- * way in which clients learn of a failure, whatever the transport. `rpc`: where the protocol has a number of its own for what happened.
+ * The `"error":…` part of an answer for a failure of ours: what happened, and in `data` the row's code and hint
+ * beside the facts. The one way in which clients learn of a failure, whatever the transport. `rpc`: where the
+ * protocol has a number of its own for what happened.
  */
 export function failureBody(failure: GatewayError, rpc: number = failure.row.rpc): string {
   return errorBody(failureObject(failure, rpc));

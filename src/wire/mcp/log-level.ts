@@ -5,7 +5,10 @@ export function isLogLevel(level: unknown): level is string {
   return typeof level === "string" && levels.includes(level);
 }
 
-/** Whether a message of that level is for a client that asked for `least` and above; one that never asked gets all that its server sends. */
+/**
+ * Whether a message of that level is for a client that asked for `least` and above; one that never asked gets all
+ * that its server sends.
+ */
 export function isWanted(level: unknown, least: string | undefined): boolean {
   return least === undefined || levels.indexOf(String(level)) >= levels.indexOf(least);
 }

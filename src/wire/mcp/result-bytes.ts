@@ -3,8 +3,8 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json
 import { findMember, scanMembers } from "../json/json-scan.ts";
 
 /**
- * A result as the bytes that its server wrote, together with what has been parsed of them. Nobody can hold one beside the other: changed
- * bytes are another value, of which nothing is known yet.
+ * A result as the bytes that its server wrote, together with what has been parsed of them. Nobody can hold one beside
+ * the other: changed bytes are another value, of which nothing is known yet.
  */
 export class ResultBytes {
   readonly bytes: JsonBytes;
@@ -36,7 +36,10 @@ export class ResultBytes {
     return (this.#isError ??= this.#parsed === undefined ? hasErrorFlag(this.bytes) : this.#parsed["isError"] === true);
   }
 
-  /** Whether it asks the client something, and is not the end of the request. Such results are parsed when they are checked. */
+  /**
+   * Whether it asks the client something, and is not the end of the request. Such results are parsed when they are
+   * checked.
+   */
   get isQuestion(): boolean {
     return this.#parsed?.["resultType"] === "input_required";
   }

@@ -19,7 +19,10 @@ export const metaKeys = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
   progressToken: "progressToken",
-  /** Ours: ids of the gateways that an answer to `initialize` or `server/discover` came through, so that none becomes its own server. */
+  /**
+   * Ours: ids of the gateways that an answer to `initialize` or `server/discover` came through, so that none becomes
+   * its own server.
+   */
   gateways: "toolyard/gateways",
 } as const;
 

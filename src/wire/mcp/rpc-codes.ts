@@ -1,6 +1,9 @@
 import { failures } from "../../kernel/failures.ts";
 
-/** The numbers of JSON-RPC and of MCP's own errors, by name. Those that the gateway fails with itself stand in the table of failures. */
+/**
+ * The numbers of JSON-RPC and of MCP's own errors, by name. Those that the gateway fails with itself stand in the
+ * table of failures.
+ */
 export const rpcCodes = Object.freeze({
   /** JSON-RPC 2.0, section 5.1. */
   parseError: failures.PARSE_ERROR.rpc,

@@ -18,7 +18,10 @@ export interface SealedStates {
   open(sealed: string, binding: StateBinding): string;
 }
 
-/** Used ones are remembered until they expire, at most this many; beyond it the oldest could be replayed within its time. */
+/**
+ * Used ones are remembered until they expire, at most this many; beyond it the oldest could be replayed within its
+ * time.
+ */
 const rememberedUses = 100_000;
 
 /** The key lives as long as the process: a state does not outlive the gateway that gave it out. */

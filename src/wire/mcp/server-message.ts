@@ -41,7 +41,10 @@ function startsObject(bytes: Buffer): boolean {
 
 const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "no JSON object" });
 
-/** A result beyond the limit is left to whoever asked: of a list, one item may be at fault. Everything else is refused. */
+/**
+ * A result beyond the limit is left to whoever asked: of a list, one item may be at fault. Everything else is
+ * refused.
+ */
 function readDeep(bytes: Buffer, maxDepth: number): Inbound {
   const message = readInbound(bytes, scanDepth);
   if (message.kind === "result") return { ...message, tooDeep: true };

@@ -7,7 +7,10 @@ const newline = Buffer.from("\n");
 /** Reads one `text/event-stream` (WHATWG HTML, 9.2.6) as bytes, in linear time however they arrive. */
 export interface EventStreamReader {
   feed(chunk: Buffer): void;
-  /** The last `id:` that came with a complete event, for `Last-Event-ID`: its UTF-8, in latin1, as headers are written. */
+  /**
+   * The last `id:` that came with a complete event, for `Last-Event-ID`: its UTF-8, in latin1, as headers are
+   * written.
+   */
   readonly lastEventId: string | undefined;
   /** The last `retry:`, in ms. */
   readonly retryMs: number | undefined;
@@ -21,8 +24,8 @@ export interface EventStreamSink {
 }
 
 /**
- * Lines end with LF, CRLF or CR; comments are skipped; an event that the end of the stream cuts short is dropped, as the
- * standard says. `limitBytes` bounds one event (all its lines together).
+ * Lines end with LF, CRLF or CR; comments are skipped; an event that the end of the stream cuts short is dropped, as
+ * the standard says. `limitBytes` bounds one event (all its lines together).
  */
 export function createEventStreamReader(limitBytes: number, sink: EventStreamSink): EventStreamReader {
   const unfinishedLine = new GatheredBytes();

@@ -4,7 +4,10 @@ import { badServer, startGateway, type RunningGateway } from "../../harness/gate
 import { execute, send, type RawAnswer } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
 
-/** A gateway for the tests of one file, in front of the bad server as `bad`. After each of them it lives, answers, and hid no fault. */
+/**
+ * A gateway for the tests of one file, in front of the bad server as `bad`. After each of them it lives, answers, and
+ * hid no fault.
+ */
 export function useGateway(settings: object = {}, flags: readonly string[] = []): () => RunningGateway {
   let gateway: RunningGateway;
   let looked = 0;

@@ -1,7 +1,10 @@
 /** Requests that our front means to answer otherwise than the SDK's, with one reason. */
 export interface IntendedDifference {
   readonly reason: string;
-  /** Name in the corpus, our verdict, the SDK's. A verdict is status, id, and error code or result; one that ends with … is its beginning. */
+  /**
+   * Name in the corpus, our verdict, the SDK's. A verdict is status, id, and error code or result; one that ends with
+   * … is its beginning.
+   */
   readonly requests: readonly (readonly [name: string, ours: string, sdk: string])[];
 }
 

@@ -58,7 +58,10 @@ export async function startSdkHandler(): Promise<SdkServer> {
   return await listen(async (request, response) => await serve(request as never, response));
 }
 
-/** SDK 1: sessions. Who names no session gets a transport that has none yet; who names an unknown one, a transport that has another. */
+/**
+ * SDK 1: sessions. Who names no session gets a transport that has none yet; who names an unknown one, a transport
+ * that has another.
+ */
 export async function startSdkSessions(): Promise<SdkServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   return await listen(async (request, response) => {

@@ -3,7 +3,10 @@ import { badServer } from "../../harness/gateway.ts";
 import { rpc } from "../../harness/rpc.ts";
 import { startFaulty, untilOnline, type FaultyGateway } from "../servers/faulty-gateway.ts";
 
-/** Five separators that a slug may hold, in five places: whatever is joined with whatever, it could be cut in several ways. */
+/**
+ * Five separators that a slug may hold, in five places: whatever is joined with whatever, it could be cut in several
+ * ways.
+ */
 const slugs = ["-", ".", "_", "__", "_1mcp_"].flatMap((mark) => [
   `a${mark}b`,
   `a${mark}b${mark}c`,

@@ -22,9 +22,9 @@ interface RemoteOptions extends HttpOptions {
 }
 
 /**
- * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the URL turns out to be that. Rejects with
- * CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED, UPSTREAM_TIMEOUT, or the
- * signal's reason.
+ * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the URL turns out to be that.
+ * Rejects with CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED,
+ * UPSTREAM_TIMEOUT, or the signal's reason.
  */
 export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(httpTuning, options, signal);
 

@@ -11,8 +11,9 @@ const missingProgram =
   /(?:^|[:\s'])([A-Za-z0-9._-]+)'?(?:: not found|: command not found|: Permission denied| is not recognized)/;
 
 /**
- * The name of the folder below `_npx` that a server which did not start complains of: an install that was cut short, or one that npm
- * itself cannot get on with. Undefined where the error names no such folder: what a server misses elsewhere is its own affair. Pure.
+ * The name of the folder below `_npx` that a server which did not start complains of: an install that was cut short,
+ * or one that npm itself cannot get on with. Undefined where the error names no such folder: what a server misses
+ * elsewhere is its own affair. Pure.
  */
 export function brokenFolderIn(stderr: readonly string[], folders: NpxFolders): string | undefined {
   for (const [index, line] of stderr.entries()) {
@@ -52,8 +53,8 @@ function folderNamedIn(text: string, { names }: NpxFolders): string | undefined 
 }
 
 /**
- * The same for a shell that does not find the program, or may not run it: its message names no folder, but the form does, and the program
- * is not in it, or cannot be executed.
+ * The same for a shell that does not find the program, or may not run it: its message names no folder, but the form
+ * does, and the program is not in it, or cannot be executed.
  */
 export async function folderWithoutProgram(
   stderr: readonly string[],
@@ -76,8 +77,8 @@ async function mayAccess(path: string, mode: number): Promise<boolean> {
 }
 
 /**
- * Renames the folder, so that npx installs it anew. Resolves to where it is now; undefined when it is no folder of its own,
- * when somebody installs into it now, or when it cannot be moved.
+ * Renames the folder, so that npx installs it anew. Resolves to where it is now; undefined when it is no folder of
+ * its own, when somebody installs into it now, or when it cannot be moved.
  */
 export async function moveAside(
   { names: [root = ""] }: NpxFolders,

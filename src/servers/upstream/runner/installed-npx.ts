@@ -8,9 +8,9 @@ import type { NpxFolders } from "./npm-cache.ts";
 import { npxFolderName, npxFormOf, type NpxForm } from "./npx-form.ts";
 
 /**
- * What npx started, to be started again without npx: it asks the registry each time, for seconds, and stays in memory beside the server.
- * Known from the running process itself, so that program, arguments and variables are what npx gave it. Kept in memory only: the
- * variables may hold secrets.
+ * What npx started, to be started again without npx: it asks the registry each time, for seconds, and stays in memory
+ * beside the server. Known from the running process itself, so that program, arguments and variables are what npx
+ * gave it. Kept in memory only: the variables may hold secrets.
  */
 export interface InstalledNpx {
   /** Notes what npx has started as a descendant of `pid`. Nothing is noted where it is not quite what was expected. */
@@ -94,7 +94,9 @@ interface Started {
   readonly program: string;
 }
 
-/** The process that runs a program of the specification's own folder, with exactly the arguments of the configuration. */
+/**
+ * The process that runs a program of the specification's own folder, with exactly the arguments of the configuration.
+ */
 function findStarted(pid: number, form: NpxForm, { names }: NpxFolders): Started | undefined {
   for (const descendant of process.platform === "linux" ? (readDescendants(pid) ?? []) : []) {
     for (const name of names) {

@@ -29,7 +29,10 @@ const forms: readonly RunnerForm[] = [
   { runner: "docker", program: "podman", words: ["run"] },
 ];
 
-/** Words beside options among which a subcommand is looked for: `docker --context far container run` has it as the third. */
+/**
+ * Words beside options among which a subcommand is looked for: `docker --context far container run` has it as the
+ * third.
+ */
 const subcommandWords = 3;
 
 /** The runner that a server is started by; undefined when its program is there already. Pure. */

@@ -10,9 +10,9 @@ import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
 
 /**
- * A connection over HTTP+SSE (2024-11-05, transports): all messages of the server come on one GET stream, ours are POSTed to the
- * endpoint that it names first. The connection ends with that stream. Rejects as connectHttp does; UPSTREAM_HTTP when the URL
- * gives no event stream.
+ * A connection over HTTP+SSE (2024-11-05, transports): all messages of the server come on one GET stream, ours are
+ * POSTed to the endpoint that it names first. The connection ends with that stream. Rejects as connectHttp does;
+ * UPSTREAM_HTTP when the URL gives no event stream.
  */
 export async function connectSse(options: SseOptions, signal: AbortSignal): Promise<Connection> {
   const { server, wire, lifetime, identity } = options;

@@ -71,7 +71,10 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
 
   return new Promise((resolve, reject) => {
     const onAbort = () => end(abortReason(signal));
-    /** The stream is over: before the endpoint came that is a failure to connect, afterwards the end of the connection. */
+    /**
+     * The stream is over: before the endpoint came that is a failure to connect, afterwards the end of the
+     * connection.
+     */
     function end(error: Error): void {
       signal.removeEventListener("abort", onAbort);
       stream.abort();

@@ -72,7 +72,10 @@ interface Post {
   readonly leave: () => void;
 }
 
-/** The POST of a request is only a receipt: the answer comes on the stream. What comes of it after its head does not matter. */
+/**
+ * The POST of a request is only a receipt: the answer comes on the stream. What comes of it after its head does not
+ * matter.
+ */
 function createPostSink(
   { server, wire }: PostOptions,
   table: RequestTable,

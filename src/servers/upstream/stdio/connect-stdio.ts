@@ -49,7 +49,8 @@ function toConnection(
   const eras: readonly Era[] = [peer.era];
   return {
     pid: child.pid,
-    // One process is in one era: an `initialize` scopes legacy semantics to it, so the other era would need a second process.
+    // One process is in one era: an `initialize` scopes legacy semantics to it, so the other era would need a second
+    // process.
     peer: { ...peer, eras },
     request: link.request,
     async notify(method, params) {

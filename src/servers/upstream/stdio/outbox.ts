@@ -12,8 +12,8 @@ export interface Outbox {
 }
 
 /**
- * Under load the writes of one turn of the event loop leave in one write; a call that is alone leaves at once. A server that does not read fills the queue up to a limit; beyond
- * it requests fail and memory stays flat (fault 79).
+ * Under load the writes of one turn of the event loop leave in one write; a call that is alone leaves at once. A
+ * server that does not read fills the queue up to a limit; beyond it requests fail and memory stays flat (fault 79).
  */
 export function createOutbox(stdin: Writable, limitBytes: number, server: string, isBusy: () => boolean): Outbox {
   let pending = "";

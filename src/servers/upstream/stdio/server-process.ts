@@ -13,8 +13,8 @@ export interface ServerProcess {
   /** What it and its descendants have done so far; undefined where that cannot be seen. */
   work(): ServerWork | undefined;
   /**
-   * Ends the whole tree: stdin closed, SIGTERM, with `asksTwice` another one at half of the time, after `timeoutMs` SIGKILL. Settles when
-   * nothing is left.
+   * Ends the whole tree: stdin closed, SIGTERM, with `asksTwice` another one at half of the time, after `timeoutMs`
+   * SIGKILL. Settles when nothing is left.
    */
   stop(timeoutMs: number, asksTwice?: boolean): Promise<void>;
 }
@@ -27,7 +27,10 @@ export interface ServerWork {
 
 export type SpawnServer = (
   transport: StdioTransport,
-  /** One line of stderr without secrets, and as it was written: for those who look for what they know in it, and show it to nobody. */
+  /**
+   * One line of stderr without secrets, and as it was written: for those who look for what they know in it, and show
+   * it to nobody.
+   */
   onStderr: (line: string, written: string) => void,
   signal: AbortSignal,
 ) => Promise<ServerProcess>;

@@ -19,12 +19,16 @@ import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import type { Link } from "./link.ts";
 
 /**
- * A probe that is not answered is no proof: servers take their time to start. `initialize` is sent after this long all the same;
- * a legacy server that ignores unknown requests then answers it, a modern one has its answer to the probe still to come.
+ * A probe that is not answered is no proof: servers take their time to start. `initialize` is sent after this long
+ * all the same; a legacy server that ignores unknown requests then answers it, a modern one has its answer to the
+ * probe still to come.
  */
 const probePatienceMs = 5_000;
 
-/** Finds out what the server speaks, and leaves `link.dialect` set to it. Throws UPSTREAM_PROTOCOL when there is no revision in common. */
+/**
+ * Finds out what the server speaks, and leaves `link.dialect` set to it. Throws UPSTREAM_PROTOCOL when there is no
+ * revision in common.
+ */
 export async function shakeHands(
   options: ConnectOptions<StdioTransport>,
   link: Link,

@@ -2,7 +2,10 @@ import type { Readable } from "node:stream";
 
 /** What a server says that nobody waits for: notifications, questions, lines that are no messages. */
 export interface StrayFlow {
-  /** So many more came. A server that says too much is not read for a moment: it waits in its own write, and the others go on. */
+  /**
+   * So many more came. A server that says too much is not read for a moment: it waits in its own write, and the
+   * others go on.
+   */
   note(count: number): void;
   /** Whether another line that is no message may be told of. */
   mayTell(): boolean;

@@ -3,7 +3,9 @@ import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import type { Wire } from "./wire.ts";
 
-/** The GET stream of a legacy session: what the server sends that belongs to no request. Most servers have none (405). */
+/**
+ * The GET stream of a legacy session: what the server sends that belongs to no request. Most servers have none (405).
+ */
 export interface BackgroundStream {
   close(): void;
 }
@@ -17,8 +19,8 @@ export interface BackgroundStreamOptions {
 }
 
 /**
- * Opens the stream, and opens it again with growing delays when it ends, for as long as the session lives. A refusal other than
- * 5xx ends it for good.
+ * Opens the stream, and opens it again with growing delays when it ends, for as long as the session lives. A refusal
+ * other than 5xx ends it for good.
  */
 export function openBackgroundStream(options: BackgroundStreamOptions): BackgroundStream {
   const { wire, session } = options;

@@ -19,7 +19,9 @@ const ways = {
   "HTTP+SSE": ["--sse", "--era", "legacy"],
 } as const;
 
-/** What each misbehaviour gets: `result`, `error`, or the code of the failure; another one over HTTP+SSE, where told. */
+/**
+ * What each misbehaviour gets: `result`, `error`, or the code of the failure; another one over HTTP+SSE, where told.
+ */
 const cases: ReadonlyArray<readonly [fault: string, tool: string, args: object, expected: string | readonly string[]]> =
   [
     ["FAULT 18", "numbers", {}, "result"],

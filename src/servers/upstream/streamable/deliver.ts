@@ -16,8 +16,8 @@ export interface Delivery {
 const batchLimit = 100;
 
 /**
- * Hands what came on the stream of one request to the table; true when its answer was among it. An answer to another request
- * does not belong there and is dropped (fault 68).
+ * Hands what came on the stream of one request to the table; true when its answer was among it. An answer to another
+ * request does not belong there and is dropped (fault 68).
  */
 export function deliver(delivery: Delivery, id: number, bytes: Buffer): boolean {
   if (bytes[0] === openBracket) return deliverBatch(delivery, id, bytes);

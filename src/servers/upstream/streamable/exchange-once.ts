@@ -26,9 +26,9 @@ export interface OnceOptions {
 }
 
 /**
- * One exchange as a promise, for what is rare: handshakes, notifications, farewells; it does not wait behind calls. Resolves to the first
- * answer, or to the end.
- * Rejects with the failures of an exchange, UPSTREAM_TIMEOUT, or the signal's reason.
+ * One exchange as a promise, for what is rare: handshakes, notifications, farewells; it does not wait behind calls.
+ * Resolves to the first answer, or to the end. Rejects with the failures of an exchange, UPSTREAM_TIMEOUT, or the
+ * signal's reason.
  */
 export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {

@@ -40,8 +40,9 @@ const accepted = 202;
 type Mode = "head" | "body" | "stream" | "refusal";
 
 /**
- * One HTTP request and its answer: a connection that fails is tried again while nothing was sent, a 401 is met once with fresh
- * credentials, the answer is read as one JSON text, as an event stream or as a refusal. A class, because it is made per call.
+ * One HTTP request and its answer: a connection that fails is tried again while nothing was sent, a 401 is met once
+ * with fresh credentials, the answer is read as one JSON text, as an event stream or as a refusal. A class, because
+ * it is made per call.
  */
 export class HttpExchange implements ResponseHandler, EventStreamSink {
   /** Its place among the exchanges that are under way. */
@@ -144,7 +145,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
       this.#prepareBody(Number(head.get("content-length") ?? 0));
     }
     this.#sink.onHead(head);
-    // Says that the message was taken, and has no body (2025-11-25, transports, sending messages): some servers leave its end open.
+    // Says that the message was taken, and has no body (2025-11-25, transports, sending messages): some servers leave
+    // its end open.
     if (head.status === accepted && this.#mode === "body") this.expectEnd();
   }
 

@@ -88,7 +88,8 @@ export class LegacyCall implements HttpExchangeSink {
       this.fail(failure);
       return;
     }
-    // A server that has its client come back for the answer has ours come back too (2025-11-25, transports, sending messages).
+    // A server that has its client come back for the answer has ours come back too (2025-11-25, transports, sending
+    // messages).
     if (this.#exchange?.lastEventId !== undefined) this.#request.replies?.breakOff?.();
     this.#resumeOrFail(failure);
   }
@@ -124,8 +125,9 @@ export class LegacyCall implements HttpExchangeSink {
   }
 
   /**
-   * 404 says so (2025-11-25, transports, session management). Many servers say 400 and -32000 instead, which may also be a plain
-   * error: it is believed once per session, and only of one that has worked. With the request's own id it is the tool's: it ran.
+   * 404 says so (2025-11-25, transports, session management). Many servers say 400 and -32000 instead, which may also
+   * be a plain error: it is believed once per session, and only of one that has worked. With the request's own id it
+   * is the tool's: it ran.
    */
   #isSessionGone(status: number, error: RpcError | undefined): boolean {
     const session = this.#session;

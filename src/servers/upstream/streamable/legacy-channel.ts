@@ -34,7 +34,8 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
         cancelled.abort();
         return;
       }
-      // A server need not answer what was cancelled: its stream would stay open. Nor, when it hangs, that it is cancelled.
+      // A server need not answer what was cancelled: its stream would stay open. Nor, when it hangs, that it is
+      // cancelled.
       const end = () => cancelled?.abort();
       const timer = cancelled === undefined ? undefined : setTimeout(end, wire.tuning.afterAnswerMs);
       void post(text).finally(() => {

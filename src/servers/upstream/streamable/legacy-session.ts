@@ -10,7 +10,10 @@ import type { ResponseHead } from "../../../wire/http/response-head.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
-/** One session of revisions 2025-03-26 to 2025-11-25; without an id when the server keeps none. Replaced when it expires. */
+/**
+ * One session of revisions 2025-03-26 to 2025-11-25; without an id when the server keeps none. Replaced when it
+ * expires.
+ */
 export interface LegacySession {
   readonly id: string | undefined;
   readonly peer: Peer;
@@ -34,8 +37,8 @@ export type LegacyOpening =
 const initializeId = 0;
 
 /**
- * `initialize` and `notifications/initialized` (2025-11-25, basic/lifecycle). Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED,
- * UPSTREAM_CLOSED, UPSTREAM_TIMEOUT, UPSTREAM_PROTOCOL, or the signal's reason.
+ * `initialize` and `notifications/initialized` (2025-11-25, basic/lifecycle). Rejects with SERVER_NEEDS_LOGIN,
+ * CONNECT_FAILED, UPSTREAM_CLOSED, UPSTREAM_TIMEOUT, UPSTREAM_PROTOCOL, or the signal's reason.
  */
 export async function openLegacySession(
   wire: Wire,

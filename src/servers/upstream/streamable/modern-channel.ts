@@ -17,7 +17,10 @@ export interface ModernChannelOptions {
   readonly wire: Wire;
   readonly identity: GatewayIdentity;
   readonly events: ConnectionEvents;
-  /** Asked when a refusal is one that no modern server gives: the channel to use instead, or undefined to let it stand. */
+  /**
+   * Asked when a refusal is one that no modern server gives: the channel to use instead, or undefined to let it
+   * stand.
+   */
   readonly reconsider: () => Promise<Channel | undefined>;
 }
 
@@ -25,7 +28,9 @@ export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "
   return createDialect("modern", modernRevision, identity, declaredCapabilities(roots));
 }
 
-/** Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own. */
+/**
+ * Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own.
+ */
 export function createModernChannel(options: ModernChannelOptions): Channel {
   const { wire, events } = options;
   const dialect = modernDialect(options.identity, wire);

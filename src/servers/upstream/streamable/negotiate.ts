@@ -19,9 +19,10 @@ export type Verdict =
   | { readonly kind: "neither"; readonly failure: GatewayError };
 
 /**
- * Finds out which era a server speaks (2026-07-28, streamable-http and versioning, backward compatibility). Nothing depends on one
- * error code: whatever is no modern answer to `server/discover` leads to `initialize`, and a 4xx to that means HTTP+SSE.
- * Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and the like when the server was not reached at all.
+ * Finds out which era a server speaks (2026-07-28, streamable-http and versioning, backward compatibility). Nothing
+ * depends on one error code: whatever is no modern answer to `server/discover` leads to `initialize`, and a 4xx to
+ * that means HTTP+SSE. Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and the like when the server was not reached
+ * at all.
  */
 export async function negotiate(
   wire: Wire,
@@ -110,7 +111,10 @@ function refuseModernError(server: string, bytes: Buffer): void {
   });
 }
 
-/** Whether a refusal names the very revision that was asked with: then asking again is what it wants (2026-07-28, versioning). */
+/**
+ * Whether a refusal names the very revision that was asked with: then asking again is what it wants (2026-07-28,
+ * versioning).
+ */
 function speaksOurs(wire: Wire, outcome: Outcome): boolean {
   const bytes =
     outcome.kind === "refused"

@@ -79,7 +79,8 @@ export function failureOfRefusal(server: string, refusal: Refusal): GatewayError
 export function needsLogin(server: string, status: number, challenge: Readonly<Record<string, string>>): GatewayError {
   const why = status === 403 ? "it wants a login with more scopes" : "it wants a login";
   const scope = challenge["scope"] ?? "";
-  // The scope is the server's text, and the hint is made to be pasted into a shell: only words of harmless letters get there.
+  // The scope is the server's text, and the hint is made to be pasted into a shell: only words of harmless letters
+  // get there.
   const option = status === 403 && /^[A-Za-z0-9:._/ -]{1,500}$/.test(scope) ? ` --scope "${scope}"` : "";
   return new GatewayError("SERVER_NEEDS_LOGIN", `${server} answered with HTTP ${status}: ${why}`, {
     data: { status, challenge },

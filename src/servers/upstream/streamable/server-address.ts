@@ -36,8 +36,9 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a configured URL. User and password in it become a Basic `Authorization` (unless one is configured) and appear nowhere
- * else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent; the message holds no value.
+ * Reads a configured URL. User and password in it become a Basic `Authorization` (unless one is configured) and
+ * appear nowhere else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent; the
+ * message holds no value.
  */
 export function parseEndpoint(
   server: string,
@@ -71,7 +72,10 @@ export function parseEndpoint(
   };
 }
 
-/** The same server at the path that an SSE server names. Throws UPSTREAM_PROTOCOL when it is on another origin (credentials stay home). */
+/**
+ * The same server at the path that an SSE server names. Throws UPSTREAM_PROTOCOL when it is on another origin
+ * (credentials stay home).
+ */
 export function withPath(endpoint: ServerAddress, reference: string): ServerAddress {
   const base = `${endpoint.origin}${endpoint.path}`;
   const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
@@ -86,7 +90,10 @@ export function withPath(endpoint: ServerAddress, reference: string): ServerAddr
   return { ...endpoint, path: `${url.pathname}${url.search}` };
 }
 
-/** How messages name the target of a redirect: its origin, and of a path only what many servers do, a slash at the end. */
+/**
+ * How messages name the target of a redirect: its origin, and of a path only what many servers do, a slash at the
+ * end.
+ */
 export function redirectTarget(endpoint: ServerAddress, location: string | undefined): string {
   const base = `${endpoint.origin}${endpoint.path}`;
   if (location === undefined || !URL.canParse(location, base)) return "nowhere";
