@@ -1,3 +1,4 @@
+import { countText } from "../kernel/count-text.ts";
 import * as v from "valibot";
 import { filledText, numberOf } from "./check.ts";
 
@@ -129,7 +130,7 @@ export function number<Fallback extends number | undefined>(
   const { min, max, fallback } = spec;
   return toRow(spec, {
     form: { kind: "number", min, max },
-    type: `whole number, ${count(min)} to ${count(max)}`,
+    type: `whole number, ${countText(min)} to ${countText(max)}`,
     schema: numberOf({ min, max }),
     json: { type: "integer", minimum: min, maximum: max },
     example: Math.min(max, Math.max(min, (fallback ?? min) * 2)),
@@ -279,8 +280,4 @@ function toRow<Value, Fallback>(
   const example = spec.example ?? made.example;
   const words = { about, reason, fallbackText, flag, variable, isVariableInSeconds };
   return { kind: "row", ...words, ...made, example, isRequired: false, fallback, compute };
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-US", { useGrouping: "min2" });
 }

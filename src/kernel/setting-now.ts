@@ -1,3 +1,4 @@
+import { countText } from "./count-text.ts";
 /**
  * A configurable number as a hint names it, with the value in force: `limits.requestBodyBytes, now 4 MiB`. Whoever
  * reads the hint knows where to begin, also when the default was changed long ago. The unit is in the name.
@@ -8,7 +9,7 @@ export function settingNow(name: string, value: number): string {
 
 function valueText(name: string, value: number): string {
   if (name.endsWith("Bytes")) return sizeText(value);
-  return name.endsWith("Ms") ? timeText(value) : value.toLocaleString("en-US", { useGrouping: "min2" });
+  return name.endsWith("Ms") ? timeText(value) : countText(value);
 }
 
 const KiB = 1024;
