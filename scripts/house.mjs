@@ -36,6 +36,10 @@ export const wings = [
       { name: "approvals", about: "a person's yes to a call" },
       { name: "namespaces", about: "which namespaces are loaded for whom" },
       { name: "calls", about: "what a call is: retries, questions, checks of results, subscriptions" },
+      {
+        name: "results",
+        about: "results that are too large for a model: where they are cut, and how the rest is read",
+      },
       { name: "validation", about: "arguments against schemas, compiled in a worker" },
       { name: "policy", about: "who may do what: one pure function" },
     ],

@@ -5,6 +5,8 @@ import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
 import { createRouting, type Routing } from "../engine/calls/routing.ts";
 import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
 import { createPerformer, type Performer } from "../engine/perform/perform.ts";
+import { createResultBudgetStage } from "../engine/perform/result-budget.ts";
+import { createKeptResults } from "../engine/results/kept-results.ts";
 import { createValidators } from "../engine/validation/validators.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
@@ -12,7 +14,7 @@ import type { Log } from "../kernel/log.ts";
 import type { Principal } from "../kernel/principal.ts";
 import { createSessionlessClients, type SessionlessClients } from "../kernel/sessionless-clients.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
-import type { NamespaceUsageStore } from "../store/store.ts";
+import type { GatewayStore } from "../store/store.ts";
 import { createSealedStates } from "../wire/mcp/sealed-state.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 
@@ -21,7 +23,7 @@ export interface EngineDeps {
   readonly fleet: Fleet;
   readonly viewOf: (principal: Principal) => View;
   readonly discovery: Discovery;
-  readonly namespaceUsage: NamespaceUsageStore;
+  readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
@@ -38,6 +40,8 @@ export interface Engine {
   readonly sessionlessClients: SessionlessClients;
   /** Writes what is still to be written. */
   stopNamespaces(): Promise<void>;
+  /** Forgets what was cut off results, and removes its files. */
+  stopResults(): Promise<void>;
   /** Ends the compiler of schemas; after the last call. */
   stopValidation(): Promise<void>;
 }
@@ -52,7 +56,7 @@ export function createEngine(deps: EngineDeps): Engine {
     onUnvalidated: (hash, reason) =>
       log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`),
   });
-  const namespaces = createNamespaces({ ...deps, validators, store: deps.namespaceUsage });
+  const namespaces = createNamespaces({ ...deps, validators, store: deps.store.namespaceUsage });
   const sessionlessClients = createSessionlessClients(clock);
   const routing = createRouting({
     instanceOf: fleet.get,
@@ -64,6 +68,16 @@ export function createEngine(deps: EngineDeps): Engine {
     clock,
     limits: deps.config().settings.limits,
   });
+  const results = (): Config["settings"]["results"] => deps.config().settings.results;
+  const keptResults = createKeptResults({
+    files: deps.store.spill(),
+    clock,
+    limits: () => ({
+      keepMs: results().keepMs,
+      memoryBytes: results().keptMemoryBytes,
+      diskBytes: results().keptDiskBytes,
+    }),
+  });
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,
@@ -71,6 +85,8 @@ export function createEngine(deps: EngineDeps): Engine {
     viewOf: deps.viewOf,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
+    keptResults,
+    resultBudget: createResultBudgetStage({ settings: results, instanceOf: fleet.get, keptResults, validators }),
     events,
     clock,
   });
@@ -82,6 +98,7 @@ export function createEngine(deps: EngineDeps): Engine {
     logLevels: createLogLevels(fleet.get, events),
     sessionlessClients,
     stopNamespaces: async () => await namespaces[Symbol.asyncDispose](),
+    stopResults: async () => await keptResults[Symbol.asyncDispose](),
     stopValidation: async () => await validators[Symbol.asyncDispose](),
   };
 }

@@ -235,7 +235,7 @@ function buildWings(current: () => Config, deps: GatewayDeps) {
     fleet,
     viewOf,
     discovery,
-    namespaceUsage: kept.namespaceUsage,
+    store: kept,
     events,
     log,
     clock,
@@ -290,7 +290,7 @@ async function stopInOrder(
   metrics[Symbol.dispose]();
   // When patience ends, the guardian kills what is left.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
-  await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation()]);
+  await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation(), engine.stopResults()]);
 }
 
 /** A server may write a thousand lines a second: the set is made once per configuration. */

@@ -40,6 +40,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     staysForClients: false,
     retry: true,
     strictResults: false,
+    maxResultTokens: undefined,
     interactive: false,
     tools: { allow: undefined, deny: [], rename: {}, describe: {} },
     required: { user: [], team: [], ...required },

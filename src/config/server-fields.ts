@@ -8,6 +8,7 @@ import {
   inherited,
   list,
   looseText,
+  number,
   optionalGroup,
   other,
   text,
@@ -121,6 +122,14 @@ export const plainFields = {
     fallback: false,
     about: "whether a result that does not fit the tool's output schema is an error",
     reason: "many servers in use do not keep to their own output schemas; their answers are still useful",
+  }),
+  maxResultTokens: number({
+    fallback: undefined,
+    fallbackText: "`results.maxTokens`",
+    min: 0,
+    max: 100_000_000,
+    about: "tokens of one result of the server that a model reads; 0 for as many as it has",
+    example: 50_000,
   }),
   interactive: boolean({
     fallback: false,

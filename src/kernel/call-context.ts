@@ -59,6 +59,12 @@ export interface CallContext {
   readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
   /** Set where one server is shown as it is: nothing is added to what it says. */
   readonly transparent?: boolean | undefined;
+  /** Set where the client was shown the servers' own definitions of tools, output schemas included. */
+  readonly sawDefinitions?: boolean | undefined;
+  /** Set where a program reads the result and no model: it is given whole. */
+  readonly forProgram?: boolean | undefined;
+  /** The most tokens that the result may have, where the request says so; 0: as many as it has. */
+  readonly maxResultTokens?: number | undefined;
   /** The way back to the client. */
   readonly replies?: Replies | undefined;
 }

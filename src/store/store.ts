@@ -30,6 +30,8 @@ export interface GatewayStore {
   readonly catalogs: CatalogKeeper;
   readonly tokens: InstanceTokenStore;
   readonly namespaceUsage: NamespaceUsageStore;
+  /** Texts that are kept for minutes; those of an earlier process are removed. */
+  spill(): SpillStore;
   /** What searches learned from use. Loads the code for it; opened once, by whoever closes it. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
   /**
@@ -102,6 +104,16 @@ export interface InstanceTokenRecord {
   readonly createdAtMs: number;
   /** Beginnings of the hashes of the tokens that the principal had then: it falls with any of them. */
   readonly madeUnder: readonly string[];
+}
+
+/** Where texts go that do not fit into memory. Disposing removes all of them. */
+export interface SpillStore extends AsyncDisposable {
+  /** `id`: letters, digits, `-` and `_`. Rejects when it cannot be written. */
+  write(id: string, text: string): Promise<void>;
+  /** Undefined when it cannot be read. */
+  read(id: string): Promise<string | undefined>;
+  /** Returns at once; it may not be there. */
+  remove(id: string): void;
 }
 
 /** How often namespaces are used. Disposing waits for what is still to be written. */

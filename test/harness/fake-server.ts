@@ -181,6 +181,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     staysForClients: false,
     retry: true,
     strictResults: false,
+    maxResultTokens: undefined,
     interactive: false,
     tools: { allow: undefined, deny: [], rename: {}, describe: {} },
     required: { user: [], team: [] },

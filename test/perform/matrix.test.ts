@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Intent } from "../../src/catalog/exposure/intent.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, run, untilOnline } from "../harness/rest.ts";
+import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { frontNames, mcpFronts, type Exposure, type Got, type McpFront } from "./fronts.ts";
 
@@ -214,6 +215,22 @@ const rows = {
       counters: ["toolyard_namespace_hits_total"],
     },
   ],
+  kept: [
+    {
+      what: "the second part of a result that was cut",
+      exposure: "meta",
+      method: "tools/call",
+      params: async () => ({ name: "read_mcp_resource", arguments: { uri: await cutSomething() } }),
+      fromMcp: ({ result }) => result.content[0].text.split("\n")[0],
+      overRest: async (url) => {
+        const { json } = await get(`${url}/api/resources/read?uri=${encodeURIComponent(await cutSomething())}`);
+        return json.contents[0].text.split("\n")[0];
+      },
+      outcome: "line 30 of a long text",
+      lines: ["worker:text ok"],
+      counters: [calls("tools/call")],
+    },
+  ],
   answer: [
     {
       what: "the help of the namespaces",
@@ -240,6 +257,16 @@ let fronts: readonly McpFront[];
 async function startTaskOverRest(): Promise<string> {
   const { json } = await run(gateway.url, "tasks:start-task", { unasked: true });
   return json.result.task?.taskId ?? json.result.taskId;
+}
+
+/** Calls a tool with a small budget. The URI of the second part of its result. */
+async function cutSomething(): Promise<string> {
+  const text = Array.from({ length: 300 }, (_, n) => `line ${n} of a long text\n`).join("");
+  const { json } = await rpc(`${gateway.url}/mcp`, "tools/call", {
+    ...execution("worker:text", { text }),
+    _meta: { "toolyard/maxTokens": 400 },
+  });
+  return `${json.result._meta["toolyard/cut"].uri}?part=2`;
 }
 
 beforeAll(async () => {

@@ -22,6 +22,8 @@ export interface Exposure {
   readonly toolsChange: boolean;
   /** What else its list of tools depends on, beside the servers that there are. */
   readonly toolsDependOn?: "loaded namespaces";
+  /** Whether its list has the servers' own tools, with their output schemas. */
+  readonly showsDefinitions?: true;
   /** Whether its list of tools depends on the kind of client. */
   readonly toolsByClient?: boolean;
   list(view: View, kind: ListKind, client?: ClientProfile): Listing;

@@ -2,6 +2,7 @@ import type { PromptEntry, ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { KeptPage } from "./kept-uri.ts";
 
 /**
  * What a client's request means, once its names have been looked up. Carried out by `engine/perform`, and by nobody
@@ -31,6 +32,13 @@ export type Intent =
       readonly server: ViewServer;
       readonly uri: string;
       /** Whether the answer is that of a tool or of resources/read. */ readonly as: "tool" | "native";
+    }
+  /** A page of what was cut off a result earlier. */
+  | {
+      readonly kind: "kept";
+      readonly id: string;
+      readonly page: KeptPage;
+      /** As in a read. */ readonly as: "tool" | "native";
     }
   | { readonly kind: "prompt"; readonly prompt: PromptEntry; readonly arguments: JsonBytes | undefined }
   | {

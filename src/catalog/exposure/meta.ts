@@ -120,6 +120,7 @@ export function renderShared(_view: View, intent: Intent, result: ResultBytes): 
     case "list-namespace":
     case "complete":
     case "forward":
+    case "kept":
     case "answer":
       return result;
   }

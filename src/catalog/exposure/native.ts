@@ -3,6 +3,7 @@ import { parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resour
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { parseKeptUri } from "./kept-uri.ts";
 import { nearestNames } from "./nearest.ts";
 import type { ListKind, Listing } from "./exposure.ts";
 import type { Intent } from "./intent.ts";
@@ -54,6 +55,8 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
 
 /** Accepts every form of URI that is given out anywhere; also a server's own, when exactly one server lists it. */
 export function resolveRead(view: View, uri: string, as: "tool" | "native"): Intent {
+  const kept = parseKeptUri(uri);
+  if (kept !== undefined) return { kind: "kept", ...kept, as };
   const address = parseResourceUri(uri);
   const named = address === undefined ? undefined : view.server(address.server);
   if (address !== undefined && named !== undefined) {

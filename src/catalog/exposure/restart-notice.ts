@@ -53,6 +53,7 @@ function serverOf(intent: Intent): ServerSlug | undefined {
     case "discover":
     case "list-resources":
     case "list-namespace":
+    case "kept":
     case "answer":
       return undefined;
   }

@@ -17,6 +17,24 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens * caution);
 }
 
+/**
+ * Where the text from `start` on has used up `maxTokens`, as {@link estimateTokens} counts them: an index at which it
+ * may be cut without splitting a word or a character; its end when it costs no more. A single piece that costs more
+ * than all of it is not taken. Reads no further than that.
+ */
+export function endWithin(text: string, start: number, maxTokens: number): number {
+  const budget = maxTokens / caution;
+  let tokens = 0;
+  let at = start;
+  while (at < text.length) {
+    const piece = pieceAt(text, at);
+    tokens += piece.tokens;
+    if (tokens > budget) return at;
+    at = piece.end;
+  }
+  return at;
+}
+
 /** Errors go up, not down: an answer that is a little short is better than one over its budget. */
 const caution = 1.02;
 

@@ -8,5 +8,7 @@ export type ServerAnswer =
       readonly result: ResultBytes;
       /** Why what the server held for this client is gone, when it is to be told with this result. */
       readonly loss?: string | undefined;
+      /** How many of its tokens were kept back, when it was cut to its budget; an estimate. */
+      readonly cutTokens?: number | undefined;
     }
   | { readonly kind: "error"; readonly error: JsonBytes };

@@ -14,6 +14,7 @@ export interface OutcomeOf {
   readonly discover: Found;
   readonly "list-resources": { readonly kind: "resources"; readonly list: JsonObject };
   readonly "list-namespace": LoadedNamespace;
+  readonly kept: { readonly kind: "own"; readonly result: JsonObject };
   readonly answer: { readonly kind: "own"; readonly result: JsonObject };
 }
 

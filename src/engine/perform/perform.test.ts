@@ -52,6 +52,7 @@ function performing(
     loads: { load: async () => await Promise.reject(new Error("not expected")) },
     viewOf: () => view,
     settled: async () => undefined,
+    keptResults: { read: async () => undefined },
     instanceOf: () => ({ server: { tools: { allow: undefined, deny } } }) as never,
     events: { emit: (event) => void events.push(event) },
     clock: { now: () => 0, monotonic: () => 0 },

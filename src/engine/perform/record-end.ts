@@ -58,6 +58,7 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
         return;
       case "list-resources":
       case "list-namespace":
+      case "kept":
       case "answer":
         return;
     }

@@ -1,4 +1,17 @@
+import { toKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
+import { withMetaEntries } from "../../catalog/exposure/meta-entry.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { countText } from "../../kernel/count-text.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { ServerAnswer } from "../calls/server-answer.ts";
+import { planCut, writeCut, type Cut } from "../results/cut-result.ts";
+import { startsOfParts } from "../results/kept-page.ts";
+import type { KeptResults } from "../results/kept-results.ts";
+import { findOversized, type Oversized } from "../results/oversized.ts";
+import type { ShortenedArray } from "../results/shorter-json.ts";
+import type { Verdict } from "../validation/validator-cache.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
 
@@ -8,3 +21,116 @@ import type { Work } from "./work.ts";
  * given back as it came.
  */
 export type ResultBudgetStage = (intent: Intent, work: Work, outcome: Outcome) => Outcome | Promise<Outcome>;
+
+export interface ResultBudgetDeps {
+  /** `results.maxTokens` and `results.keepMs` in force. */
+  readonly settings: () => { readonly maxTokens: number; readonly keepMs: number };
+  readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  readonly keptResults: Pick<KeptResults, "keep">;
+  /** Checks what is left of a structured result; see `structured-check.ts` for the key. */
+  readonly validators: {
+    prepare(key: string, schema: { readonly [key: string]: unknown }, signal: AbortSignal): Promise<Verdict>;
+  };
+}
+
+/** Where programs find that a result was cut, and where its rest is. */
+const cutKey = "toolyard/cut";
+
+type LargeIntent = Extract<Intent, { kind: "call" | "read" }>;
+type Result = Extract<ServerAnswer, { kind: "result" }>;
+
+export function createResultBudgetStage(deps: ResultBudgetDeps): ResultBudgetStage {
+  return (intent, work, outcome) => {
+    if (outcome.kind !== "result" || outcome.result.isQuestion || !isReadByModel(intent, work.context)) return outcome;
+    const maxTokens = budgetOf(deps, intent, work.context);
+    // No token has less than a byte: nearly every result is let through here.
+    if (maxTokens === 0 || outcome.result.bytes.length <= maxTokens) return outcome;
+    const large = findOversized(outcome.result.bytes, intent.kind === "call" ? "content" : "contents", maxTokens);
+    return large === undefined ? outcome : cut(deps, { intent, work, outcome, large, maxTokens });
+  };
+}
+
+/**
+ * A tool's result, and a resource that is read with a tool. What a program asks for natively, over REST or of a
+ * server that is shown as it is, it gets whole.
+ */
+function isReadByModel(intent: Intent, context: CallContext): intent is LargeIntent {
+  if (context.transparent === true || context.forProgram === true) return false;
+  return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
+}
+
+/** What the call asks for goes before the server's entry, and that before the setting. 0: no limit. */
+function budgetOf({ settings, instanceOf }: ResultBudgetDeps, intent: LargeIntent, context: CallContext): number {
+  const asked = context.maxResultTokens;
+  if (asked !== undefined) return asked;
+  const id = intent.kind === "call" ? intent.tool.instance : intent.server.instance;
+  return instanceOf(id)?.server.maxResultTokens ?? settings().maxTokens;
+}
+
+interface CutWork {
+  readonly intent: LargeIntent;
+  readonly work: Work;
+  readonly outcome: Result;
+  readonly large: Oversized;
+  readonly maxTokens: number;
+}
+
+function cut(deps: ResultBudgetDeps, todo: CutWork): Outcome | Promise<Outcome> {
+  const { intent, work, large, maxTokens } = todo;
+  const schema = intent.kind === "call" ? intent.tool.definition.outputSchema : undefined;
+  // The schema binds clients that were shown it; nobody else expects structured content.
+  if (schema === undefined || work.context.sawDefinitions !== true || large.texts.structured === undefined)
+    return finish(deps, todo, planCut(large, maxTokens, "leave out"));
+  const shorter = planCut(large, maxTokens, "shorten");
+  const key = intent.kind === "call" ? `${intent.tool.hash}.output` : "";
+  return deps.validators.prepare(key, schema, work.context.signal).then((verdict) => {
+    if (fits(verdict, shorter)) return finish(deps, todo, shorter);
+    // A client that checks results refuses one without structured content. It stays whole, and the text is cut.
+    return finish(deps, todo, planCut(large, maxTokens, "keep"));
+  });
+}
+
+function fits(verdict: Verdict, { structured }: Cut): boolean {
+  if (structured === undefined) return true;
+  if (verdict === "unvalidated") return true;
+  return verdict.check(JSON.parse(structured.toString("utf8"))) === undefined;
+}
+
+function finish(deps: ResultBudgetDeps, { intent, work, outcome, large }: CutWork, plan: Cut): Outcome {
+  const id = deps.keptResults.keep(work.context.principal.id, plan.kept);
+  const parts = startsOfParts(plan.kept).length;
+  const note = noteOf({ large, plan, id, parts, keepMs: deps.settings().keepMs, context: work.context });
+  const written = writeCut(large, plan, { text: note, uri: intent.kind === "read" ? intent.uri : undefined });
+  const marked = withMetaEntries(written, {
+    [cutKey]: { uri: toKeptUri(id), parts, tokens: large.tokens, shownTokens: plan.shownTokens },
+  });
+  return { ...outcome, result: outcome.result.with(marked), cutTokens: large.tokens - plan.shownTokens };
+}
+
+interface NoteFacts {
+  readonly large: Oversized;
+  readonly plan: Cut;
+  readonly id: string;
+  readonly parts: number;
+  readonly keepMs: number;
+  readonly context: CallContext;
+}
+
+/** What the model is told: how much it sees, and how it gets at the rest. */
+function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string {
+  const first = plan.kept.shown === 0 ? 1 : 2;
+  const next = toKeptUri(id, { kind: "part", part: first });
+  const lines = `${toKeptUri(id)}?match=WORD`;
+  const how = context.sawDefinitions === true ? "Read the resource" : "Read on with read_mcp_resource and the uri";
+  return [
+    `Note from Toolyard: this result was cut. It shows about ${countText(plan.shownTokens)} of ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
+    `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that contain a word.`,
+    `The rest is kept for ${Math.round(keepMs / 60_000)} minutes.`,
+  ].join(" ");
+}
+
+function arraysText(arrays: readonly ShortenedArray[]): string {
+  if (arrays.length === 0) return "";
+  const shown = arrays.slice(0, 3).map(({ path, kept, of }) => `${kept} of ${of} elements of ${path || "the array"}`);
+  return ` (${shown.join(", ")}${arrays.length > 3 ? ", and others" : ""})`;
+}

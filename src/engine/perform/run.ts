@@ -2,12 +2,13 @@ import type { Intent } from "../../catalog/exposure/intent.ts";
 import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
 import type { Routing } from "../calls/routing.ts";
 import { discover, type DiscoverDeps } from "./discover.ts";
+import { readKept, type KeptDeps } from "./read-kept.ts";
 import { loadNamespace, type NamespaceDeps } from "./load-namespace.ts";
 import { originalOf, passedParams, withRef } from "./original-params.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
 
-export interface RunDeps extends DiscoverDeps, NamespaceDeps {
+export interface RunDeps extends DiscoverDeps, NamespaceDeps, KeptDeps {
   readonly routing: Routing;
 }
 
@@ -36,6 +37,8 @@ export function createRunStage(deps: RunDeps): RunStage {
         return Promise.resolve({ kind: "resources", list: renderResourceList(work.view, intent) });
       case "list-namespace":
         return loadNamespace(deps, intent, work.context);
+      case "kept":
+        return readKept(deps, intent, work.context.principal);
       case "answer":
         return Promise.resolve({ kind: "own", result: intent.result });
     }

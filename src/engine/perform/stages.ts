@@ -31,17 +31,14 @@ export type Passage = (intent: Intent, work: Work) => Promise<Outcome>;
 export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): Passage {
   const { run, resultBudget, recordEnd } = stages;
   const gates = [stages.policy, stages.approval, stages.recordStart].filter((gate) => gate !== undefined);
-  const finish: RunStage =
-    resultBudget === undefined
-      ? run
-      : (intent, work) => run(intent, work).then((outcome) => resultBudget(intent, work, outcome));
+  const fit: ResultBudgetStage = resultBudget ?? ((_intent, _work, outcome) => outcome);
 
   function passFrom(first: number, intent: Intent, work: Work): Promise<Outcome> {
     for (let at = first; at < gates.length; at += 1) {
       const waiting = gates[at]?.(intent, work);
       if (waiting !== undefined) return waiting.then(() => passFrom(at + 1, intent, work));
     }
-    return finish(intent, work);
+    return run(intent, work);
   }
 
   return (intent, work) => {
@@ -52,15 +49,17 @@ export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): 
     } catch (error) {
       passing = Promise.reject(toGatewayError(error));
     }
-    return passing.then(
-      (outcome) => {
-        recordEnd(intent, work, startedMs, outcome);
-        return outcome;
-      },
-      (error: unknown) => {
-        recordEnd(intent, work, startedMs, toGatewayError(error));
-        throw error;
-      },
-    );
+    function fail(error: unknown): never {
+      recordEnd(intent, work, startedMs, toGatewayError(error));
+      throw error;
+    }
+    function end(outcome: Outcome): Outcome {
+      recordEnd(intent, work, startedMs, outcome);
+      return outcome;
+    }
+    return passing.then((outcome) => {
+      const fitted = fit(intent, work, outcome);
+      return fitted instanceof Promise ? fitted.then(end, fail) : end(fitted);
+    }, fail);
   };
 }

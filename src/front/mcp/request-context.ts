@@ -37,8 +37,15 @@ export function toCallContext(
     requestState: typeof requestState === "string" && caller.client.era === "modern" ? requestState : undefined,
     extraParams: extraParams(request),
     transparent: caller.endpoint.exposure.isTransparent,
+    sawDefinitions: caller.endpoint.exposure.showsDefinitions === true,
+    maxResultTokens: isJsonObject(meta) ? toTokenLimit(meta[metaKeys.maxResultTokens]) : undefined,
     replies: channel,
   };
+}
+
+/** A whole number from 0 on; anything else says nothing. */
+function toTokenLimit(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 /** What calls, reads and prompts take apart, and what belongs to this hop. */

@@ -28,7 +28,7 @@ export function restContext(
   signal: AbortSignal,
   listen?: Pick<CallContext, "onProgress" | "onLog">,
 ): CallContext {
-  return { principal, signal, client: restClient, ...listen };
+  return { principal, signal, client: restClient, forProgram: true, ...listen };
 }
 
 const restClient: CallContext["client"] = Object.freeze({

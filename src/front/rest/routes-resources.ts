@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { resolveRead } from "../../catalog/exposure/native.ts";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { bytesAnswer, cachedAnswer } from "./answer.ts";
@@ -80,6 +81,10 @@ function readOne(deps: RestDeps): Route {
 async function read(deps: RestDeps, principal: Principal, uri: string, signal: AbortSignal): Promise<Buffer> {
   const view = deps.viewOf(principal);
   const intent = resolveRead(view, uri, "native");
+  if (intent.kind === "kept") {
+    const { result } = await deps.performer.perform(intent, { context: restContext(principal, signal), view });
+    return Buffer.from(stringifyExact(result), "utf8");
+  }
   if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", "this is no resource");
   const outcome = await deps.performer.perform(intent, { context: restContext(principal, signal), view });
   if (outcome.kind === "error") throw relayedFailure(outcome.error, "RESOURCE_UNKNOWN");

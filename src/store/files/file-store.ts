@@ -5,6 +5,7 @@ import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./gateway-places.ts";
 import { createInstanceTokensFile } from "./instance-tokens-file.ts";
 import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
+import { createSpillFiles } from "./spill-files.ts";
 
 const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");
@@ -48,6 +49,11 @@ function openGatewayStore(folder: string, log: Log): GatewayStore {
       join(folder, "namespace-usage.json"),
       warnOf("namespace-usage", "how often namespaces are used cannot be kept"),
     ),
+    spill: () =>
+      createSpillFiles(
+        join(folder, "results"),
+        warnOf("results", "kept results of an earlier gateway stay on the disk"),
+      ),
     async learned() {
       const { createLearnedFile } = await loadLearned();
       const onFailure = warnOf("learned", "what was learned from use cannot be kept");

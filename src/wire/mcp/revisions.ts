@@ -24,6 +24,8 @@ export const metaKeys = {
    * its own server.
    */
   gateways: "toolyard/gateways",
+  /** Ours, of a request: the most tokens that its result may have; 0 for as many as it has. */
+  maxResultTokens: "toolyard/maxTokens",
 } as const;
 
 const hopKeys: ReadonlySet<string> = new Set(Object.values(metaKeys));
