@@ -7,7 +7,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import { createAdmission } from "../front/http/admission.ts";
 import type { PublicUrl } from "../front/http/public-url.ts";
 import { createProfileOf } from "../front/mcp/client-profile.ts";
-import { createConversations } from "../front/mcp/conversation.ts";
+import { createParkedConversations } from "../front/mcp/parked-conversations.ts";
 import { createDispatch } from "../front/mcp/dispatch.ts";
 import { createEndpoints, type Endpoint } from "../front/mcp/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../front/mcp/http.ts";
@@ -93,7 +93,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     serverInfo,
     gateways: deps.gateways,
   });
-  const conversations = createConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
+  const conversations = createParkedConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
   const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
     const failure = toGatewayError(error);
     if (failure.code === "INTERNAL")

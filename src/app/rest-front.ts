@@ -56,8 +56,6 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
 
 /** A call over REST has no JSON-RPC answer: what ends it is its controller. */
 const noChannel: RunningRequest["channel"] = Object.freeze({
-  gone: false,
-  streaming: false,
   send: () => false,
   finish: () => undefined,
 });

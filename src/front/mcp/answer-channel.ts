@@ -2,7 +2,9 @@ import type { ServerResponse } from "node:http";
 import { answerPieces, answerText } from "../../wire/mcp/envelope.ts";
 import { eventStreamHeaders, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
+import type { Accepts } from "./accept.ts";
 import type { EventLog } from "./event-log.ts";
+import type { ResumableStreams } from "./resumable-streams.ts";
 import { joinText, textLength, type WireText } from "./result-text.ts";
 
 /**
@@ -17,34 +19,23 @@ export interface AnswerChannel {
   breakOff?(): void;
   /** The answer: `body` is `"result":…` or `"error":…`. Nothing can be sent after it. */
   finish(body: WireText, httpStatus?: number): void;
-  /**
-   * The client closed the connection, or the stream was broken off: what is still said reaches only whoever comes
-   * back for it.
-   */
-  readonly gone: boolean;
-  /** The answer has become an event stream: its head is written. */
-  readonly streaming: boolean;
 }
 
 export interface AnswerChannelOptions {
   readonly idText: string;
-  readonly acceptsStream: boolean;
-  /** False for a client that takes nothing but event streams. */
-  readonly acceptsJson: boolean;
-  readonly headers: readonly string[];
-  /**
-   * Makes the place where events are kept for a client that comes back (legacy sessions); undefined where streams are
-   * not resumable.
-   */
-  readonly openLog: (() => EventLog | undefined) | undefined;
-  /** Bytes that may wait for a client that reads slowly; beyond it the stream is closed (fault 26). */
-  readonly bufferBytes: number;
-  /** Comment lines while nothing else is said, so that nobody on the way closes the stream. */
-  readonly keepAliveMs: number;
+  /** A client may take JSON, event streams, or both. */
+  readonly accepts: Accepts;
+  /** Where events are kept for a client that comes back; undefined for clients without a session, which cannot. */
+  readonly resumable: Pick<ResumableStreams, "open"> | undefined;
   /** Told of large answers that were written out: nobody else looks at their bytes then. */
   readonly memory: LargeBuffers;
   readonly onGone: () => void;
 }
+
+/** Bytes that may wait for a client that reads slowly, per stream; beyond it the stream is closed (fault 26). */
+const mostWaitingBytes = 8 * 1024 * 1024;
+/** Comments on event streams: often enough for every proxy, and to notice within a minute that nobody is there. */
+export const keepAliveMs = 15_000;
 
 export function createAnswerChannel(response: ServerResponse, options: AnswerChannelOptions): AnswerChannel {
   return new HttpAnswerChannel(response, options);
@@ -54,8 +45,10 @@ export function createAnswerChannel(response: ServerResponse, options: AnswerCha
 class HttpAnswerChannel implements AnswerChannel {
   readonly #response: ServerResponse;
   readonly #options: AnswerChannelOptions;
+  /** The answer has become an event stream: its head is written. */
   #streaming = false;
   #finished = false;
+  /** The connection has ended, or the stream was broken off: what is still said reaches a client that comes back. */
   #gone = false;
   #keepAlive: NodeJS.Timeout | undefined;
   #events: EventLog | undefined;
@@ -66,17 +59,9 @@ class HttpAnswerChannel implements AnswerChannel {
     response.on("close", () => this.#closed());
   }
 
-  get gone(): boolean {
-    return this.#gone;
-  }
-
-  get streaming(): boolean {
-    return this.#streaming;
-  }
-
   send(message: string): boolean {
-    if (this.#finished || !this.#options.acceptsStream) return false;
-    // Nobody is there, and nothing is kept for who comes back: it has to go another way.
+    if (this.#finished || !this.#options.accepts.stream) return false;
+    // Nobody is there, and nothing is kept for a client that comes back: the message has to go another way.
     if (this.#gone && this.#events === undefined) return false;
     if (!this.#streaming && !this.#gone) this.#openStream();
     this.#writeEvent(message);
@@ -84,7 +69,7 @@ class HttpAnswerChannel implements AnswerChannel {
   }
 
   breakOff(): void {
-    if (this.#finished || this.#gone || !this.#options.acceptsStream || this.#options.openLog === undefined) return;
+    if (this.#finished || this.#gone || !this.#options.accepts.stream || this.#options.resumable === undefined) return;
     if (!this.#streaming) this.#openStream();
     if (this.#events === undefined) return;
     this.#gone = true;
@@ -93,7 +78,7 @@ class HttpAnswerChannel implements AnswerChannel {
 
   finish(body: WireText, httpStatus = 200): void {
     if (this.#finished) return;
-    if (!this.#streaming && !this.#options.acceptsJson && httpStatus === 200 && !this.#gone) this.#openStream();
+    if (!this.#streaming && !this.#options.accepts.json && httpStatus === 200 && !this.#gone) this.#openStream();
     this.#finished = true;
     if (this.#streaming) {
       this.#writeEvent(answerText(this.#options.idText, joinText(body)));
@@ -112,7 +97,6 @@ class HttpAnswerChannel implements AnswerChannel {
       "application/json",
       "Content-Length",
       String(message.length),
-      ...this.#options.headers,
     ]);
     this.#response.end(message, "latin1");
   }
@@ -120,13 +104,7 @@ class HttpAnswerChannel implements AnswerChannel {
   /** All pieces leave in one write of the socket, which node:http corks until the turn ends. */
   #writePieces(httpStatus: number, pieces: readonly (string | Buffer)[]): void {
     const length = textLength(pieces);
-    this.#response.writeHead(httpStatus, [
-      "Content-Type",
-      "application/json",
-      "Content-Length",
-      String(length),
-      ...this.#options.headers,
-    ]);
+    this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(length)]);
     for (const piece of pieces) this.#response.write(piece, "latin1");
     this.#response.end();
     // Not when the client has gone: then something may still be on its way to the socket.
@@ -144,16 +122,16 @@ class HttpAnswerChannel implements AnswerChannel {
 
   #openStream(): void {
     this.#streaming = true;
-    this.#response.writeHead(200, [...eventStreamHeaders, ...this.#options.headers]);
-    this.#events = this.#options.openLog?.();
+    this.#response.writeHead(200, [...eventStreamHeaders]);
+    this.#events = this.#options.resumable?.open();
     if (this.#events !== undefined) this.#write(this.#events.prime());
-    this.#keepAlive = setInterval(() => this.#write(keepAliveText), this.#options.keepAliveMs);
+    this.#keepAlive = setInterval(() => this.#write(keepAliveText), keepAliveMs);
     this.#keepAlive.unref();
   }
 
   #write(text: string): void {
     if (this.#gone) return;
-    if (this.#response.writableLength > this.#options.bufferBytes) {
+    if (this.#response.writableLength > mostWaitingBytes) {
       this.#response.destroy();
       return;
     }

@@ -10,48 +10,49 @@ import { MessageError, readClientMessage } from "../../wire/mcp/client-message.t
 import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
 
+export interface BatchDeps {
+  readonly runner: RequestRunner;
+  readonly legacy: LegacyRequests;
+  readonly limits: Limits;
+  readonly admission: Admission;
+}
+
 /** Messages of one batch (fault 4). */
 const mostMessages = 100;
+/** The only revision that has batches. */
+const batchRevision = "2025-03-26";
 
-/** A batch of revision 2025-03-26: every request is answered, in one array; undefined when there was none. */
+/**
+ * Answers every request of a batch, in one array; undefined when the batch had no request. Throws REQUEST_INVALID when
+ * the client's revision has no batches, or the batch has no messages or too many of them; PARSE_ERROR.
+ */
 export function answerBatch(
   body: Buffer,
   caller: Caller,
-  deps: {
-    readonly runner: RequestRunner;
-    readonly legacy: LegacyRequests;
-    readonly limits: Limits;
-    readonly admission: Admission;
-  },
+  deps: BatchDeps,
   done: (reply: string | undefined) => void,
 ): void {
-  const parts = scanElements(body, 0, body.length, deps.limits.jsonDepth, mostMessages);
-  if (parts.length === 0) throw new MessageError("REQUEST_INVALID", "the batch is empty");
-  if (parts.length > mostMessages)
+  if (caller.client.revision !== batchRevision)
+    throw new MessageError("REQUEST_INVALID", `a batch of messages exists only in revision ${batchRevision}`);
+  const elements = scanElements(body, 0, body.length, deps.limits.jsonDepth, mostMessages);
+  if (elements.length === 0) throw new MessageError("REQUEST_INVALID", "the batch is empty");
+  if (elements.length > mostMessages)
     throw new MessageError("REQUEST_INVALID", `the batch holds more than ${mostMessages} messages`);
-  if (!closesBehind(body, parts.at(-1)?.end ?? 0)) throw new MessageError("PARSE_ERROR", "something follows the batch");
-  const answers = parts.map(async (part) => await answerOne(body.subarray(part.start, part.end), caller, deps));
+  if (!closesBehind(body, elements.at(-1)?.end ?? 0))
+    throw new MessageError("PARSE_ERROR", "something follows the batch");
+  const answers = elements.map(async ({ start, end }) => await answerOne(body.subarray(start, end), caller, deps));
   void Promise.all(answers).then((texts) => {
     const replies = texts.filter((text) => text !== undefined);
     done(replies.length === 0 ? undefined : `[${replies.join(",")}]`);
   });
 }
 
-/** Whether nothing but the closing bracket follows: the parts are parsed one by one, what is behind them by nobody. */
+/** Whether nothing but the closing bracket follows: only the elements are parsed, so that nothing else would notice. */
 function closesBehind(body: Buffer, end: number): boolean {
   return body.toString("latin1", end).trim() === "]";
 }
 
-async function answerOne(
-  bytes: Buffer,
-  caller: Caller,
-  deps: {
-    readonly runner: RequestRunner;
-    readonly legacy: LegacyRequests;
-    readonly limits: Limits;
-    readonly admission: Admission;
-  },
-): Promise<string | undefined> {
+async function answerOne(bytes: Buffer, caller: Caller, deps: BatchDeps): Promise<string | undefined> {
   let idText: string | undefined;
   try {
     const message = readClientMessage(bytes, deps.limits.jsonDepth);
@@ -66,7 +67,7 @@ async function answerOne(
     const channel = { send: () => false };
     const leave = deps.admission.admit(caller.principal);
     const reply = await (
-      deps.legacy.answer(message, caller, channel, controller.signal) ??
+      deps.legacy.answer(message, caller, controller.signal) ??
       deps.runner.run(message, caller, channel, controller.signal)
     ).finally(leave);
     return answerText(message.idText, joinText(reply.body));

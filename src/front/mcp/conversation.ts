@@ -1,20 +1,13 @@
-import { deepestJson } from "../../kernel/limits.ts";
-import { openBrace } from "../../wire/json/characters.ts";
-import { randomBytes } from "node:crypto";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { scanMembers } from "../../wire/json/json-scan.ts";
 import { abortReason } from "../../kernel/abort.ts";
 import type { Answer, CallContext, Question } from "../../kernel/call-context.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { settingNow } from "../../kernel/setting-now.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ReplyBody } from "./caller.ts";
 
 /**
- * A call of a modern client to a legacy server that asks while it works (docs/design.md, "Questions"): the call stays
- * open upstream, parked, while the client is given `input_required` with a handle and comes back with the answers on
- * another request.
+ * A call of a modern client to a legacy server that asks while it works (docs/design.md, "Questions"). The call stays
+ * open upstream, while the client is given the questions as the answer to its request, and comes back with answers on
+ * another one.
  */
 export interface Conversation {
   readonly ask: NonNullable<CallContext["ask"]>;
@@ -23,12 +16,10 @@ export interface Conversation {
    * it.
    */
   ways: Ways;
-  /** Puts a question that was not answered to the client once more. */
-  askAgain(key: string, waiting: WaitingQuestion): void;
-  /** Ends the call: its client went away while nothing was parked. */
-  cancel(reason: GatewayError): void;
-  /** What the client is to be told next: the answer, or what is asked. */
+  /** What the client is to be told next: the call's answer, or the questions that have come up. One waits at a time. */
   next(): Promise<Turn>;
+  /** Ends the call: its client has gone. */
+  cancel(reason: GatewayError): void;
 }
 
 export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies">;
@@ -37,29 +28,21 @@ export type Turn =
   | { readonly kind: "answer"; readonly reply: ReplyBody }
   | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string };
 
-export interface Conversations {
-  begin(binding: Binding, ways: Ways, run: RunConversation): Conversation;
-  /** Whether a requestState is one of these handles, and not a server's own state. */
-  isHandle(requestState: unknown): requestState is string;
-  /**
-   * The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was
-   * answered before.
-   */
-  resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
-  /** Ends those that wait for answers, and lets none wait from now on: nobody can come back to a gateway that stops. */
-  end(why: () => GatewayError): void;
-  readonly parked: number;
-}
-
 export type RunConversation = (conversation: Conversation, signal: AbortSignal) => Promise<ReplyBody>;
 
-/** A handle is good only for who got it, on the same request. It is an address, not an authentication. */
-export interface Binding {
-  readonly principal: string;
-  readonly request: string;
-}
+/**
+ * Keeps the questions until the client answers; returns what it is told meanwhile. Undefined when they were rejected
+ * because nothing more can be kept: then the call goes on.
+ */
+export type Park = (conversation: Conversation, asked: AskedQuestions) => Turn | undefined;
 
-const handlePrefix = "typ1.";
+/** Questions that are put to the client together. */
+export interface AskedQuestions {
+  readonly byKey: ReadonlyMap<string, Question>;
+  /** Settles those that are answered; the others are asked again in the next turn. */
+  answer(answers: ReadonlyMap<string, JsonBytes>): void;
+  reject(error: GatewayError): void;
+}
 
 interface WaitingQuestion {
   readonly question: Question;
@@ -67,139 +50,64 @@ interface WaitingQuestion {
   readonly reject: (error: Error) => void;
 }
 
-interface Parked {
-  readonly binding: Binding;
-  readonly questions: ReadonlyMap<string, WaitingQuestion>;
-  readonly conversation: Conversation;
-  readonly cancelTimer: () => void;
-}
+/** Begins the call that `run` makes. `run` never rejects. */
+export function createConversation(ways: Ways, run: RunConversation, park: Park): Conversation {
+  const controller = new AbortController();
+  /** Questions that the client has not been told yet. */
+  let open = new Map<string, WaitingQuestion>();
+  let lastKey = 0;
+  let wake: (() => void) | undefined;
+  let reply: ReplyBody | undefined;
 
-export function createConversations(options: {
-  readonly parkedMs: number;
-  readonly mostParked: number;
-  readonly clock: Clock;
-}): Conversations {
-  const parkedCalls = new Map<string, Parked>();
-  let ended: (() => GatewayError) | undefined;
-
-  function begin(binding: Binding, ways: Ways, run: RunConversation): Conversation {
-    const controller = new AbortController();
-    let open = new Map<string, WaitingQuestion>();
-    let lastKey = 0;
-    let wake: (() => void) | undefined;
-    let reply: ReplyBody | undefined;
-
-    const conversation: Conversation = {
-      ways,
-      askAgain: (key, waiting) => void open.set(key, waiting),
-      ask: async (question, signal) =>
-        await new Promise<Answer>((resolve, reject) => {
-          lastKey += 1;
-          const key = question.key ?? `q${lastKey}`;
-          const waiting = { question, resolve, reject };
-          open.set(key, waiting);
-          const takeBack = (): void => {
-            if (open.get(key) === waiting) open.delete(key);
-            reject(abortReason(signal));
-          };
-          signal.addEventListener("abort", takeBack, { once: true });
-          // Questions of the same moment are asked together.
-          setImmediate(() => wake?.());
-        }),
-      cancel: (reason) => controller.abort(reason),
-      async next() {
-        for (;;) {
-          while (reply === undefined && open.size === 0) await new Promise<void>((resolve) => (wake = resolve));
-          if (reply !== undefined) return { kind: "answer", reply };
-          const questions = open;
-          open = new Map();
-          const turn = park(binding, questions, conversation, controller);
-          if (turn !== undefined) return turn;
+  function takeOpen(): AskedQuestions {
+    const asked = open;
+    open = new Map();
+    return {
+      byKey: new Map([...asked].map(([key, { question }]) => [key, question])),
+      answer(answers) {
+        for (const [key, waiting] of asked) {
+          const answer = answers.get(key);
+          // What was left out is asked again (2026-07-28, patterns/mrtr, error handling).
+          if (answer === undefined) open.set(key, waiting);
+          else waiting.resolve({ kind: "result", result: answer });
         }
       },
+      reject(error) {
+        for (const { reject } of asked.values()) reject(error);
+      },
     };
-    void run(conversation, controller.signal).then((done) => {
-      reply = done;
-      wake?.();
-    });
-    return conversation;
   }
 
-  function park(
-    binding: Binding,
-    questions: Parked["questions"],
-    conversation: Conversation,
-    controller: AbortController,
-  ): Turn | undefined {
-    if (ended !== undefined || parkedCalls.size >= options.mostParked) {
-      const error =
-        ended?.() ?? new GatewayError("CLIENT_CANNOT_ANSWER", `${parkedCalls.size} calls wait for answers already`);
-      for (const { reject } of questions.values()) reject(error);
-      return undefined;
-    }
-    const handle = `${handlePrefix}${randomBytes(24).toString("base64url")}`;
-    const cancelTimer = options.clock.after(options.parkedMs, () => {
-      parkedCalls.delete(handle);
-      controller.abort(
-        new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.parkedMs / 1_000} s`, {
-          hint: `Call again and answer in time, or raise ${settingNow("limits.parkedMs", options.parkedMs)}.`,
-        }),
-      );
-    });
-    parkedCalls.set(handle, { binding, questions, conversation, cancelTimer });
-    const requests = [...questions].map(
-      ([key, { question }]) =>
-        `${asciiJson(key)}:{"method":"${question.method}","params":${question.params.toString("latin1")}}`,
-    );
-    return { kind: "questions", handle, inputRequests: `{${requests.join(",")}}` };
-  }
-
-  return {
-    begin,
-    isHandle: (state): state is string => typeof state === "string" && state.startsWith(handlePrefix),
-    resume(handle, binding, inputResponses) {
-      const parked = parkedCalls.get(handle);
-      if (
-        parked === undefined ||
-        parked.binding.principal !== binding.principal ||
-        parked.binding.request !== binding.request
-      ) {
-        throw new GatewayError(
-          "HANDLE_INVALID",
-          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request",
-        );
+  const conversation: Conversation = {
+    ways,
+    ask: async (question, signal) =>
+      await new Promise<Answer>((resolve, reject) => {
+        lastKey += 1;
+        const key = question.key ?? `q${lastKey}`;
+        const waiting = { question, resolve, reject };
+        open.set(key, waiting);
+        const takeBack = (): void => {
+          if (open.get(key) === waiting) open.delete(key);
+          reject(abortReason(signal));
+        };
+        signal.addEventListener("abort", takeBack, { once: true });
+        // After this turn of the event loop, so that questions of the same moment are asked together.
+        setImmediate(() => wake?.());
+      }),
+    async next() {
+      for (;;) {
+        while (reply === undefined && open.size === 0) await new Promise<void>((resolve) => (wake = resolve));
+        if (reply !== undefined) return { kind: "answer", reply };
+        const turn = park(conversation, takeOpen());
+        if (turn !== undefined) return turn;
       }
-      const answers = readAnswers(inputResponses);
-      parkedCalls.delete(handle);
-      parked.cancelTimer();
-      for (const [key, waiting] of parked.questions) {
-        const answer = answers.get(key);
-        // What was left out is asked again (2026-07-28, patterns/mrtr, error handling).
-        if (answer === undefined) parked.conversation.askAgain(key, waiting);
-        else waiting.resolve({ kind: "result", result: answer });
-      }
-      return parked.conversation;
     },
-    end(why) {
-      ended = why;
-      for (const { cancelTimer, conversation } of parkedCalls.values()) {
-        cancelTimer();
-        conversation.cancel(why());
-      }
-      parkedCalls.clear();
-    },
-    get parked() {
-      return parkedCalls.size;
-    },
+    cancel: (reason) => controller.abort(reason),
   };
-}
 
-function readAnswers(bytes: JsonBytes | undefined): ReadonlyMap<string, JsonBytes> {
-  if (bytes === undefined || bytes[0] !== openBrace) return new Map();
-  return new Map(
-    scanMembers(bytes, 0, bytes.length, deepestJson).map((member) => [
-      member.key,
-      bytes.subarray(member.start, member.end),
-    ]),
-  );
+  void run(conversation, controller.signal).then((done) => {
+    reply = done;
+    wake?.();
+  });
+  return conversation;
 }

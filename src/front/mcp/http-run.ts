@@ -5,7 +5,7 @@ import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Admission } from "../http/admission.ts";
 import type { Accepts } from "./accept.ts";
-import { createAnswerChannel, type AnswerChannel } from "./answer-channel.ts";
+import { createAnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LegacyRequests } from "./legacy.ts";
@@ -14,7 +14,6 @@ import { refuse } from "./replies.ts";
 import type { RequestRunner } from "./request-run.ts";
 import { textLength } from "./result-text.ts";
 import type { RunningRequest, RunningRequests } from "./running-requests.ts";
-import { track, untrack, type Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { SseStream } from "./sse-stream.ts";
 
@@ -40,31 +39,14 @@ export interface HttpRunDeps {
 /** A request over HTTP, from admission to its answer. */
 export interface HttpRun {
   /** Begins to work on a request; false when it was one too many, which it is told a little later. */
-  run(
-    incoming: Incoming,
-    message: ClientRequest,
-    caller: Caller,
-    accepts: Accepts,
-    session: Session | undefined,
-  ): boolean;
+  run(incoming: Incoming, message: ClientRequest, caller: Caller, accepts: Accepts): boolean;
   /** Counts a request or a stream; undefined when it was one too many, which it is told a little later. */
   admit<T>(response: ServerResponse, message: ClientRequest, count: () => T): T | undefined;
-  openChannel(
-    response: ServerResponse,
-    message: ClientRequest,
-    accepts: Accepts,
-    session: Session | undefined,
-    onGone: () => void,
-  ): AnswerChannel;
 }
 
-/** Bytes that may wait for a client that reads slowly, per stream. */
-const streamBufferBytes = 8 * 1024 * 1024;
-/** Comments on streams: often enough for every proxy, and to notice within a minute that nobody is there. */
-export const keepAliveMs = 15_000;
 /**
- * How long who was too fast waits for his refusal, at least and at most: not all of his connections the same time, or
- * they come back together.
+ * How long a client that was too fast waits for its refusal, at least and at most. The time is random, because its
+ * connections would otherwise all come back together.
  */
 const refusalDelayMs = [50, 200] as const;
 /** As many as requests are usually worked on at once. */
@@ -73,46 +55,41 @@ const idleControllers = 256;
 export function createHttpRun(deps: HttpRunDeps): HttpRun {
   const controllers = createAbortPool(idleControllers);
 
-  function run(
-    incoming: Incoming,
-    message: ClientRequest,
-    caller: Caller,
-    accepts: Accepts,
-    session: Session | undefined,
-  ): boolean {
+  function run(incoming: Incoming, message: ClientRequest, caller: Caller, accepts: Accepts): boolean {
     const { response, stream } = incoming;
-    const leave = admit(response, message, () => deps.admission.admit(caller.principal));
+    const { session, principal } = caller;
+    const { era } = caller.client;
+    const leave = admit(response, message, () => deps.admission.admit(principal));
     if (leave === undefined) return false;
     const controller = controllers.take();
     const onGone = (): void => {
-      // A dropped POST of a live session is no cancellation: the client may come back for the answer.
+      // The client of a session may come back for the answer (Last-Event-ID), so that a POST of it that breaks off is
+      // no cancellation. In HTTP+SSE nobody can come back to a stream.
       if (session === undefined || stream !== undefined)
         controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
     };
     const channel =
       stream === undefined
-        ? openChannel(response, message, accepts, session, onGone)
+        ? createAnswerChannel(response, {
+            idText: message.idText,
+            accepts,
+            resumable: session?.streams,
+            memory: deps.memory,
+            onGone,
+          })
         : stream.openChannel(message.idText, controller.signal, onGone);
-    if (session !== undefined) track(session, message.id, controller);
+    session?.requests.add(message.id, controller);
     const answering =
-      caller.client.era === "legacy"
-        ? (deps.legacy.answer(message, caller, channel, controller.signal) ??
-          deps.runner.run(message, caller, channel, controller.signal))
-        : deps.runner.run(message, caller, channel, controller.signal);
-    const entry: RunningRequest = {
-      id: deps.running.nextId(),
-      principal: caller.principal,
-      era: caller.client.era,
-      method: message.method,
-      channel,
-      controller,
-    };
+      (era === "legacy" ? deps.legacy.answer(message, caller, controller.signal) : undefined) ??
+      deps.runner.run(message, caller, channel, controller.signal);
+    const { method } = message;
+    const entry: RunningRequest = { id: deps.running.nextId(), principal, era, method, channel, controller };
     deps.running.add(entry);
     void answering.then((reply) => {
       leave(textLength(reply.body));
       deps.running.delete(entry);
       if (session !== undefined) {
-        untrack(session, message.id, controller);
+        session.requests.delete(message.id, controller);
         deps.sessions.touch(session);
       }
       channel.finish(reply.body, reply.status);
@@ -126,32 +103,13 @@ export function createHttpRun(deps: HttpRunDeps): HttpRun {
       return count();
     } catch (error) {
       const failure = toGatewayError(error);
-      // Who asks again at once would otherwise be refused ten thousand times a second, which the others would feel.
+      // A client that asks again at once could otherwise be refused ten thousand times a second, at the cost of the
+      // other clients.
       const [least, most] = refusalDelayMs;
       setTimeout(() => refuse(response, failure, [], message.idText), least + Math.random() * (most - least));
       return undefined;
     }
   }
 
-  function openChannel(
-    response: ServerResponse,
-    message: ClientRequest,
-    accepts: Accepts,
-    session: Session | undefined,
-    onGone: () => void,
-  ): AnswerChannel {
-    return createAnswerChannel(response, {
-      idText: message.idText,
-      acceptsStream: accepts.stream,
-      acceptsJson: accepts.json,
-      headers: [],
-      openLog: session === undefined ? undefined : () => session.openLog(),
-      bufferBytes: streamBufferBytes,
-      keepAliveMs,
-      memory: deps.memory,
-      onGone,
-    });
-  }
-
-  return { run, admit, openChannel };
+  return { run, admit };
 }

@@ -1,22 +1,20 @@
-import { writeNotification } from "../../wire/mcp/envelope.ts";
-import type { View } from "../../catalog/model/view.ts";
-import { metaKeys } from "../../wire/mcp/revisions.ts";
-import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
+import type { ConnectedClient } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import type { ClientRequest } from "../../wire/mcp/client-message.ts";
+import { writeNotification } from "../../wire/mcp/envelope.ts";
+import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { AnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
-import type { ClientRequest } from "../../wire/mcp/client-message.ts";
-import { resourceKey, type Notifier } from "./notifier.ts";
-import type { OwnInstances } from "./own-instances.ts";
+import { parseListenFilter, type ListenFilter } from "./listen-filter.ts";
+import type { Notifier } from "./notifier.ts";
+import { watchResource, type ResourceWatchDeps } from "./resource-watch.ts";
+import { createWatchedResources, type WatchedResources } from "./watched-resources.ts";
 import { toWireError } from "./wire-error.ts";
 
-export interface ListenDeps {
-  readonly viewOf: (principal: Principal) => View;
+export interface ListenDeps extends ResourceWatchDeps {
   readonly notifier: Notifier;
-  readonly subscriptions: Subscriptions;
-  readonly ownInstances: OwnInstances;
   readonly serverInfoText: string;
 }
 
@@ -26,132 +24,111 @@ export interface ListenRequests {
    * patterns/subscriptions).
    */
   open(request: ClientRequest, caller: Caller, openChannel: (onGone: () => void) => AnswerChannel): void;
-  /** Ends those of the principals for which the predicate holds, each with its completion result. */
-  endWhere(gone: (principal: Principal) => boolean): void;
+  /**
+   * Ends those for which the predicate holds, each with its completion result. `client` is the connection that the
+   * request came on, where it lasts (stdio).
+   */
+  endWhere(gone: (principal: Principal, client: ConnectedClient | undefined) => boolean): void;
   readonly size: number;
 }
 
-const mostResources = 1_000;
-
-interface Stream {
-  readonly principal: Principal;
-  end(): void;
+/** One request that is being served. */
+interface Listening {
+  readonly request: ClientRequest;
+  readonly caller: Caller;
+  readonly channel: AnswerChannel;
+  readonly watched: WatchedResources;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+  /** Takes it off the notifier again, once it is there. */
+  leave: () => void;
 }
 
 export function createListenRequests(deps: ListenDeps): ListenRequests {
-  const streams = new Set<Stream>();
+  const open = new Set<Listening>();
 
-  function open(request: ClientRequest, caller: Caller, openChannel: (onGone: () => void) => AnswerChannel): void {
-    const controller = new AbortController();
-    const channel = openChannel(() =>
-      controller.abort(new GatewayError("CALL_CANCELLED", "the client stopped listening")),
-    );
-    void serve(request, caller, channel, controller.signal).catch((error: unknown) => {
-      const reply = toWireError(toGatewayError(error), "modern", request.method);
-      channel.finish(reply.body, reply.status);
+  function finish(listening: Listening): void {
+    if (!open.delete(listening)) return;
+    const { request, watched, channel } = listening;
+    watched.releaseAll();
+    listening.leave();
+    const meta = `{"${metaKeys.subscriptionId}":${request.idText},"${metaKeys.serverInfo}":${deps.serverInfoText}}`;
+    channel.finish(`"result":{"resultType":"complete","_meta":${meta}}`);
+  }
+
+  async function serve(listening: Listening): Promise<void> {
+    const { request, caller, channel, watched, signal } = listening;
+    const { principal, endpoint } = caller;
+    const filter = parseListenFilter(request.params["notifications"]);
+    open.add(listening);
+    signal.addEventListener("abort", () => finish(listening), { once: true });
+    const resources = await watchAll(listening, filter.resources);
+    const send = (method: string, params: JsonObject): void => {
+      channel.send(writeNotification(method, { ...params, _meta: { [metaKeys.subscriptionId]: request.id } }));
+    };
+    const tools = filter.tools && endpoint.exposure.toolsChange;
+    // First of all, and nothing before it (patterns/subscriptions, acknowledgment).
+    send("notifications/subscriptions/acknowledged", { notifications: acknowledge({ ...filter, tools, resources }) });
+    if (!open.has(listening)) return;
+    listening.leave = deps.notifier.add({
+      principal,
+      exposure: endpoint.exposure,
+      wants: { tools, prompts: filter.prompts, resources: filter.resourcesList },
+      resources: watched.spellings,
+      send,
     });
   }
 
-  async function serve(
-    request: ClientRequest,
-    caller: Caller,
-    channel: AnswerChannel,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const filter = readFilter(request.params["notifications"]);
-    const resources = new Map<string, string>();
-    const releases: (() => void)[] = [];
-    const { exposure } = caller.endpoint;
-    const send = (method: string, params: Readonly<Record<string, unknown>>): void => {
-      channel.send(writeNotification(method, { ...params, _meta: { [metaKeys.subscriptionId]: request.id } }));
-    };
-    const stream: Stream = { principal: caller.principal, end: () => finish() };
-    const finish = (): void => {
-      if (!streams.delete(stream)) return;
-      for (const release of releases) release();
-      channel.finish(
-        `"result":{"resultType":"complete","_meta":{"${metaKeys.subscriptionId}":${request.idText},"${metaKeys.serverInfo}":${deps.serverInfoText}}}`,
-      );
-    };
-    streams.add(stream);
-    signal.addEventListener("abort", finish, { once: true });
+  /** Returns those that are watched from now on: a resource that cannot be is left out of the acknowledgment. */
+  async function watchAll(listening: Listening, uris: readonly string[]): Promise<readonly string[]> {
+    const { caller, watched, signal } = listening;
     const honoured: string[] = [];
-    for (const uri of filter.resources) {
-      const release = await watch(caller, uri, resources, signal).catch(() => undefined);
-      if (release === undefined) continue;
-      if (signal.aborted) release();
-      else releases.push(release);
+    for (const uri of uris) {
+      const watch = await watchResource(deps, caller, uri, signal).catch(() => undefined);
+      if (watch === undefined) continue;
+      const release = (): void => {
+        watch.release();
+        watch.leave();
+      };
+      // It may have ended while the server was asked: then nobody would release this one later.
+      if (!open.has(listening)) release();
+      else watched.add(uri, watch.key, release);
       honoured.push(uri);
     }
-    const acknowledged: JsonObject = {
-      ...(filter.tools && exposure.toolsChange ? { toolsListChanged: true } : {}),
-      ...(filter.prompts ? { promptsListChanged: true } : {}),
-      ...(filter.resourcesList ? { resourcesListChanged: true } : {}),
-      ...(honoured.length > 0 ? { resourceSubscriptions: honoured } : {}),
-    };
-    // First of all, and nothing before it (patterns/subscriptions, acknowledgment).
-    send("notifications/subscriptions/acknowledged", { notifications: acknowledged });
-    const wants = {
-      tools: filter.tools && exposure.toolsChange,
-      prompts: filter.prompts,
-      resources: filter.resourcesList,
-    };
-    if (!signal.aborted)
-      releases.push(deps.notifier.add({ principal: caller.principal, exposure, wants, resources, send }));
-  }
-
-  async function watch(
-    caller: Caller,
-    uri: string,
-    resources: Map<string, string>,
-    signal: AbortSignal,
-  ): Promise<() => void> {
-    const intent = caller.endpoint.exposure.resolve(deps.viewOf(caller.principal), { method: "resources/read", uri });
-    if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", `there is no resource ${uri.slice(0, 200)}`);
-    const { id, leave } = deps.ownInstances.enter(intent.server.instance, caller);
-    try {
-      const release = await deps.subscriptions.subscribe(id, intent.uri, signal);
-      resources.set(resourceKey(id, intent.uri), uri);
-      return () => {
-        release();
-        leave();
-      };
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    return honoured;
   }
 
   return {
-    open,
+    open(request, caller, openChannel) {
+      const controller = new AbortController();
+      const channel = openChannel(() =>
+        controller.abort(new GatewayError("CALL_CANCELLED", "the client stopped listening")),
+      );
+      const { signal } = controller;
+      const watched = createWatchedResources();
+      serve({ request, caller, channel, watched, signal, leave: () => undefined }).catch((error: unknown) => {
+        const reply = toWireError(toGatewayError(error), "modern", request.method);
+        channel.finish(reply.body, reply.status);
+      });
+    },
     endWhere(gone) {
-      for (const stream of [...streams]) if (gone(stream.principal)) stream.end();
+      for (const listening of [...open]) {
+        const { principal, connected } = listening.caller;
+        if (gone(principal, connected)) finish(listening);
+      }
     },
     get size() {
-      return streams.size;
+      return open.size;
     },
   };
 }
 
-interface Filter {
-  readonly tools: boolean;
-  readonly prompts: boolean;
-  readonly resourcesList: boolean;
-  readonly resources: readonly string[];
-}
-
-function readFilter(value: unknown): Filter {
-  if (!isJsonObject(value))
-    throw new GatewayError("PARAMS_INVALID", "subscriptions/listen needs params.notifications, an object");
-  const resources = value["resourceSubscriptions"] ?? [];
-  if (!Array.isArray(resources) || resources.some((uri) => typeof uri !== "string"))
-    throw new GatewayError("PARAMS_INVALID", "resourceSubscriptions must be an array of strings");
-  if (resources.length > mostResources)
-    throw new GatewayError("PARAMS_INVALID", `resourceSubscriptions holds more than ${mostResources} resources`);
+/** Says what the client will hear of, of all that it asked for. */
+function acknowledge({ tools, prompts, resourcesList, resources }: ListenFilter): JsonObject {
   return {
-    tools: value["toolsListChanged"] === true,
-    prompts: value["promptsListChanged"] === true,
-    resourcesList: value["resourcesListChanged"] === true,
-    resources: [...new Set(resources as readonly string[])],
+    ...(tools ? { toolsListChanged: true } : {}),
+    ...(prompts ? { promptsListChanged: true } : {}),
+    ...(resourcesList ? { resourcesListChanged: true } : {}),
+    ...(resources.length > 0 ? { resourceSubscriptions: resources } : {}),
   };
 }

@@ -1,8 +1,12 @@
+import type { View } from "../../catalog/model/view.ts";
 import type { ClientCaller, ClientInstances } from "../../servers/instance/client-instances.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ConnectedClient } from "../../kernel/call-context.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { InstanceNews } from "./notifier.ts";
+import type { Session } from "./session.ts";
 
 /** Which instance of a server is a client's own: the one that its view shows, unless each client has one. */
 export interface OwnInstances extends InstanceNews {
@@ -35,4 +39,18 @@ export function createOwnInstances(
       return isOthers ? undefined : seen;
     },
   };
+}
+
+/** The instances that an endpoint shows to the client of a session, each with the one of them that is its own. */
+export function instancesAt(
+  deps: { readonly viewOf: (principal: Principal) => View; readonly ownInstances: OwnInstances },
+  { exposure }: Endpoint,
+  { principal, connected }: Session,
+): readonly { readonly shown: InstanceId; readonly own: InstanceId }[] {
+  const view = deps.viewOf(principal);
+  const only = exposure.transparent(view);
+  return (only === undefined ? view.servers : [only]).map(({ instance }) => ({
+    shown: instance,
+    own: deps.ownInstances.idFor(instance, connected),
+  }));
 }

@@ -6,6 +6,9 @@ import { eventStreamHeaders, eventText } from "../../wire/sse/event-text.ts";
 import type { ReplyBody } from "./caller.ts";
 import { joinText } from "./result-text.ts";
 
+/** How long the rest of a refused request is read and thrown away. */
+const discardMs = 2_000;
+
 export const jsonHeaders = ["Content-Type", "application/json"];
 
 /** One JSON-RPC message as the whole response. */
@@ -14,19 +17,31 @@ export function sendReply(
   idText: string,
   reply: ReplyBody,
   headers: readonly string[] = [],
-  asEvent = false,
 ): void {
   const message = answerText(idText, joinText(reply.body));
-  if (asEvent && reply.status === 200) {
-    response.writeHead(200, [...eventStreamHeaders, ...headers]);
-    response.end(eventText("message", message), "latin1");
-    return;
-  }
   response.writeHead(reply.status, [...jsonHeaders, "Content-Length", String(message.length), ...headers]);
   response.end(message, "latin1");
 }
 
-/** A request that never came to run: HTTP status and a JSON-RPC error of the same row. */
+/** The same as one event, for clients that take nothing but event streams. The stream has no other status than 200. */
+export function sendReplyEvent(
+  response: ServerResponse,
+  idText: string,
+  reply: ReplyBody,
+  headers: readonly string[] = [],
+): void {
+  if (reply.status !== 200) {
+    sendReply(response, idText, reply, headers);
+    return;
+  }
+  response.writeHead(200, [...eventStreamHeaders, ...headers]);
+  response.end(eventText("message", answerText(idText, joinText(reply.body))), "latin1");
+}
+
+/**
+ * Answers a request that nobody works on: the status and the JSON-RPC error are of the failure's row. Nothing happens
+ * when an answer was begun already.
+ */
 export function refuse(
   response: ServerResponse,
   failure: GatewayError,
@@ -51,8 +66,8 @@ export function refuse(
 }
 
 /**
- * A client that was refused may still be sending: closing at once would reset the connection, and it might never read
- * why.
+ * A client that was refused may still be sending. Its connection is closed only after it has had time to read why:
+ * closing at once would reset it, and the refusal might be lost.
  */
 function discardRest(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), discardMs);
@@ -60,5 +75,3 @@ function discardRest(request: IncomingMessage): void {
   request.on("close", () => clearTimeout(timer));
   request.resume();
 }
-
-const discardMs = 2_000;

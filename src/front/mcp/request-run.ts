@@ -3,9 +3,10 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { canAnswer } from "../../engine/calls/questions.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
 import { toCallContext } from "./request-context.ts";
-import type { Conversation, Conversations } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
+import type { ParkedConversations } from "./parked-conversations.ts";
 import { ownResultText } from "./result-text.ts";
 
 /** Methods that may be answered with `input_required` (2026-07-28, patterns/mrtr, supported requests). */
@@ -19,7 +20,7 @@ export interface RequestRunner {
 /** One request of either era, with the ways in which a server may ask its client something back. */
 export function createRequestRunner(
   dispatch: Dispatch,
-  conversations: Conversations,
+  conversations: ParkedConversations,
   serverInfoText: string,
   failed: (error: unknown, caller: Caller, method: string) => ReplyBody,
 ): RequestRunner {
@@ -111,7 +112,7 @@ function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
   const { session } = caller;
   if (session === undefined || !canBeAsked(caller)) return undefined;
   return guarded(
-    async (question, signal) => await session.ask(question, (message) => channel.send(message), signal),
+    async (question, signal) => await session.questions.ask(question, (message) => channel.send(message), signal),
     caller,
   );
 }

@@ -26,7 +26,7 @@ test("a session is found by its principal at its endpoint only", () => {
 test("an idle session ends, one with a request or a stream does not", () => {
   const { store, time } = create({ sessions: 10, sessionIdleMs: 1_000 });
   const [idle, busy, touched] = [store.create(options), store.create(options), store.create(options)];
-  busy.running.set(1, new Set([new AbortController()]));
+  busy.requests.add(1, new AbortController());
   time.nowMs = 1_001;
   store.touch(touched);
   expect(store.find(idle.id, localPrincipal, "/mcp")).toBeUndefined();
@@ -51,7 +51,7 @@ test("at the limit, who has the most makes room for another, with what was not u
   store.create(bob);
   time.nowMs = 10;
   store.touch(first);
-  third.running.set(1, new Set([new AbortController()]));
+  third.requests.add(1, new AbortController());
   expect(() => store.create(options)).toThrowError(expect.objectContaining({ code: "SESSION_LIMIT" }));
   store.create(bob);
   expect([first, second, third].map(({ id }) => store.find(id, localPrincipal, "/mcp")?.id)).toEqual([
@@ -66,7 +66,7 @@ test("what ends ends its calls", () => {
   const { store } = create();
   const session = store.create(options);
   const call = new AbortController();
-  session.running.set("a", new Set([call]));
+  session.requests.add("a", call);
   store.end(session, "gone");
   expect(call.signal.reason).toMatchObject({ code: "CALL_CANCELLED" });
   expect(store.find(session.id, localPrincipal, "/mcp")).toBeUndefined();
@@ -76,7 +76,7 @@ test("a session with a request or a stream makes room for nobody", () => {
   const { store } = create({ sessions: 2, sessionIdleMs: 1_000 });
   const bob = { ...options, principal: { ...localPrincipal, id: "bob" as never } };
   const [busy, idle] = [store.create(options), store.create(options)];
-  busy.running.set(1, new Set([new AbortController()]));
+  busy.requests.add(1, new AbortController());
   store.create(bob);
   expect(store.find(busy.id, localPrincipal, "/mcp")).toBe(busy);
   expect(store.find(idle.id, localPrincipal, "/mcp")).toBeUndefined();

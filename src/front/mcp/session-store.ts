@@ -1,22 +1,13 @@
-import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { createSession, type Session } from "./session.ts";
+import { createSession, type Session, type SessionOptions } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
 export interface SessionStore {
-  create(options: {
-    principal: Principal;
-    endpoint: string;
-    revision: string;
-    capabilities: JsonObject;
-    clientName?: string | undefined;
-    client?: ClientProfile | undefined;
-  }): Session;
+  create(options: Omit<SessionOptions, "nowMs">): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpoint: string): Session | undefined;
   /** Counts as use: a call that ended, a stream that broke off. */
@@ -64,7 +55,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     const [holder] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most));
     if (holder === wanting) return false;
     const idle = [...sessions.values()].filter(
-      ({ principal, running, hasStream }) => principal.id === holder && running.size === 0 && !hasStream,
+      ({ principal, requests, pushes }) => principal.id === holder && requests.size === 0 && !pushes.open,
     );
     const [first, ...rest] = idle;
     if (first === undefined) return false;
@@ -74,7 +65,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
   }
 
   function isIdle(session: Session, nowMs: number): boolean {
-    return session.running.size === 0 && !session.hasStream && nowMs - session.lastUseMs > limits.sessionIdleMs;
+    return session.requests.size === 0 && !session.pushes.open && nowMs - session.lastUseMs > limits.sessionIdleMs;
   }
 
   return {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Answer, CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { createConversations, type Conversation, type Conversations } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
+import { createParkedConversations, type ParkedConversations } from "./parked-conversations.ts";
 
 type Ask = NonNullable<CallContext["ask"]>;
 const binding = { principal: "alice", request: "tools/call\necho" };
@@ -12,13 +13,13 @@ const question = (text: string, key?: string) => ({
 });
 const invalid = expect.objectContaining({ code: "HANDLE_INVALID" });
 
-function create(mostParked = 10): { conversations: Conversations; expire: () => void } {
+function create(mostParked = 10): { conversations: ParkedConversations; expire: () => void } {
   const timers = new Set<() => void>();
   const after = (_delayMs: number, run: () => void): (() => void) => {
     timers.add(run);
     return () => timers.delete(run);
   };
-  const conversations = createConversations({
+  const conversations = createParkedConversations({
     parkedMs: 600_000,
     mostParked,
     clock: { now: () => 0, monotonic: () => 0, after },
@@ -27,7 +28,7 @@ function create(mostParked = 10): { conversations: Conversations; expire: () => 
 }
 
 /** A call that asks each of the texts at once and answers with what it was told. */
-function beginAsking(conversations: Conversations, ...texts: string[]): Conversation {
+function beginAsking(conversations: ParkedConversations, ...texts: string[]): Conversation {
   return conversations.begin(binding, {}, async ({ ask }, signal) => {
     const told = await Promise.all(texts.map(async (text) => await tell(ask, text, signal)));
     return { body: JSON.stringify(told), status: 200 };
