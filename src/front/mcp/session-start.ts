@@ -25,7 +25,7 @@ export interface SessionStartDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly notifier: Notifier;
   readonly logLevels: LogLevels;
-  readonly routing: Routing;
+  readonly routing: Pick<Routing, "notify">;
   readonly ownInstances: OwnInstances;
   readonly serverInfo: object;
   /** The ids of the gateways that an answer comes through, so that one of them finds itself behind itself. */
