@@ -40,7 +40,7 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
       const revoked = await gateway.instanceTokens.revoke(instance, principal.id);
       const path = `/i/${encodeURIComponent(instance)}/mcp`;
       parts.sessions.endWhere(
-        (session) => session.principal.id === principal.id && session.endpoint === path,
+        (session) => session.principal.id === principal.id && session.endpointPath === path,
         "its token was taken back",
       );
       return revoked;

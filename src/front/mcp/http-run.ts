@@ -38,9 +38,12 @@ export interface HttpRunDeps {
 
 /** A request over HTTP, from admission to its answer. */
 export interface HttpRun {
-  /** Begins to work on a request; false when it was one too many, which it is told a little later. */
+  /** Begins to work on a request. False when its principal has too many already: the refusal is sent a little later. */
   run(incoming: Incoming, message: ClientRequest, caller: Caller, accepts: Accepts): boolean;
-  /** Counts a request or a stream; undefined when it was one too many, which it is told a little later. */
+  /**
+   * Counts a request or a stream with `count`, and returns what ends it. Undefined when its principal has too many
+   * already: the refusal is sent a little later.
+   */
   admit<T>(response: ServerResponse, message: ClientRequest, count: () => T): T | undefined;
 }
 

@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 
 function create() {
   const { deps, endpoint } = createLegacyFront();
-  const options = { principal: localPrincipal, endpoint: endpoint.path, revision: "2025-11-25", capabilities: {} };
+  const options = { principal: localPrincipal, endpointPath: endpoint.path, revision: "2025-11-25", capabilities: {} };
   return { legacy: createLegacyRequests(deps), session: deps.sessions.create(options) };
 }
 

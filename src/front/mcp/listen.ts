@@ -40,7 +40,7 @@ interface Listening {
   readonly watched: WatchedResources;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
-  /** Takes it off the notifier again, once it is there. */
+  /** Removes it from the notifier; does nothing before it has been added there. */
   leave: () => void;
 }
 
@@ -123,7 +123,7 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
   };
 }
 
-/** Says what the client will hear of, of all that it asked for. */
+/** What of its filter the client will hear of, as the acknowledgment lists it. */
 function acknowledge({ tools, prompts, resourcesList, resources }: ListenFilter): JsonObject {
   return {
     ...(tools ? { toolsListChanged: true } : {}),

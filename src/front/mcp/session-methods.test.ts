@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 /** A legacy client with a session, or without one, which calls methods one after the other. */
 function create(withSession = true) {
   const { deps, endpoint, done } = createLegacyFront();
-  const options = { principal: localPrincipal, endpoint: endpoint.path, revision: "2025-11-25", capabilities: {} };
+  const options = { principal: localPrincipal, endpointPath: endpoint.path, revision: "2025-11-25", capabilities: {} };
   const session = withSession ? deps.sessions.create(options) : undefined;
   const client = { era: "legacy" as const, revision: "2025-11-25", capabilities: {} };
   const caller: Caller = { principal: localPrincipal, endpoint, client, session };

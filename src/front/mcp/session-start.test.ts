@@ -37,7 +37,7 @@ test("the answer says what the endpoint offers; the session keeps what the clien
   expect(started.session).toMatchObject({
     revision: "2025-06-18",
     capabilities: { roots: {} },
-    endpoint: "/mcp/flat",
+    endpointPath: "/mcp/flat",
     presence: { state: "open", program: expect.stringContaining("tester") },
   });
 });

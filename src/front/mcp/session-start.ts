@@ -47,12 +47,12 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
     const { protocolVersion, clientInfo, capabilities } = request.params;
     const revision = negotiateLegacy(protocolVersion);
     const view = deps.viewOf(principal);
-    // Both may throw for an endpoint whose server does not exist: before there is a session.
+    // Both throw when the endpoint's server does not exist, so that they come before a session is made.
     const instructions = endpoint.exposure.instructions(view);
     const declared = capabilitiesOf(endpoint.exposure, view);
     const session = deps.sessions.create({
       principal,
-      endpoint: endpoint.path,
+      endpointPath: endpoint.path,
       revision,
       capabilities: isJsonObject(capabilities) ? capabilities : {},
       clientName: readClientName(clientInfo),

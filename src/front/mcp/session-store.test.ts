@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { createSessionStore } from "./session-store.ts";
 
-const options = { principal: localPrincipal, endpoint: "/mcp", revision: "2025-11-25", capabilities: {} };
+const options = { principal: localPrincipal, endpointPath: "/mcp", revision: "2025-11-25", capabilities: {} };
 
 function create(limits = { sessions: 2, sessionIdleMs: 1_000 }) {
   const time = { nowMs: 0 };

@@ -9,7 +9,7 @@ import { createSession, type Session, type SessionOptions } from "./session.ts";
 export interface SessionStore {
   create(options: Omit<SessionOptions, "nowMs">): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
-  find(id: string, principal: Principal, endpoint: string): Session | undefined;
+  find(id: string, principal: Principal, endpointPath: string): Session | undefined;
   /** Counts as use: a call that ended, a stream that broke off. */
   touch(session: Session): void;
   end(session: Session, reason: string): void;
@@ -79,9 +79,9 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
       sessions.set(session.id, session);
       return session;
     },
-    find(id, principal, endpoint) {
+    find(id, principal, endpointPath) {
       const session = sessions.get(id);
-      if (session === undefined || session.principal.id !== principal.id || session.endpoint !== endpoint)
+      if (session === undefined || session.principal.id !== principal.id || session.endpointPath !== endpointPath)
         return undefined;
       const nowMs = clock.monotonic();
       if (isIdle(session, nowMs)) {

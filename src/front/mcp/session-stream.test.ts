@@ -10,7 +10,7 @@ const open = createResponses();
 const newSession = (): Session =>
   createSession({
     principal: localPrincipal,
-    endpoint: "/mcp",
+    endpointPath: "/mcp",
     revision: "2025-11-25",
     capabilities: {},
     nowMs: 0,

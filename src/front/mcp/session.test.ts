@@ -5,7 +5,7 @@ import { createSession } from "./session.ts";
 
 const options = {
   principal: localPrincipal,
-  endpoint: "/mcp",
+  endpointPath: "/mcp",
   revision: "2025-11-25",
   capabilities: {},
   clientName: "tester",

@@ -18,8 +18,8 @@ import { createWatchedResources, type WatchedResources } from "./watched-resourc
 export interface Session {
   readonly id: string;
   readonly principal: Principal;
-  /** The path of the endpoint that it was made at: a session is not valid at another. */
-  readonly endpoint: string;
+  /** Where it was made: a session is not valid at another endpoint. */
+  readonly endpointPath: string;
   readonly revision: string;
   readonly capabilities: JsonObject;
   readonly presence: OwnPresence;
@@ -46,7 +46,7 @@ export interface Session {
 
 export interface SessionOptions {
   readonly principal: Principal;
-  readonly endpoint: string;
+  readonly endpointPath: string;
   readonly revision: string;
   readonly capabilities: JsonObject;
   readonly clientName?: string | undefined;
@@ -65,7 +65,7 @@ export function createSession(options: SessionOptions): Session {
   const session: Session = {
     id: randomUUID(),
     principal: options.principal,
-    endpoint: options.endpoint,
+    endpointPath: options.endpointPath,
     revision: options.revision,
     capabilities: options.capabilities,
     presence,

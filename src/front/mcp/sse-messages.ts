@@ -18,7 +18,7 @@ export interface SseMessagesDeps extends BatchDeps {
   readonly startupWait: StartupWait;
 }
 
-/** A POST of HTTP+SSE: what it is answered goes to the client's event stream. */
+/** A POST of HTTP+SSE: the answer to its message goes to the client's event stream. */
 export interface SseIncoming extends Incoming {
   readonly stream: SseStream;
 }

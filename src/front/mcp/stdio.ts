@@ -19,8 +19,8 @@ export interface StdioFrontOptions {
 }
 
 /**
- * A client that has closed its end may want what it asked for; most have gone, and end us with a signal after two
- * seconds.
+ * How long a client that has closed its end still gets answers. Most clients that do so have gone, and stop the
+ * gateway with a signal after two seconds.
  */
 const lingerMs = 5_000;
 
@@ -42,7 +42,7 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   client.end();
 }
 
-/** Gives the client its lines until one of the streams is over. A line that is too long ends it too, after `tooLong`. */
+/** Passes each line on, and resolves when no more will come, nobody reads any more, or a line was too long. */
 function untilOver(
   { input, output, limits }: StdioFrontOptions,
   client: StdioClient,
@@ -61,7 +61,7 @@ function untilOver(
       setTimeout(resolve, lingerMs).unref();
     });
     input.on("error", () => resolve());
-    // Destroyed by ourselves (a signal): then there is neither end nor error.
+    // The gateway itself may have destroyed the stream, on a signal: then neither `end` nor `error` comes.
     input.on("close", () => hasEnded || resolve());
     for (const event of ["error", "close"] as const) output.on(event, () => resolve());
   });
