@@ -1,8 +1,12 @@
-// Rebuilds the corpus `real_mcp` of bench/retrieval: starts each npm server below, asks it for its tools, writes them as one file.
+// Rebuilds the corpus `real_mcp` of bench/retrieval: starts each npm server below, asks it for its tools, and writes
+// all of them to one file, one tool per line.
 //   npm run bench:collect [-- slug ...]        into $BENCH_DATA/corpus/real_mcp.json, by default .cache/retrieval
-// The servers run with made-up credentials: they list tools, nothing is called. One that does not start is left out and named.
+//   npm run bench:collect -- --out FILE slug ...   into FILE; this is how test/servers/public-tools.json is made
+// The servers run with made-up credentials: they list their tools, and no tool is called. A server that does not start
+// is left out, with a line on stderr that names it.
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -70,8 +74,8 @@ const servers = [
   ["xero", "@xeroapi/xero-mcp-server", [], ["XERO_CLIENT_ID", "XERO_CLIENT_SECRET"]],
 ];
 
-const chosen = process.argv.slice(2);
-const directory = join(process.env.BENCH_DATA ?? ".cache/retrieval", "corpus");
+const { values, positionals: chosen } = parseArgs({ options: { out: { type: "string" } }, allowPositionals: true });
+const file = values.out ?? join(process.env.BENCH_DATA ?? ".cache/retrieval", "corpus/real_mcp.json");
 const tools = [];
 for (const [server, ...start] of servers) {
   if (chosen.length > 0 && !chosen.includes(server)) continue;
@@ -83,9 +87,10 @@ for (const [server, ...start] of servers) {
     console.error(`${server}: left out, ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-await mkdir(directory, { recursive: true });
-await writeFile(join(directory, "real_mcp.json"), JSON.stringify({ name: "real_mcp", tools }));
-console.log(`${tools.length} tools in ${join(directory, "real_mcp.json")}`);
+await mkdir(dirname(file), { recursive: true });
+const lines = tools.map((tool) => JSON.stringify(tool)).join(",\n");
+await writeFile(file, `{ "name": "real_mcp", "tools": [\n${lines}\n] }\n`);
+console.log(`${tools.length} tools in ${file}`);
 
 async function listTools(server, name, args = [], variables = []) {
   const env = {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { measureTokens, toHit, type CorpusTool } from "../../../bench/retrieval/tokens.ts";
+import { readPublicTools } from "../../../test/servers/public-tools.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { ToolDefinition } from "../../kernel/definitions.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
@@ -388,13 +388,8 @@ test("FAULT 61: tools with hostile schemas have a result in every detail", () =>
   }
 });
 
-const data = process.env["BENCH_DATA"] ?? "../shared/retrieval";
-
-test.skipIf(!existsSync(`${data}/corpus/real_mcp.json`))("results over 1,478 real tools cost what they may", () => {
-  const { tools } = JSON.parse(readFileSync(`${data}/corpus/real_mcp.json`, "utf8")) as {
-    tools: CorpusTool[];
-  };
-  const figures = measureTokens(tools);
+test("results over the tools of public servers cost what they may", () => {
+  const figures = measureTokens(readPublicTools());
   expect(figures.first.median).toBeLessThanOrEqual(70);
   expect(figures.first.p90).toBeLessThanOrEqual(130);
   expect(figures.later.median).toBeLessThanOrEqual(70);
