@@ -1,11 +1,12 @@
-/** The reason of an aborted signal as an Error, whatever was given to abort(). */
+/** The reason of an aborted signal as an Error, whatever type of value was passed to `abort()`. */
 export function abortReason(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new Error(`aborted: ${String(reason)}`);
 }
 
 /**
- * Waits for `promise` no longer than until `signal` aborts. The promise itself goes on; its late failure is ignored.
+ * Waits for `promise`, but rejects with the signal's reason as soon as `signal` aborts. The promise itself is not
+ * cancelled; if it rejects after that, the rejection is ignored.
  */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
@@ -26,9 +27,11 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal):
 }
 
 /**
- * Aborts after `delayMs`, or with the first of `signals`; never keeps the process alive. For waits that end soon:
- * what it holds is let go at the deadline. `AbortSignal.any` with `AbortSignal.timeout` inside is no replacement:
- * Node 20 collects the timeout as garbage before it fires (nodejs/node#54614), and the wait has no end.
+ * A signal that aborts after `delayMs`, or with the first of `signals`. Its timer does not keep the process alive.
+ * Use it for short waits: the listeners on `signals` are removed only when it aborts.
+ *
+ * `AbortSignal.any` with `AbortSignal.timeout` is no replacement: Node 20 may collect the timeout as garbage before
+ * it fires (nodejs/node#54614), and the wait would never end.
  */
 export function abortAfter(delayMs: number, ...signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();
@@ -50,7 +53,7 @@ export function abortAfter(delayMs: number, ...signals: readonly AbortSignal[]):
   return controller.signal;
 }
 
-/** Resolves after `delayMs`, rejects with the signal's reason when aborted before. */
+/** Resolves after `delayMs`; rejects with the signal's reason if the signal aborts first. */
 export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -72,14 +75,14 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
 /** AbortControllers for work that nearly always ends without being aborted. */
 export interface AbortPool {
   take(): AbortController;
-  /** Gives one back when its work has ended; an aborted one is thrown away. */
+  /** Returns a controller after its work has ended. One that was aborted is discarded. */
   give(controller: AbortController): void;
 }
 
 /**
- * Making an AbortController costs a call 5 to 8 microseconds, most of it for the garbage collector
- * (bench/http-upstream). One whose work has ended without an abort is as good as new: whoever listened has taken its
- * listener off, or can no longer be harmed.
+ * A pool of at most `most` unused controllers. Making an AbortController costs a call 5 to 8 microseconds, most of it
+ * in the garbage collector (bench/http-upstream). A controller whose work ended without an abort is as good as new:
+ * whoever listened to it has removed the listener or can no longer be affected by an abort.
  */
 export function createAbortPool(most: number): AbortPool {
   const free: AbortController[] = [];

@@ -1,14 +1,18 @@
-/** Put in by scripts/build.mjs; not there when the sources themselves run. */
+/** Defined by scripts/build.mjs; undefined when the sources run unbuilt. */
 declare const TOOLYARD_BUILD_ID: string | undefined;
 
-/** Which sources this was built from: files that are loaded later must be of the same. Empty when it was not built. */
+/**
+ * Identifies the sources that this build was made from. Files loaded later must come from the same build. Empty when
+ * the sources run unbuilt.
+ */
 export const buildId: string = typeof TOOLYARD_BUILD_ID === "undefined" ? "" : TOOLYARD_BUILD_ID;
 
+/** Error code of a worker thread that was loaded from a different build. */
 export const otherBuildCode = "TOOLYARD_OTHER_BUILD";
 
 /**
- * For worker threads, whose files have the same name in every build. Throws when `wanted` is another build than this
- * one.
+ * Checks a worker thread's build: worker files have the same name in every build, so the name cannot tell. Throws an
+ * error with the code {@link otherBuildCode} when `wanted` is not this build.
  */
 export function requireBuild(wanted: string): void {
   if (wanted === "" || buildId === "" || wanted === buildId) return;

@@ -1,16 +1,17 @@
 import type { JsonBytes } from "./json-bytes.ts";
 
-/** Arguments of a call as the client wrote them, and what JSON.parse made of them. */
+/** The arguments of a call: the bytes that the client wrote, and the value that JSON.parse made of them. */
 export interface CallArguments {
-  /** What goes to the server; undefined when the client gave none. */
+  /** Sent to the server as they are; undefined when the client gave no arguments. */
   readonly bytes: JsonBytes | undefined;
-  /** What is checked; `{}` when the client gave none. */
+  /** Used for checks only; `{}` when the client gave no arguments. */
   readonly value: unknown;
 }
 
+/** The arguments of a call that has none. */
 export const noArguments: CallArguments = Object.freeze({ bytes: undefined, value: Object.freeze({}) });
 
-/** Reads arguments of which only the bytes are at hand. Throws SyntaxError when they are no JSON. */
+/** Parses arguments that are available only as bytes. Throws SyntaxError when they are not JSON. */
 export function toCallArguments(bytes: JsonBytes | undefined): CallArguments {
   return bytes === undefined ? noArguments : { bytes, value: JSON.parse(bytes.toString("utf8")) as unknown };
 }

@@ -3,100 +3,104 @@ import type { JsonBytes } from "./json-bytes.ts";
 import type { Principal } from "./principal.ts";
 
 /**
- * Which family of revisions a peer speaks (docs/design.md, "Eras"): `modern` is 2026-07-28 and later, `legacy`
- * everything with initialize.
+ * Which family of revisions a peer speaks (docs/design.md, "Eras"): `modern` is 2026-07-28 and later, `legacy` every
+ * earlier revision, which begins with `initialize`.
  */
 export type Era = "modern" | "legacy";
 
-/**
- * What a server may ask of the client while it works on a call: elicitation/create, sampling/createMessage,
- * roots/list.
- */
+/** A request that a server makes to the client while it works on a call. */
 export interface Question {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
-  /** The request's params as the server wrote them. */
+  /** The request's params, exactly as the server wrote them. */
   readonly params: JsonBytes;
-  /** The key that the server gave the question (modern inputRequests); absent when it was pushed. */
+  /**
+   * The key under which the server listed the question in `inputRequests` (modern servers); absent when the server
+   * sent the question as a request of its own.
+   */
   readonly key?: string;
   /**
-   * Given when the server wants to hear how far the answer is: the params of notifications/progress without its
-   * token.
+   * Present when the server asked for progress on the answer. Takes the params of notifications/progress without the
+   * progressToken.
    */
   readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
 }
 
+/** What the client answered to a question: a result or an error object, as the client wrote it. */
 export type Answer =
   | { readonly kind: "result"; readonly result: JsonBytes }
   | { readonly kind: "error"; readonly error: JsonBytes };
 
-/** What travels with every call, read, completion and search, from the front to the connection. */
+/** What accompanies every call, read, completion and search, from the client's request to the server's connection. */
 export interface CallContext {
   readonly principal: Principal;
-  /** Aborts when the client cancels or goes away. */
+  /** Aborts when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
   readonly client: ClientTraits;
-  /** The connection that it came on, where there is one that lasts. */
+  /** The client's connection; undefined when the request did not come over a session or stdio. */
   readonly connected?: ConnectedClient | undefined;
-  /** The client's `_meta` without the protocol's own keys, to be passed on; undefined when there is nothing to pass. */
+  /** The client's `_meta` to pass on, without the keys that the protocol defines; undefined when nothing is left. */
   readonly meta?: { readonly [key: string]: unknown } | undefined;
-  /** Given when the client asked for progress. `params` is that of notifications/progress without its progressToken. */
+  /**
+   * Present when the client asked for progress. Takes the params of notifications/progress without the progressToken.
+   */
   readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
-  /** Given when the client wants log messages: the params of notifications/message. */
+  /** Present when the client wants log messages. Takes the params of notifications/message. */
   readonly onLog?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
-  /** The least level that the client asked for, when it asked (modern: in `_meta`; legacy: logging/setLevel). */
+  /** The lowest log level that the client asked for (modern: in `_meta`; legacy: logging/setLevel), if it asked. */
   readonly logLevel?: string | undefined;
   /**
-   * Given when the client can be asked at all. The answer is whatever the client said; rejects when it cannot or went
-   * away.
+   * Present when the client can be asked. Resolves to what the client answered, an error included; rejects when the
+   * client cannot answer or has disconnected.
    */
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
-  /** A modern client's answers to `input_required`, and the state that it echoes (2026-07-28, patterns/mrtr). */
+  /** A modern client's answers to `input_required`, and the state that it sends back (2026-07-28, patterns/mrtr). */
   readonly inputResponses?: JsonBytes | undefined;
   readonly requestState?: string | undefined;
-  /** What the gateway itself answers to `roots/list` in this call, where the configuration lists them. */
+  /** The gateway's own answer to `roots/list` in this call; set when the configuration lists roots for the server. */
   readonly ownRoots?: JsonBytes | undefined;
-  /** Members of the request's `params` that the gateway has no use for: they go to the server as they are. */
+  /** Members of the request's `params` that the gateway does not use; they are passed to the server unchanged. */
   readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
-  /** Set where one server is shown as it is: nothing is added to what it says. */
+  /** Set at endpoints that show one server unchanged: the gateway adds nothing to its results. */
   readonly transparent?: boolean | undefined;
-  /** Set where the client was shown the servers' own definitions of tools, output schemas included. */
+  /** Set when the client was shown the servers' own definitions of tools, including output schemas. */
   readonly sawDefinitions?: boolean | undefined;
-  /** Set where a program reads the result and no model: it is given whole. */
+  /** Set when a program rather than a model reads the result, which is then never cut. */
   readonly forProgram?: boolean | undefined;
-  /** The most tokens that the result may have, where the request says so; 0: as many as it has. */
+  /** The most tokens that the result may have, if the request says so; 0 for no limit. */
   readonly maxResultTokens?: number | undefined;
-  /** The way back to the client. */
+  /** Sends messages to the client before the answer; undefined when the transport cannot. */
+  /** Sends messages to the client before the answer; undefined when the transport cannot. */
   readonly replies?: Replies | undefined;
 }
 
-/** The way back that a request has while it is worked on. */
+/** Sends messages to the client while its request is being worked on. */
 export interface Replies {
-  /** Sends a complete message (latin1) before the answer; false when it cannot be delivered. */
+  /** Sends a complete JSON-RPC message (latin1) before the answer. Returns false when it cannot be delivered. */
   send(message: string): boolean;
   /**
-   * Ends the client's stream without an answer, for a client that comes back for it (2025-11-25, transports:
+   * Closes the client's stream without an answer; the client reconnects for it later (2025-11-25, transports:
    * polling).
    */
   breakOff?(): void;
 }
 
-/** A client for as long as it is connected: a legacy session, or a connection over stdio. */
+/** A client while it is connected: a legacy session, or a connection over stdio. */
 export interface ConnectedClient {
-  /** No two clients have the same, whoever they belong to. It is no credential, and may be logged. */
+  /** Unique among all clients of the gateway. It grants no access and may be logged. */
   readonly id: string;
-  /** Aborts when it is gone. */
+  /** Aborts when the client has disconnected. */
   readonly ended: AbortSignal;
-  /** Whether it is still there, for servers that hold state. */
+  /** Whether the client is still connected; servers that keep state for one client at a time depend on it. */
   readonly presence: ClientPresence;
-  /** Asks it outside of any call, where there is a way to. */
+  /** Asks the client something outside of any call; undefined when the transport cannot. */
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
 }
 
-/** What the client said of itself; untrusted, never used for rights. */
+/** What the client says about itself. It is untrusted and never decides what the client may do. */
 export interface ClientTraits {
   readonly era: Era;
   readonly revision: string;
-  /** `clientInfo` of a request that says it itself (2026-07-28). */
+  /** `clientInfo` from the request itself (2026-07-28). */
   readonly info?: unknown;
   readonly capabilities: { readonly [key: string]: unknown };
 }

@@ -2,32 +2,43 @@ import { isJsonObject } from "./json-bytes.ts";
 import type { Principal } from "./principal.ts";
 
 /**
- * One client, as far as it can be told from the others: a session, a connection, or all requests of one kind from one
- * principal.
+ * One client, as far as it can be told apart from others: a session, a connection, or all requests of one kind from
+ * one principal.
  */
 export interface ClientPresence {
-  /** Whose it is, and which program: what comes back when its session has lapsed is recognised by it. */
+  /**
+   * The principal and program of the client, as one string. When a session has lapsed, its successor is recognised by
+   * having the same one.
+   */
   readonly program: string;
   readonly sinceMs: number;
   /**
-   * `open`: it is connected. `lapsed`: nobody knows whether it comes back, perhaps in a new session. `gone`: it said
-   * goodbye, or closed its end.
+   * `open`: it is connected. `lapsed`: it may come back, perhaps in a new session. `gone`: it ended its session or
+   * closed its connection.
    */
   readonly state: "open" | "lapsed" | "gone";
-  /** Monotonic ms; undefined while it is open, and for what comes back as itself. */
+  /**
+   * Monotonic ms; undefined while it is open, and for clients without a session, which return under the same
+   * presence.
+   */
   readonly lapsedAtMs: number | undefined;
 }
 
-/** Written by whoever serves the client's session or connection. Times are monotonic ms. */
+/** The writable form, for whoever serves the client's session or connection. Times are monotonic ms. */
 export interface OwnPresence extends ClientPresence {
   state: ClientPresence["state"];
   lapsedAtMs: number | undefined;
 }
 
+/** A presence in the state `open`. `program` is made by {@link programOf}. */
 export function createPresence(program: string, nowMs: number): OwnPresence {
   return { program, sinceMs: nowMs, state: "open", lapsedAtMs: undefined };
 }
 
+/**
+ * Identifies one program of one principal. Programs that connect in different ways, or under different names, are
+ * different ones.
+ */
 export function programOf(
   principal: Principal,
   way: "session" | "streams" | "alone",
@@ -36,10 +47,13 @@ export function programOf(
   return JSON.stringify([principal.id, way, name]);
 }
 
-/** Longer names are not needed to tell programs apart, and are kept for as long as the client is. */
+/**
+ * The most characters kept of a name: enough to tell programs apart, and names stay in memory as long as the client
+ * does.
+ */
 const longestName = 100;
 
-/** The name in a client's `clientInfo`; undefined when there is none. Untrusted. */
+/** The name in a client's `clientInfo`, cut at 100 characters; undefined when there is none. Untrusted. */
 export function readClientName(clientInfo: unknown): string | undefined {
   const name = isJsonObject(clientInfo) ? clientInfo["name"] : undefined;
   return typeof name === "string" ? name.slice(0, longestName) : undefined;

@@ -1,13 +1,17 @@
-/** Time as an argument, so that a test can move it. Milliseconds everywhere. */
+/** Time as a dependency, so that tests can control it. All values are milliseconds. */
 export interface Clock {
-  /** Wall clock, for what people read and what outlives the process. */
+  /** Wall-clock time, for what people read and for what is stored beyond the life of the process. */
   now(): number;
-  /** Never jumps: for every duration (fault 110). */
+  /** Never jumps when the system clock is changed; every duration is measured with it (fault 110). */
   monotonic(): number;
-  /** Runs once after `delayMs`; does not keep the process alive. Returns the cancel function. */
+  /**
+   * Calls `run` once after `delayMs`. The timer does not keep the process alive. Returns the function that cancels
+   * it.
+   */
   after(delayMs: number, run: () => void): () => void;
 }
 
+/** The real clock of this machine. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,8 +1,8 @@
 import type { JsonObject } from "./json-bytes.ts";
 
 /**
- * What servers list, as they wrote it: known fields typed, unknown ones kept (MCP 2026-07-28, server/tools,
- * server/resources, server/prompts). Annotations are untrusted claims of the server.
+ * Definitions as servers list them: known fields are typed, unknown ones are kept (MCP 2026-07-28, server/tools,
+ * server/resources, server/prompts). Annotations are claims of the server, and untrusted.
  */
 export interface ToolAnnotations extends JsonObject {
   readonly title?: string;

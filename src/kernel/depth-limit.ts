@@ -2,8 +2,8 @@ import { GatewayError } from "./gateway-error.ts";
 import { settingNow } from "./setting-now.ts";
 
 /**
- * What reading a client's JSON threw: where it nests too deeply, with the limit that holds. The scan itself knows no
- * settings.
+ * Adds the limit in force to the hint of a BODY_TOO_DEEP failure, because the scanner that throws it knows no
+ * settings. Returns any other error unchanged.
  */
 export function tellDepthLimit(error: unknown, jsonDepth: number): unknown {
   if (!(error instanceof GatewayError) || error.code !== "BODY_TOO_DEEP") return error;

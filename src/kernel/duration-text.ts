@@ -4,7 +4,7 @@ const units = [
   ["s", 1_000],
 ] as const;
 
-/** A duration as people read it, in its largest unit: `2 h`, `3.5 min`, `0.3 s`. */
+/** A duration for people to read, in its largest unit: `2 h`, `3.5 min`, `0.3 s`. */
 export function toDurationText(durationMs: number): string {
   const [unit, ms] = units.find(([, size]) => durationMs >= size) ?? units[2];
   return `${Math.round((durationMs / ms) * 10) / 10} ${unit}`;

@@ -1,28 +1,33 @@
 import type { EventOf, GatewayEvent } from "./event.ts";
 
 /**
- * Hands every event to the sinks that want it, in order, at once. A sink must not throw and must not wait; one that
- * throws is reported.
+ * Passes every event to its sinks synchronously, in order of subscription. Sinks must neither throw nor wait; if one
+ * throws, the error is reported and the others still get the event.
  */
 export interface EventBus {
   emit(event: GatewayEvent): void;
-  /** A sink for every event. Returns the function that takes it off again. */
+  /** Subscribes a sink to every event. Returns the function that unsubscribes it. */
   subscribe(sink: EventSink): () => void;
-  /** A sink for events of these types: a call's event passes by those that have no use for it. */
+  /**
+   * Subscribes a sink to events of these types only, so that frequent events do not reach sinks that would ignore
+   * them. Returns the function that unsubscribes it.
+   */
   on<T extends GatewayEvent["type"]>(types: readonly T[], sink: (event: EventOf<T>) => void): () => void;
 }
 
+/** Receives events; must neither throw nor wait. */
 export type EventSink = (event: GatewayEvent) => void;
 
 interface Subscriber {
-  /** Undefined for all. */
+  /** Undefined: every type. */
   readonly types: readonly GatewayEvent["type"][] | undefined;
   readonly sink: EventSink;
 }
 
+/** An event bus without sinks. `onSinkFailure` gets whatever a sink throws. */
 export function createEventBus(onSinkFailure: (error: unknown) => void): EventBus {
   let subscribers: readonly Subscriber[] = [];
-  /** By type; made anew when somebody comes or goes. */
+  /** The sinks of each type, computed when first needed; cleared whenever a sink is added or removed. */
   const sinksOf = new Map<GatewayEvent["type"], readonly EventSink[]>();
 
   function wanting(type: GatewayEvent["type"]): readonly EventSink[] {

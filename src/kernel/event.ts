@@ -4,7 +4,8 @@ import type { JsonObject } from "./json-bytes.ts";
 import type { InstanceStatus } from "./status.ts";
 
 /**
- * Everything that is recorded, one closed union. Names with `mcp.` are API, and do not change. No event holds a secret.
+ * Every event that the gateway emits, as one closed union. Names that begin with `mcp.` are API and do not change. No
+ * event contains a secret.
  */
 export type GatewayEvent =
   | (AboutInstance & {
@@ -36,12 +37,15 @@ export type GatewayEvent =
       readonly method: string;
       readonly name: string;
       readonly durationMs: number;
-      /** `ok`, `tool_error` (isError), `error` (the server's JSON-RPC error), or our failure code. */
+      /**
+       * `ok`, `tool_error` (isError), `error` (the server's JSON-RPC error), or the code of the gateway's own
+       * failure.
+       */
       readonly outcome: string;
     })
   | (AboutInstance & {
       readonly type: "mcp.tools.discovered";
-      /** As in the catalog; a sink that writes the event out adds counts, schemas and tokens. */
+      /** As in the catalog; sinks that write the event out add counts, schemas and tokens. */
       readonly tools: readonly DiscoveredTool[];
       readonly resources: number;
       readonly prompts: number;
@@ -57,17 +61,17 @@ export type GatewayEvent =
       readonly type: "catalog.changed";
       readonly kinds: readonly ("tools" | "resources" | "prompts")[];
     })
-  /** The server said that these changed, and they were found as they had been. */
+  /** The server announced a change of these lists, but they turned out to be the same as before. */
   | (AboutInstance & {
       readonly type: "catalog.announced";
       readonly kinds: readonly ("tools" | "resources" | "prompts")[];
     })
-  /** The server forgot what it had been told in its session, and is in a new one. */
+  /** The server lost its session, with everything it had been told in it, and is now in a new one. */
   | (AboutInstance & { readonly type: "server.session_replaced" })
   | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
   /**
-   * A notification that belongs to no call and that the gateway has no use for: it is for the server's clients. Never
-   * written down.
+   * A notification that belongs to no call and that the gateway does not use itself. It is passed on to the server's
+   * clients and never recorded.
    */
   | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
   | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
@@ -109,21 +113,23 @@ export type GatewayEvent =
   | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };
 
 interface AboutInstance {
-  /** Wall clock, ms. */
+  /** Wall-clock ms. */
   readonly atMs: number;
   readonly instance: InstanceId;
   readonly server: ServerSlug;
 }
 
-/** A namespace in the set that is loaded for one principal. */
+/** Concerns one namespace in the set that is loaded for a principal. */
 interface AboutNamespace extends AboutInstance {
   readonly principal: PrincipalId;
   readonly namespace: string;
 }
 
+/** A tool as it was found on a server. */
 export interface DiscoveredTool {
   readonly path: string;
   readonly definition: ToolDefinition;
 }
 
+/** The events of one type. */
 export type EventOf<Type extends GatewayEvent["type"]> = Extract<GatewayEvent, { type: Type }>;

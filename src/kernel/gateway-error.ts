@@ -1,10 +1,13 @@
 import { failures, type FailureCode } from "./failures.ts";
 
-/** A failure of ours: a row of the table, and a sentence that says what happened to what. Never holds a secret. */
+/**
+ * A failure of the gateway: a row of the table of failures, with a message that says what happened to what. Never
+ * contains a secret.
+ */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: FailureCode;
-  /** Facts for the receiver, beside the sentence: closest paths, supported versions, limits. JSON values only. */
+  /** Facts beside the message: closest paths, supported versions, limits. JSON values only. */
   readonly data: { readonly [key: string]: unknown } | undefined;
 
   constructor(
@@ -20,7 +23,7 @@ export class GatewayError extends Error {
 
   readonly #hint: string | undefined;
 
-  /** The row's hint, or a more exact one where the thrower knows more. */
+  /** What to do about it: the row's hint, unless a more exact one was given when the error was made. */
   get hint(): string {
     return this.#hint ?? failures[this.code].hint;
   }
@@ -30,7 +33,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** The failure with its texts rewritten, for what may quote a secret; the same object where that changes nothing. */
+/**
+ * The failure with `rewrite` applied to all of its texts, for texts that may quote a secret. Returns the same object
+ * when nothing changes.
+ */
 export function rewriteFailure(failure: GatewayError, rewrite: (text: string) => string): GatewayError {
   const { code, message, hint, data, cause } = failure;
   let isChanged = false;
@@ -48,7 +54,10 @@ export function rewriteFailure(failure: GatewayError, rewrite: (text: string) =>
   return isChanged ? copy : failure;
 }
 
-/** What was thrown, as a failure: ours as it is, anything else as INTERNAL with the cause kept for the log. */
+/**
+ * Turns anything thrown into a GatewayError: a GatewayError is returned as it is, anything else becomes INTERNAL,
+ * with the original as its cause for the log.
+ */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,13 +1,13 @@
 const sentinelStart = "=?base64?";
 const sentinelEnd = "?=";
 
-/** Visible ASCII with spaces and tabs inside, none at the ends. */
+/** Visible ASCII, with spaces and tabs inside but not at the ends. */
 const plainValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const headerToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 
 /**
- * A value as it may stand in `Mcp-Name` and `Mcp-Param-*` (2026-07-28, streamable-http, value encoding): as it is
- * when it is plain ASCII, otherwise its UTF-8 in base64 between the sentinels. Nothing can break out of the header
+ * Encodes a value for `Mcp-Name` and `Mcp-Param-*` (2026-07-28, streamable-http, value encoding): plain ASCII stays
+ * as it is, anything else becomes its UTF-8 in base64 between the sentinels. No value can break out of the header
  * (fault 46).
  */
 export function encodeHeaderValue(value: string): string {
@@ -19,11 +19,12 @@ export function encodeHeaderValue(value: string): string {
 // oxlint-disable-next-line no-control-regex -- what may not stand in a header
 const unsafeValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Whether it may be sent as it is (RFC 9110, section 5.5). */
+/** Whether a value may stand in a header unencoded (RFC 9110, section 5.5). */
 export function isHeaderValue(value: string): boolean {
   return !unsafeValue.test(value);
 }
 
+/** Whether a name is a header name (RFC 9110, section 5.6.2) of at most 256 characters. */
 export function isHeaderName(name: string): boolean {
   return headerToken.test(name);
 }

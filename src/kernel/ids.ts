@@ -1,13 +1,16 @@
-/** Identifiers are branded where they are parsed (config, catalog) and never checked again. */
+/**
+ * Identifiers are checked and branded once, where they are read (config, catalog); code that gets a branded one
+ * relies on it.
+ */
 declare const brand: unique symbol;
 type Branded<T, Name extends string> = T & { readonly [brand]: Name };
 
-/** A server's key in the configuration, made safe: `[A-Za-z0-9][A-Za-z0-9._-]{0,62}`. */
+/** A server's key in the configuration, with unsuitable characters replaced: `[A-Za-z0-9][A-Za-z0-9._-]{0,62}`. */
 export type ServerSlug = Branded<string, "ServerSlug">;
-/** One server as run for one principal (or shared by all). Unique in the gateway's life. */
+/** One server as it runs for one principal, or for all. Unique for the life of the gateway. */
 export type InstanceId = Branded<string, "InstanceId">;
 export type PrincipalId = Branded<string, "PrincipalId">;
-/** Name of a tool as clients see it in paths: `server:tool`. */
+/** A tool's name in paths, as clients see it: `server:tool`. */
 export type ToolPath = Branded<string, "ToolPath">;
 
 export const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;

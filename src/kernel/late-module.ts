@@ -1,15 +1,18 @@
 import { otherBuildCode } from "./build-id.ts";
 
-/** What a gateway loads only when it is first needed. */
+/** Parts of the program that are loaded only when they are first needed. */
 export type LateModule = "rest" | "front-page" | "search" | "logins" | "http" | "http-route";
 
 /**
- * Loads one of them. Rejects with GATEWAY_REPLACED while its files are not there, or are not those that this gateway
- * was started with.
+ * Imports such a part by calling `load`. Rejects with GATEWAY_REPLACED while its files are missing, or belong to
+ * another build than the running gateway.
  */
 export type LoadLate = <T>(what: LateModule, load: () => Promise<T>) => Promise<T>;
 
-/** A package that is being installed has files that are missing, half-written, or of another version. */
+/**
+ * Error codes that show an incomplete installation: while a package is being installed, its files may be missing,
+ * half-written, or of another version.
+ */
 const codes: ReadonlySet<unknown> = new Set([
   "ENOENT",
   "ENOTDIR",
@@ -21,12 +24,12 @@ const codes: ReadonlySet<unknown> = new Set([
   otherBuildCode,
 ]);
 
-/** Whether something failed because code could not be loaded, and not because of what the code did. */
+/** Whether an error means that code could not be loaded, rather than that the code failed. */
 export function isLoadFailure(error: unknown): boolean {
   return error instanceof SyntaxError || (error instanceof Error && "code" in error && codes.has(error.code));
 }
 
-/** What the thread is given that looks whether a part can be loaded. */
+/** Input of the worker thread that tests whether a part can be loaded. */
 export interface LateCheck {
   readonly what: LateModule;
   readonly buildId: string;

@@ -1,14 +1,14 @@
-/** Beyond this setTimeout fires at once (Node: 2^31 - 1), so that no time may be longer: 24.8 days. */
+/** The longest delay that setTimeout takes (2^31 - 1 ms, 24.8 days); with a longer one it fires at once. */
 export const longestMs = 2_147_483_647;
 
 /**
- * How many levels JSON may nest when a server sends it, and the most that clients can be allowed
- * (`limits.jsonDepth`): definitions nest deeper than calls do. Far below the levels at which JSON.stringify throws.
+ * How many levels the JSON of a server may nest. It is also the most that `limits.jsonDepth` can allow clients.
+ * Definitions nest deeper than calls do; JSON.stringify fails only far beyond this depth.
  */
 export const deepestJson = 1_000;
 
 /**
- * How long a first request waits for servers that have never been seen before: a search, a call, or whatever comes to
- * a server's own endpoint.
+ * How long a first request (a search, a call, anything at a server's own endpoint) waits for servers whose tools are
+ * not yet known.
  */
 export const firstWaitMs = 2_000;

@@ -1,4 +1,4 @@
-/** The structured log as every room sees it; pino behind it, made by `app`. Fields first, then one sentence. */
+/** The structured log as the rooms use it. `app` implements it with pino. Each entry has fields and one sentence. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
@@ -7,7 +7,7 @@ export interface Log {
 }
 
 export interface LogFields {
-  /** The room or part that speaks. */
+  /** The room or file that writes the entry. */
   readonly component: string;
   readonly server?: string;
   readonly operation?: string;

@@ -1,12 +1,15 @@
 import { abortReason } from "./abort.ts";
 
-/** At most `permits` holders at a time; others wait in order of arrival. */
+/** Admits at most `permits` holders at a time; others wait in order of arrival. */
 export interface Semaphore {
-  /** Resolves to the release function. Rejects with the signal's reason when aborted while waiting. */
+  /**
+   * Resolves to the function that releases the permit. Rejects with the signal's reason when the signal aborts first.
+   */
   acquire(signal: AbortSignal): Promise<() => void>;
   readonly waiting: number;
 }
 
+/** A semaphore with that many permits. */
 export function createSemaphore(permits: number): Semaphore {
   let free = permits;
   const queue: Array<() => void> = [];

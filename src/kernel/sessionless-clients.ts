@@ -3,21 +3,22 @@ import { createPresence, programOf, readClientName, type ClientPresence, type Ow
 import type { Clock } from "./clock.ts";
 
 /**
- * Clients whose requests stand alone: revision 2026-07-28 over HTTP, REST, and older ones without a session. Requests
- * of one principal and one program are taken for one client. It is connected while it listens
- * (`subscriptions/listen`); otherwise nobody knows.
+ * Presence of clients that send independent requests: revision 2026-07-28 over HTTP, REST, and legacy requests
+ * without a session. All requests from one program of one principal count as one client. It counts as connected while
+ * it has a stream open (`subscriptions/listen`); otherwise its state is unknown.
  */
 export interface SessionlessClients {
   of(client: Loner): ClientPresence;
-  /** The client listens from now on. Returns what ends that. */
+  /** Counts the client as connected until the returned function is called. */
   listen(client: Loner): () => void;
 }
 
+/** The parts of a request by which its client is recognised. */
 export type Loner = Pick<CallContext, "principal" | "client">;
 
 /**
- * 200 KB, and far more programs than use one gateway. Beyond it the first is forgotten; when it comes back, its
- * program tells who it was.
+ * The most clients remembered: 200 KB, and far more programs than use one gateway. Beyond it the oldest without a
+ * stream is forgotten; its successor is recognised by `program`.
  */
 export const mostLoners = 1_000;
 
@@ -26,6 +27,7 @@ interface Known {
   streams: number;
 }
 
+/** Knows no client at first. */
 export function createSessionlessClients(clock: Clock): SessionlessClients {
   const known = new Map<string, Known>();
 

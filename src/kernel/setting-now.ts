@@ -1,7 +1,8 @@
 import { countText } from "./count-text.ts";
 /**
- * A configurable number as a hint names it, with the value in force: `limits.requestBodyBytes, now 4 MiB`. Whoever
- * reads the hint knows where to begin, also when the default was changed long ago. The unit is in the name.
+ * Names a setting in a hint, with the value in force: `limits.requestBodyBytes, now 4 MiB`. The reader then knows
+ * what to raise even when the default was changed long ago. The unit of the value is taken from the end of the name
+ * (`Bytes`, `Ms`).
  */
 export function settingNow(name: string, value: number): string {
   return `${name}, now ${valueText(name, value)}`;
@@ -15,7 +16,7 @@ function valueText(name: string, value: number): string {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Exact: what is no whole number of a unit is told in the next smaller one. */
+/** Exact: a size that is not a whole number of one unit is given in the next smaller one. */
 function sizeText(bytes: number): string {
   if (bytes >= MiB && bytes % MiB === 0) return `${bytes / MiB} MiB`;
   return bytes >= KiB && bytes % KiB === 0 ? `${bytes / KiB} KiB` : `${bytes} bytes`;

@@ -1,38 +1,39 @@
-/** What waits under a number. */
+/** An entry that is stored under a number. */
 export interface Numbered {
   readonly id: number;
 }
 
 /**
- * Entries by number, where numbers are given out here. A Map that is filled and emptied all the time spends its time
- * growing and shrinking; here an entry's place is its number modulo the size, and a number whose place is taken is
- * not given out.
+ * Entries stored under numbers that the table itself hands out. A Map that keeps filling and emptying spends its time
+ * growing and shrinking. Here an entry's slot is its number modulo the size of the table, and a number whose slot is
+ * taken is not handed out.
  */
 export interface SlotTable<T extends Numbered> {
-  /** A number that was never given out before. */
+  /** Returns a number that was never returned before. */
   nextId(): number;
   /**
-   * Under a number that this table gave out, or one of another such table, whose numbers are as close together.
-   * Replaces its namesake.
+   * Stores an entry under a number from this table, or from another SlotTable (whose numbers are just as dense).
+   * Replaces an entry of the same number.
    */
   put(entry: T): void;
   get(id: number): T | undefined;
-  /** Takes the entry out. */
+  /** Removes the entry and returns it. */
   take(id: number): T | undefined;
   values(): T[];
-  /** The highest number given out. */
+  /** The highest number handed out so far. */
   readonly lastId: number;
   readonly size: number;
 }
 
 const firstSize = 64;
 
+/** An empty table. */
 export function createSlotTable<T extends Numbered>(): SlotTable<T> {
   let slots: (T | undefined)[] = new Array<T | undefined>(firstSize).fill(undefined);
   let lastId = 0;
   let size = 0;
 
-  /** Two numbers that differ modulo the old size differ modulo twice that too: nobody loses his place. */
+  /** Doubles the table. Numbers with different slots still have different ones afterwards, so no entry is displaced. */
   function grow(): void {
     const larger = new Array<T | undefined>(slots.length * 2).fill(undefined);
     for (const entry of slots) if (entry !== undefined) larger[entry.id % larger.length] = entry;

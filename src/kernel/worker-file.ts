@@ -1,8 +1,9 @@
 /**
- * Where the entry file of a worker thread or process lies: in the folder of whatever asks, as built. Node 20 cannot
- * run TypeScript, so that who runs from `src/` (tests) gets the built file; build first.
+ * The URL of the built entry file of a worker thread or process: it is in the folder of the built file that asks.
+ * Node 20 cannot run TypeScript, so callers that run from `src/` (tests) also get the built file, and the project
+ * must be built first.
  *
- * @param importMetaUrl `import.meta.url` of the file that starts it
+ * @param importMetaUrl `import.meta.url` of the calling file
  * @param name the entry's name without extension
  */
 export function workerUrl(importMetaUrl: string, name: string): URL {

@@ -1,4 +1,4 @@
-/** User and password of a URL as a header (RFC 7617); undefined when there are none. */
+/** The Authorization header for the user and password of a URL (RFC 7617); undefined when the URL has none. */
 export function basicAuthorization({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return undefined;
   return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`, "utf8").toString("base64")}`;

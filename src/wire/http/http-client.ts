@@ -1,66 +1,73 @@
 import type { ResponseSink } from "./response-reader.ts";
 
 /**
- * Requests to one origin over HTTP/1.1, without redirects, upgrades and pipelining. There are two: `socket-pool.ts`,
- * which is ours and fast, and `undici-client.ts`, which goes through proxies and knows certificates of a company's
- * own. Both pass `http-client.test.ts`.
+ * Sends requests to one origin over HTTP/1.1, without redirects, upgrades and pipelining. There are two
+ * implementations: `socket-pool.ts`, our own, which is fast, and `undici-client.ts`, which supports proxies, private
+ * certificate authorities and client certificates. `http-client.test.ts` tests both.
  */
 export interface HttpClient {
   /**
-   * Sends as soon as there is a connection, never before this returns. The handler can take it back as soon as it is
-   * under way.
+   * Queues a request. It is sent as soon as a connection is free, but never before this function returns. The handler
+   * can abort it once `onConnected` was called.
    */
   send(request: HttpRequest, handler: ResponseHandler): void;
-  /** Closes every connection; what is under way or waits fails as `disposed`. */
+  /** Closes every connection. Requests that are in flight or queued fail with the kind `disposed`. */
   close(): void;
 }
 
 export interface HttpClientOptions {
   /** `http://host:port` or `https://…`. */
   readonly origin: string;
-  /** Most connections at a time; further requests wait for one. */
+  /** The most connections at a time; when all are in use, requests are queued. */
   readonly connections: number;
-  /** Connections beyond those, for urgent requests only. */
+  /** Additional connections that only urgent requests may use. */
   readonly reserved: number;
   readonly connectTimeoutMs: number;
 }
 
+/** Makes a client for one origin; it connects when the first request is sent. */
 export type CreateHttpClient = (options: HttpClientOptions) => HttpClient;
 
-/** One HTTP request as it is sent. */
+/** One HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly method: "POST" | "GET" | "DELETE";
   readonly path: string;
-  /** Name, value, name, value; shared between requests, so never changed. */
+  /** A flat list: name, value, name, value. The list is shared between requests and must not be changed. */
   readonly headers: readonly string[];
-  /** Latin1; null for none. */
+  /** The body as a latin1 string; null for none. */
   readonly body: string | null;
   /**
-   * Never waits behind others: they may be waiting for what it brings. Short ones only, because few are sent at a
-   * time.
+   * Never queued behind other requests, which may be waiting for what this one delivers. Only for short requests,
+   * because there are few reserved connections.
    */
   readonly isUrgent?: boolean;
 }
 
-/** Why there is no response, or no whole one. */
+/** Why there is no response, or only an incomplete one. */
 export interface TransportFailure {
   readonly kind: "connect" | "closed" | "malformed" | "unsendable" | "disposed";
-  /** What the operating system said, or what is wrong. */
+  /** The error code of the operating system, or what is wrong with the response. */
   readonly reason: string;
 }
 
-/** A request that is under way. */
+/** A request that is in flight. */
 export interface RequestInFlight {
   /**
-   * Ends the request of that handler, without a word to it, and with it the connection: there is no other way to take
-   * back what was sent.
+   * Ends the handler's request without calling the handler again. This closes the connection, because HTTP/1.1 has no
+   * other way to cancel a request.
    */
   abort(handler: ResponseHandler): void;
 }
 
-/** Who made a request. Ends with one of onComplete and onTransportFailure, unless it was aborted. */
+/**
+ * Receives the response to one request. The last call is onComplete or onTransportFailure, unless the request was
+ * aborted.
+ */
 export interface ResponseHandler extends ResponseSink {
-  /** Right before the request is written. False takes it back and leaves the connection to others. */
+  /**
+   * Called right before the request is written. Returning false cancels it and leaves the connection to other
+   * requests.
+   */
   onConnected(inFlight: RequestInFlight): boolean;
   onComplete(): void;
   onTransportFailure(failure: TransportFailure): void;

@@ -2,16 +2,16 @@ import type { Socket } from "node:net";
 import type { RequestInFlight, ResponseHandler, TransportFailure } from "./http-client.ts";
 import { ResponseReader } from "./response-reader.ts";
 
-/** What a connection tells its pool. */
+/** How a connection reports to its pool. */
 export interface HttpSocketOwner {
   onFree(socket: HttpSocket): void;
   onGone(socket: HttpSocket): void;
 }
 
-/** How long a server that has answered may take to read the rest of what it answered. */
+/** How long to keep a connection whose server has answered but not yet read the whole request. */
 const unsentGraceMs = 1_000;
 
-/** One connection to a server (RFC 9112), with at most one request on it at a time. */
+/** One connection to a server (RFC 9112), with at most one request in flight. */
 export class HttpSocket implements RequestInFlight {
   readonly #socket: Socket;
   readonly #owner: HttpSocketOwner;
@@ -19,9 +19,9 @@ export class HttpSocket implements RequestInFlight {
   #handler: ResponseHandler | undefined;
   #failure: TransportFailure = { kind: "closed", reason: "" };
   #isOpen = true;
-  /** Monotonic ms until which the server keeps it without a request. */
+  /** Monotonic ms until which the server keeps the connection open without a request. */
   idleUntilMs = 0;
-  /** Monotonic ms at which its last request was answered. */
+  /** Monotonic ms at which the last response was complete. */
   freedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(socket: Socket, owner: HttpSocketOwner) {
@@ -38,16 +38,19 @@ export class HttpSocket implements RequestInFlight {
     return this.#isOpen && !this.#socket.destroyed;
   }
 
-  /** For how long the server keeps it without a request, when it says so. */
+  /** For how many seconds the server keeps the connection open without a request; undefined when it does not say. */
   get idleS(): number | undefined {
     return this.#reader.idleS;
   }
 
-  /** Writes a request: `head` up to its empty line. The connection is free, and its handler wants it. */
+  /**
+   * Writes a request. `head` ends with the empty line. Call it only when the connection is free and the handler still
+   * wants the request sent.
+   */
   send(handler: ResponseHandler, head: string, body: string | null): void {
     this.#handler = handler;
     this.#reader.expect(handler);
-    // One string, so that it is one write.
+    // Joined, so that head and body leave in one write.
     this.#socket.write(body === null ? head : head + body, "latin1");
   }
 
@@ -63,7 +66,10 @@ export class HttpSocket implements RequestInFlight {
     this.#socket.destroy();
   }
 
-  /** Bytes that came. Also without a request: then they are nothing that could be trusted. */
+  /**
+   * Takes bytes from the socket. Bytes that arrive while no request is in flight cannot be trusted, so they close the
+   * connection.
+   */
   receive(bytes: Buffer): void {
     if (!this.#isOpen) return;
     const handler = this.#handler;
@@ -78,7 +84,7 @@ export class HttpSocket implements RequestInFlight {
       this.destroy({ kind: "malformed", reason: error instanceof Error ? error.message : String(error) });
       return;
     }
-    // The handler may have aborted while it was told.
+    // The handler may have aborted the request during feed().
     if (this.#handler === handler && this.#reader.isDone) this.#finish(handler, taken === bytes.length);
   }
 
@@ -91,8 +97,9 @@ export class HttpSocket implements RequestInFlight {
   }
 
   /**
-   * The answer to a large request often comes before the socket says that all of it was written. But a server that
-   * answered before it had read everything may also never read the rest.
+   * The answer to a large request often arrives before the socket reports that all of the request was written, so the
+   * connection is freed a little later. A server that answered without reading the whole request may never read the
+   * rest; then the connection is closed.
    */
   #freeWhenSent(): void {
     const timer = setTimeout(() => this.destroy(), unsentGraceMs);

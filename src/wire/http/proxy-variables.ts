@@ -1,12 +1,12 @@
 import { isIPv4 } from "node:net";
 
-/** Environment variables, as far as they are given. */
+/** Environment variables; unset ones are undefined. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The URL of the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name for a URL, as curl reads them: lower case
- * counts first, and each of the two is for its own scheme. Never for this machine, whatever `NO_PROXY` says: no proxy
- * elsewhere could reach it.
+ * The URL of the proxy to use for `url`, from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, which are read as curl
+ * reads them: the lower-case form takes precedence, and each proxy variable applies to its own scheme. Undefined for
+ * addresses of this machine, whatever `NO_PROXY` says, because a proxy elsewhere could not reach them.
  */
 export function proxyFromVariables(url: URL, variables: Variables): string | undefined {
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
@@ -30,7 +30,10 @@ function isThisMachine(hostname: string): boolean {
   );
 }
 
-/** `*`, a host with the hosts below it (`example.com`, `.example.com`, `*.example.com`), or one of them at a port. */
+/**
+ * Whether an entry of NO_PROXY matches the URL. An entry is `*`, or a host with an optional port, which also stands
+ * for all hosts below it (`example.com`, `.example.com`, `*.example.com`).
+ */
 function covers(entry: string, url: URL): boolean {
   if (entry === "*") return true;
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];

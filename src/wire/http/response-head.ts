@@ -1,22 +1,25 @@
-/** The head of a response. Kept as the text that came and searched when asked: most headers nobody asks for. */
+/** The head of a response. It is kept as text and searched on demand, because most headers are never looked at. */
 export class ResponseHead {
   readonly status: number;
   readonly #text: string;
   readonly #lower: string;
 
-  /** `text`: status line and header lines in latin1, seen to be well-formed, without the empty line. */
+  /**
+   * `text` holds the status line and the header lines in latin1, already checked, without the empty line at the end.
+   */
   constructor(status: number, text: string) {
     this.status = status;
     this.#text = text;
     this.#lower = text.toLowerCase();
   }
 
-  /** The first value of that header, given in lower case; undefined when it is not there. */
+  /** The first value of a header; undefined when it is absent. `name` must be lower case. */
   get(name: string): string | undefined {
     const at = this.#lower.indexOf(`\r\n${name}:`);
     return at === -1 ? undefined : this.#valueAt(at + name.length + 3);
   }
 
+  /** All values of a header, in order. `name` must be lower case. */
   getAll(name: string): string[] {
     const values: string[] = [];
     for (let at = this.#lower.indexOf(`\r\n${name}:`); at !== -1; at = this.#lower.indexOf(`\r\n${name}:`, at + 1))
@@ -24,7 +27,7 @@ export class ResponseHead {
     return values;
   }
 
-  /** Optional white space is no part of a value (RFC 9110, section 5.5). */
+  /** White space around a value is not part of it (RFC 9110, section 5.5). */
   #valueAt(start: number): string {
     const end = this.#text.indexOf("\r\n", start);
     return this.#text.slice(start, end === -1 ? undefined : end).replace(outerSpace, "");
@@ -33,16 +36,23 @@ export class ResponseHead {
 
 const outerSpace = /^[ \t]+|[ \t]+$/g;
 
-/** Where nothing has come yet. */
+/** Stands for the head of a response that has not begun. */
 export const noHead = new ResponseHead(0, "");
 
+/**
+ * Whether a Content-Type is that of an event stream. The first comparison settles nearly all cases without making a
+ * string.
+ */
 export function isEventStreamType(contentType: string): boolean {
   return (
     contentType.startsWith("text/event-stream") || contentType.trimStart().toLowerCase().startsWith("text/event-stream")
   );
 }
 
-/** A copy of a flat list with those headers put in place of any of the same name. */
+/**
+ * A copy of a flat list of headers with `extra` added, replacing headers of the same names. Header names in `headers`
+ * are in lower case.
+ */
 export function withHeaders(headers: readonly string[], extra: Readonly<Record<string, string>>): string[] {
   const added = new Map(Object.entries(extra).map(([name, value]) => [name.toLowerCase(), value]));
   const kept: string[] = [];

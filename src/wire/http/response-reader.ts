@@ -1,28 +1,31 @@
 import { carriageReturn, lineFeed } from "../json/characters.ts";
 import { ResponseHead } from "./response-head.ts";
 
-/** Takes a response as it comes. */
+/** Receives the parts of a response as they arrive. */
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
-  /** `bytes` from `start` to `end`; the memory is used again, so what is kept must be copied. */
+  /** Part of the body: `bytes` from `start` to `end`. The memory is reused after the call, so copy what you keep. */
   onBody(bytes: Buffer, start: number, end: number): void;
 }
 
-/** What no HTTP/1.1 client may make sense of: read further, it could be taken for another response. */
+/**
+ * Thrown for a response that breaks the rules of HTTP/1.1. Reading on could mistake its content for another response.
+ */
 export class MalformedResponse extends Error {}
 
-/** As much as Node's own client takes. */
+/** The most bytes of a head; Node's own client has the same limit. */
 const headLimit = 16_384;
-/** A chunk's size and whatever a server appends to it; trailers, which nobody reads. */
+/** The most bytes of a line with a chunk's size and extensions, or of one trailer; trailers are not used. */
 const lineLimit = 4_096;
-/** More than any body that is taken, and exact as a number. */
+/** The most digits of a Content-Length: enough for any body we accept, and still exact as a JavaScript number. */
 const mostDigits = 15;
 
 const headEnd = Buffer.from("\r\n\r\n");
 const none = Buffer.alloc(0);
 
 /**
- * RFC 9112, sections 4 and 5, RFC 9110, section 5.5: no space before a colon, no folded lines, no control characters.
+ * A well-formed head (RFC 9112, sections 4 and 5; RFC 9110, section 5.5): no space before a colon, no folded lines,
+ * no control characters.
  */
 const wellFormed =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
@@ -33,8 +36,8 @@ const keepAliveTimeout = /(?:^|[\s,;])timeout=(\d{1,9})/i;
 type Mode = "done" | "head" | "length" | "chunk-size" | "chunk" | "chunk-end" | "trailer" | "until-close";
 
 /**
- * Reads the responses of one connection, one at a time (RFC 9112). Strict where it matters: what does not say clearly
- * how long it is throws MalformedResponse, and the connection is of no more use. Bytes may arrive in any pieces.
+ * Reads the responses of one connection, one at a time (RFC 9112). A response whose length is ambiguous throws
+ * MalformedResponse, after which the connection must be closed. Bytes may arrive in pieces of any size.
  */
 export class ResponseReader {
   #mode: Mode = "done";
@@ -42,35 +45,35 @@ export class ResponseReader {
   #held: Buffer = none;
   #line = "";
   #trailerBytes = 0;
-  /** Of the body, or of the chunk. */
+  /** Bytes that are still to come of the body or of the current chunk. */
   #left = 0;
   #isReusable = false;
   #idleS: number | undefined;
 
-  /** A request was sent: what comes now is its response. */
+  /** Call when a request was sent: the bytes that follow are its response. */
   expect(sink: ResponseSink): void {
     this.#sink = sink;
     this.#mode = "head";
   }
 
-  /** The response is complete, or none was asked for. */
+  /** True when the response is complete, and when none is expected. */
   get isDone(): boolean {
     return this.#mode === "done";
   }
 
-  /** Whether the server will take another request on this connection. */
+  /** Whether the server accepts another request on this connection. */
   get isReusable(): boolean {
     return this.#isReusable;
   }
 
-  /** For how long the server keeps the connection without a request, when it says so. */
+  /** For how many seconds the server keeps the connection open without a request; undefined when it does not say. */
   get idleS(): number | undefined {
     return this.#idleS;
   }
 
   /**
-   * Takes bytes until the response is complete; returns the place of the first one that does not belong to it. Throws
-   * MalformedResponse.
+   * Takes bytes until the response is complete. Returns the index of the first byte after the response, or the
+   * length. Throws MalformedResponse.
    */
   feed(bytes: Buffer): number {
     let at = 0;
@@ -96,7 +99,7 @@ export class ResponseReader {
     return at;
   }
 
-  /** The server closed the connection. True when the response was complete by that. */
+  /** Call when the server has closed the connection. Returns true when that completes the response. */
   end(): boolean {
     if (this.#mode !== "until-close") return false;
     this.#mode = "done";
@@ -107,7 +110,7 @@ export class ResponseReader {
     const held = this.#held;
     const all = held.length === 0 ? bytes : Buffer.concat([held, bytes.subarray(at)]);
     const from = held.length === 0 ? at : 0;
-    // The end may have begun in what was held.
+    // The empty line may have begun in the bytes that were held.
     const end = all.indexOf(headEnd, held.length === 0 ? at : Math.max(0, held.length - headEnd.length + 1));
     if ((end === -1 ? all.length : end) - from > headLimit)
       throw new MalformedResponse(`its head has more than ${headLimit} bytes`);
@@ -125,7 +128,7 @@ export class ResponseReader {
     if (!wellFormed.test(text)) throw new MalformedResponse("its head is malformed");
     const status = Number(text.slice(9, 12));
     if (status < 200) {
-      // An interim response; the protocol was not to be switched.
+      // Interim responses are skipped, but we never ask to switch protocols.
       if (status === 101) throw new MalformedResponse("it switches to a protocol that nobody asked for");
       return;
     }
@@ -143,7 +146,10 @@ export class ResponseReader {
     this.#idleS = seconds === undefined ? undefined : Number(seconds);
   }
 
-  /** RFC 9112, section 6.3. Both a length and chunks, or two lengths, is how responses are smuggled. */
+  /**
+   * How the body is delimited (RFC 9112, section 6.3). A response with both a length and chunks, or with two lengths,
+   * is refused: that is how responses are smuggled.
+   */
   #bodyMode(head: ResponseHead): Mode {
     const encoding = head.get("transfer-encoding");
     const length = head.get("content-length");
@@ -173,7 +179,7 @@ export class ResponseReader {
     return end;
   }
 
-  /** The lines between chunks; without their end they are kept. */
+  /** Reads the lines between chunks. An incomplete line is kept until the rest arrives. */
   #readLine(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(lineFeed, at);
     this.#line += bytes.toString("latin1", at, end === -1 ? bytes.length : end);
@@ -212,8 +218,8 @@ export class ResponseReader {
 }
 
 /**
- * Of a head that is not complete: it never would be. `from`: where it begins; `seen`: so many bytes of it were looked
- * at before.
+ * Refuses an incomplete head that contains a bare line feed: the empty line that it ends with would never be found.
+ * `from` is where the head begins; its first `seen` bytes have already been checked.
  */
 function refuseBareLineFeeds(bytes: Buffer, from: number, seen: number): void {
   const start = from + seen;

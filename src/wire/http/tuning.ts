@@ -1,30 +1,43 @@
-/** Limits of the HTTP transports that are not the configuration's: each with its reason. Times in ms. */
+/** Limits of the HTTP transports that cannot be configured, each with its reason. Times are in ms. */
 export interface HttpTuning {
-  /** Sockets to one server: every call in flight has its own (no pipelining), as has every open event stream. */
+  /** Sockets to one server. Every call in flight has its own (no pipelining), and so has every open event stream. */
   readonly connections: number;
-  /** Sockets beside those, for what may not wait behind calls: cancellations, answers to questions, a new session. */
+  /**
+   * Additional sockets for requests that must not wait behind calls: cancellations, answers to questions, new
+   * sessions.
+   */
   readonly reservedConnections: number;
   readonly connectTimeoutMs: number;
-  /** Waits before a connection that failed is tried again; only while nothing was sent. */
+  /**
+   * Delays before the retries of a failed connection attempt. Only connecting is retried, because then nothing was
+   * sent.
+   */
   readonly connectRetryDelaysMs: readonly number[];
-  /** A server that is silent to `server/discover` for this long is taken for a legacy one. */
+  /** A server that does not answer `server/discover` within this time is assumed to be a legacy one. */
   readonly discoverTimeoutMs: number;
   readonly initializeTimeoutMs: number;
-  /** For what no caller waits for: notifications, answers to the server's requests. */
+  /** Deadline of messages that no caller waits for: notifications, and answers to the server's requests. */
   readonly postTimeoutMs: number;
-  /** The farewell (DELETE of a session, closing sockets) may take no longer. */
+  /** The most that ending a session (DELETE) and closing the sockets may take. */
   readonly disposeTimeoutMs: number;
-  /** How long a stream may stay open after its answer: a server that never closes it would keep the socket. */
+  /**
+   * How long a stream may stay open after its answer; otherwise a server that never closes it would occupy the
+   * socket.
+   */
   readonly afterAnswerMs: number;
-  /** Bytes read of a refusal's body: enough for any JSON-RPC error, too little to hurt. */
+  /** How many bytes of an error response's body are read: enough for any JSON-RPC error, and too few to do harm. */
   readonly refusalBytes: number;
-  /** A broken event stream is resumed this often in a row without one new event. */
+  /** A broken event stream is resumed at most this many times in a row without a new event. */
   readonly resumeTries: number;
-  /** Wait before a resumption when the server named none with `retry:`, and the most that it may name. */
+  /**
+   * Delay before an event stream is resumed when the server gave none with `retry:`; below, the longest that it may
+   * give.
+   */
   readonly resumeDelayMs: number;
   readonly maxResumeDelayMs: number;
 }
 
+/** The values in use; tests pass their own. */
 export const httpTuning: HttpTuning = Object.freeze({
   connections: 256,
   reservedConnections: 16,
@@ -41,7 +54,7 @@ export const httpTuning: HttpTuning = Object.freeze({
   maxResumeDelayMs: 60_000,
 });
 
-/** Header of every request; some front ends refuse clients that do not name themselves. */
+/** The User-Agent of every request. Some reverse proxies refuse clients that do not send one. */
 export function userAgent(identity: { readonly name: string; readonly version: string }): string {
   return `${identity.name}/${identity.version}`;
 }

@@ -11,39 +11,39 @@ import { basicAuthorization } from "./basic-authorization.ts";
 import { isHeaderName, isHeaderValue } from "../../kernel/header-value.ts";
 import { ResponseHead } from "./response-head.ts";
 
-/** What a company's network needs beyond a plain connection. */
+/** What the network of a company may require beyond a plain connection. */
 export interface HttpRouteOptions {
-  /** URL of an HTTP proxy, user and password in it. */
+  /** URL of an HTTP proxy, with user and password where it needs them. */
   readonly proxy: string | undefined;
   readonly tls: TlsMaterial | undefined;
 }
 
-/** PEM texts. */
+/** Certificates and keys as PEM texts. */
 export interface TlsMaterial {
-  /** Trusted in place of the authorities that Node trusts. */
+  /** Trusted instead of the authorities that Node trusts by default. */
   readonly ca?: string | undefined;
-  /** What we show of ourselves. */
+  /** The client certificate that we present. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly passphrase?: string | undefined;
 }
 
 /**
- * How long an idle connection is kept that the server says nothing about, and how much sooner than it says it is
- * closed: as in our own pool.
+ * How long an idle connection is kept when the server says nothing about it, the most that a server may say, and how
+ * much sooner than it says we close it. The values are those of our own pool.
  */
 const idleMs = 4_000;
 const mostIdleMs = 300_000;
 const safetyMs = 1_000;
 
 /**
- * A client that goes through a proxy, trusts other authorities, and shows a certificate. Slower than our own pool,
- * and loaded only where a server needs it.
+ * An HTTP client that supports proxies, private certificate authorities and client certificates. It is slower than
+ * our own pool, and is loaded only when a server needs it.
  */
 export function createUndiciClient(options: HttpClientOptions & HttpRouteOptions): HttpClient {
   const route = routeTo(options);
   const usual = route.open(options.connections);
-  /** All connections of the other may be held by calls that wait for what is urgent. */
+  /** Connections for urgent requests: those of `usual` may all be in use by calls that wait for an urgent request. */
   let urgent: Dispatcher | undefined;
   let isClosed = false;
 
@@ -71,7 +71,7 @@ export function createUndiciClient(options: HttpClientOptions & HttpRouteOptions
     send: (request, handler) => void setImmediate(dispatch, request, handler),
     close() {
       isClosed = true;
-      // Neither rejects: what is under way is told by its handler.
+      // Neither promise rejects, and each request in flight is reported to its handler.
       void usual.destroy().catch(() => undefined);
       void urgent?.destroy().catch(() => undefined);
     },
@@ -82,14 +82,14 @@ const disposed: TransportFailure = Object.freeze({ kind: "disposed", reason: "" 
 
 interface Route {
   readonly open: (connections: number) => Dispatcher;
-  /** What stands before each path: a proxy that is not tunnelled through is asked for the whole URL. */
+  /** Prefix of every path: a proxy that is used without a tunnel expects the whole URL. */
   readonly pathStart: string;
   readonly headersFor: (given: readonly string[]) => readonly string[];
 }
 
 function routeTo({ origin, proxy, tls, connectTimeoutMs }: HttpClientOptions & HttpRouteOptions): Route {
   const common = {
-    // The deadlines of whoever made a request are what counts.
+    // Deadlines belong to whoever makes the request, so undici gets none.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: idleMs,
@@ -102,8 +102,8 @@ function routeTo({ origin, proxy, tls, connectTimeoutMs }: HttpClientOptions & H
     return { ...direct, open: (connections) => new Pool(origin, { ...common, connections, connect }) };
   const url = new URL(proxy);
   const authorization = basicAuthorization(url);
-  // Proxies are asked for a plain URL by its name (RFC 9112, section 3.2.2): many let CONNECT through to encrypted
-  // ports only.
+  // For an http: URL the proxy gets the whole URL (RFC 9112, section 3.2.2) instead of CONNECT: many proxies allow
+  // CONNECT only to ports for TLS.
   if (origin.startsWith("http:")) {
     const host = new URL(origin).host;
     const own = authorization === undefined ? [] : ["proxy-authorization", authorization];
@@ -123,13 +123,13 @@ function routeTo({ origin, proxy, tls, connectTimeoutMs }: HttpClientOptions & H
         ...(authorization === undefined ? {} : { token: authorization }),
         requestTls: connect,
         proxyTls: { timeout: connectTimeoutMs },
-        // A proxy that takes the connection and never answers CONNECT is one that cannot be connected to.
+        // A proxy that accepts the connection but never answers CONNECT counts as one that cannot be connected to.
         clientFactory: (to, given) => new Pool(to, { ...given, headersTimeout: connectTimeoutMs }),
       }),
   };
 }
 
-/** Without what is undefined: TLS takes that for a value. */
+/** Without undefined members, because node:tls does not treat those as absent. */
 function definedOf(tls: TlsMaterial | undefined): Record<string, string> {
   const given = Object.entries(tls ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return Object.fromEntries(given);
@@ -144,12 +144,12 @@ function headerProblem(headers: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** One request and its response, from undici's words to ours. */
+/** One request and its response, translated from undici's callbacks to a ResponseHandler. */
 class Exchange implements Dispatcher.DispatchHandler, RequestInFlight {
   readonly #handler: ResponseHandler;
   readonly #isClosed: () => boolean;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Nothing more is to be said. */
+  /** The handler must not be called any more. */
   #isOver = false;
 
   constructor(handler: ResponseHandler, isClosed: () => boolean) {
@@ -167,7 +167,8 @@ class Exchange implements Dispatcher.DispatchHandler, RequestInFlight {
     this.#controller = controller;
     if (this.#handler.onConnected(this)) return;
     this.#isOver = true;
-    // Thrown here it takes the request back, and the connection is left to others; `abort` would close it.
+    // An error thrown here cancels the request and leaves the connection to others; `abort` would close the
+    // connection.
     throw new Error("taken back");
   }
 
@@ -196,7 +197,7 @@ class Exchange implements Dispatcher.DispatchHandler, RequestInFlight {
     const code = error.code ?? "";
     if (code === "UND_ERR_INVALID_ARG") return { kind: "unsendable", reason: error.message };
     if (this.#controller === undefined) return { kind: "connect", reason: connectReason(error) };
-    // Its parser's errors have no code for what is no HTTP at all.
+    // The parser's errors have no code when the response is not HTTP at all.
     if (error.name === "HTTPParserError" || malformedCodes.has(code))
       return { kind: "malformed", reason: error.message };
     return { kind: "closed", reason: code.startsWith("UND_") ? "" : code };
@@ -208,7 +209,10 @@ const malformedCodes: ReadonlySet<string> = new Set([
   "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
 ]);
 
-/** The system's own code where there is one, as our pool says it; of a proxy, what it answered. */
+/**
+ * Why connecting failed: the operating system's code where there is one, as our own pool reports it, or the proxy's
+ * answer to CONNECT.
+ */
 function connectReason(error: NodeJS.ErrnoException): string {
   const refused = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1];
   if (refused !== undefined) return `the proxy answered CONNECT with HTTP ${refused}`;
@@ -217,7 +221,7 @@ function connectReason(error: NodeJS.ErrnoException): string {
   return cause ?? error.code ?? error.message;
 }
 
-/** The head as it would have come on the wire: `ResponseHead` looks things up in its text. */
+/** The head as text, as it would have arrived on the wire, which `ResponseHead` expects. */
 function headText(status: number, rawHeaders: Dispatcher.DispatchController["rawHeaders"]): string {
   let text = `HTTP/1.1 ${status} `;
   const raw = rawHeaders as readonly (Buffer | string)[];

@@ -1,9 +1,9 @@
 import { stringifyExact } from "./exact-json.ts";
 
 /**
- * JSON text in which every character beyond ASCII is escaped. Such text may stand in a latin1 string beside bytes
- * that were cut out of a peer's message: written as latin1, both arrive as they were (and node:http sends head and
- * body in one write).
+ * JSON text in which every character beyond ASCII is escaped. Such text can be joined in a latin1 string with bytes
+ * that were cut out of a peer's message: written as latin1, both arrive unchanged, and node:http sends head and body
+ * in one write.
  */
 export function asciiJson(value: unknown): string {
   if (typeof value === "string" && plain.test(value)) return `"${value}"`;
@@ -11,7 +11,7 @@ export function asciiJson(value: unknown): string {
   return isAscii(text) ? text : text.replace(beyondAscii, escapeCharacter);
 }
 
-/** Printable ASCII without quote and backslash: nothing to escape. Names and keys nearly always are. */
+/** Printable ASCII without quotes and backslashes, which needs no escaping. Nearly all names and keys match. */
 const plain = /^[ !#-[\]-~]{0,100}$/;
 const beyondAscii = /[\u007f-\uffff]/g;
 

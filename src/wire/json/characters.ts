@@ -1,11 +1,11 @@
 /**
- * Characters of JSON and of the lines around it, as bytes: all of them are ASCII, so that no part of a UTF-8 sequence
- * can be one.
+ * The characters of JSON and of line endings, as bytes. All are ASCII, so none of them can occur inside a UTF-8
+ * sequence.
  */
 export const tab = 0x09;
 export const lineFeed = 0x0a;
 export const carriageReturn = 0x0d;
-/** Everything below it is a control character. */
+/** Every byte below it is a control character. */
 export const space = 0x20;
 export const quote = 0x22;
 export const plus = 0x2b;
@@ -29,10 +29,13 @@ export const lowerU = 0x75;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-/** What a letter's small and capital form differ in. */
+/** The bit in which the lower and upper case of an ASCII letter differ. */
 export const caseBit = 0x20;
 
-/** The byte order mark of UTF-8: no JSON begins with it, but readers that decode bytes first never see it. */
+/**
+ * Whether the bytes begin with the byte order mark of UTF-8. JSON must not begin with it, but decoders remove it
+ * silently.
+ */
 export function startsWithMark(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }

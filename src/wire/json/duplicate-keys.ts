@@ -4,9 +4,9 @@ import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { scanElements, scanMembers, type Member } from "./json-scan.ts";
 
 /**
- * The same JSON with every object's earlier duplicates taken out, so that whoever reads it next sees what JSON.parse
- * saw: the last one wins, for the check and for the server alike (fault 16). Without duplicates, nearly always, the
- * bytes themselves.
+ * The same JSON with all but the last of duplicate keys removed from every object, so that the server sees the same
+ * member as our check, whose JSON.parse keeps the last one (fault 16). Returns `bytes` itself when there are no
+ * duplicates, which is nearly always the case.
  *
  * @param value what JSON.parse made of `bytes`
  */
@@ -14,7 +14,7 @@ export function dropDuplicateKeys(bytes: JsonBytes, value: unknown): JsonBytes {
   return countColons(bytes) === countKeys(value) ? bytes : rebuild(bytes, 0, bytes.length);
 }
 
-/** Colons outside strings: one per member that stands in the text. */
+/** The number of colons outside strings, which is the number of members in the text. */
 function countColons(bytes: JsonBytes): number {
   let count = 0;
   let inString = false;
@@ -58,7 +58,7 @@ function rebuild(bytes: Buffer, start: number, end: number): Buffer {
   );
 }
 
-/** Each name's last member, at its place. */
+/** The last member of each name, in the order of the text. */
 function lastOfEach(members: readonly Member[]): readonly Member[] {
   const last = new Map(members.map((member) => [member.key, member]));
   return members.filter((member) => last.get(member.key) === member);

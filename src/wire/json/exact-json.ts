@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * A number that JavaScript's cannot hold (2^53+1, -0, 1e400), as its sender wrote it. As a value it is the nearest
- * there is.
+ * A number that a JavaScript number cannot hold (2^53+1, -0, 1e400), with its original text. Converted to a number it
+ * is the nearest one.
  */
 export class ExactNumber {
   readonly source: string;
@@ -16,17 +16,17 @@ export class ExactNumber {
   }
 }
 
-/** Nobody outside can know it, so no text of a server can be taken for a number. */
+/** Random, so that no text from a server can be mistaken for a number. */
 const tag = `number-${randomBytes(9).toString("base64url")}:`;
 const tagged = new RegExp(`"${tag}([^"]*)"`, "g");
-/** `JSON.stringify` tells `toJSON` nothing about who asks. */
+/** Set only while {@link stringifyExact} runs, because `JSON.stringify` cannot tell `toJSON` who calls it. */
 let isWritingExactly = false;
 
-/** What may be such a number: sixteen digits, a minus before a zero, a large exponent. */
+/** Matches text that may contain such a number: sixteen digits, a minus before a zero, or a large exponent. */
 const suspicious = /[\d.]{16}|-0|\d[eE][+-]?\d{2}/;
 const numbers = /-?\d[\d.eE+-]*/g;
 
-/** Like JSON.parse, but numbers that would be altered become ExactNumbers. */
+/** Like JSON.parse, but numbers that would lose precision become ExactNumbers. */
 export function parseExact(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
   const marked = suspicious.test(text) ? markAltered(text) : text;
@@ -37,8 +37,8 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Valid JSON, with each number that would be altered as a string with the tag. By steps from quote to quote: a
- * regular expression for strings fails on long ones.
+ * Replaces each number that would lose precision by a tagged string. Goes from quote to quote, because a regular
+ * expression that matches strings fails on long ones.
  */
 function markAltered(text: string): string {
   let marked = "";
@@ -57,7 +57,7 @@ function markNumber(token: string): string {
   return isAltered(token) ? `"${tag}${token}"` : token;
 }
 
-/** After the closing quote. */
+/** The index after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;
@@ -66,7 +66,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Like JSON.stringify, but ExactNumbers stand there as they were written. */
+/** Like JSON.stringify, but ExactNumbers are written with their original text. */
 export function stringifyExact(value: unknown): string {
   let text: string;
   isWritingExactly = true;

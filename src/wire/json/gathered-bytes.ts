@@ -1,24 +1,25 @@
 /**
- * What is not used of such memory is never touched, so it costs nothing. Beyond the last: twice as much as is needed.
+ * Sizes of the memory to allocate. Memory that is never written costs nothing, so the blocks may be generous. Beyond
+ * the last size, twice what is needed is allocated.
  */
 const blockSizes = [4_096, 65_536, 2_097_152, 16_777_216];
 const none = Buffer.alloc(0);
 
 /**
- * Bytes that arrive in pieces, put together as they come. A list of the pieces would cost 150 bytes for each, and a
- * server may send sixteen million of one byte (faults 70, 71).
+ * Joins bytes that arrive in pieces, as they arrive. A list of pieces would cost 150 bytes for each piece, and a
+ * server may send sixteen million pieces of one byte (faults 70, 71).
  */
 export class GatheredBytes {
   #block: Buffer = none;
   #length = 0;
-  /** Whether the block is our own, with room behind what is in it. */
+  /** Whether the block was allocated here, so that it may be written to. */
   #isOwn = false;
 
   get length(): number {
     return this.#length;
   }
 
-  /** The first piece is kept as it is, without a copy, so nobody may change it. */
+  /** Adds a piece. The first one is kept without a copy and must not be changed afterwards. */
   append(piece: Buffer): void {
     if (this.#length === 0) {
       this.#block = piece;
@@ -32,13 +33,14 @@ export class GatheredBytes {
     this.#length = needed;
   }
 
-  /** All that came; nothing of it is held any longer. */
+  /** Returns all bytes and forgets them. */
   take(): Buffer {
     const bytes = this.#length === this.#block.length ? this.#block : this.#block.subarray(0, this.#length);
     this.clear();
     return bytes;
   }
 
+  /** Forgets all bytes. */
   clear(): void {
     this.#block = none;
     this.#length = 0;

@@ -15,17 +15,18 @@ import {
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
- * Finds where values stand in a JSON text without building them, so that they can be cut out and passed on as bytes.
+ * Finds the positions of values in a JSON text without building them, so that they can be cut out and passed on as
+ * bytes.
  *
- * It does not validate the grammar between values: what must be valid JSON is also given to JSON.parse beside it. It
- * never recurses, is linear, and refuses nesting beyond a limit before anything else sees the text (JSON.parse
- * accepts a million levels, JSON.stringify throws at some thousands).
+ * The scanner does not validate what stands between values; text that must be valid is also passed to JSON.parse. It
+ * never recurses, takes linear time, and refuses nesting beyond a limit before any other code sees the text:
+ * JSON.parse accepts a million levels, and JSON.stringify throws after a few thousand.
  */
 
 /** One member of an object: its key, and the bytes [start, end) of its value. */
 export class Member {
   readonly #bytes: Buffer;
-  /** Where the member begins, its key's quote included: for taking the whole member out. */
+  /** Where the member begins, at the quote of its key; needed to remove the whole member. */
   readonly keyStart: number;
   readonly #keyEnd: number;
   readonly start: number;
@@ -43,23 +44,25 @@ export class Member {
     return keyText(this.#bytes, this.keyStart, this.#keyEnd);
   }
 
-  /** Whether this is the key, which must be ASCII. */
+  /** Whether the member has this key. `key` must be ASCII. */
   is(key: string): boolean {
     return isKey(this.#bytes, this.keyStart, this.#keyEnd, key);
   }
 }
 
+/** The bytes [start, end). */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Strings longer than this are searched for their end natively; shorter ones are faster in a plain loop. */
+/** The end of a string longer than this is searched for natively; for shorter strings a plain loop is faster. */
 const nativeSearchFrom = 48;
 
 /**
- * The members of the object that begins at `start` (white space before it is allowed), in order, duplicates included.
- * Throws PARSE_ERROR when there is no such object within [start, end), BODY_TOO_DEEP beyond `maxDepth` levels below it.
+ * The members of the object that begins at `start`, possibly after white space, in order and with duplicates. Throws
+ * PARSE_ERROR when there is no object within [start, end), and BODY_TOO_DEEP when its values nest more than
+ * `maxDepth` levels.
  */
 export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth: number): Member[] {
   const found = new Found();
@@ -68,8 +71,8 @@ export function scanMembers(bytes: Buffer, start: number, end: number, maxDepth:
 }
 
 /**
- * {@link scanMembers} for an object and for the last of its members of one name (which must be ASCII), in one pass.
- * `inner` is undefined when there is none of that name, or it is no object.
+ * {@link scanMembers} for an object and, in the same pass, for its last member called `key` (which must be ASCII).
+ * `inner` is undefined when there is no such member or it is not an object.
  */
 export function scanNested(
   bytes: Buffer,
@@ -84,8 +87,8 @@ export function scanNested(
 }
 
 /**
- * The last member of that name (which must be ASCII) of the object that begins at `start`, without making any of the
- * others. Throws as {@link scanMembers} does.
+ * The last member called `key` (which must be ASCII) of the object that begins at `start`. Objects for the other
+ * members are not made. Throws as {@link scanMembers} does.
  */
 export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: number, key: string): Member | undefined {
   const found = new Found();
@@ -99,8 +102,8 @@ class Found {
 }
 
 /**
- * Returns the end of the object. `only`: the last member of that name is all that is kept. `nested`: that one's
- * members too.
+ * Scans an object into `found` and returns where it ends. With `only`, just the last member of that name is kept.
+ * With `nested`, the members of the last member of that name are kept too.
  */
 function walk(
   bytes: Buffer,
@@ -141,7 +144,7 @@ function walk(
   }
 }
 
-/** Compared where it stands, because most members are only passed by. `key` must be ASCII. */
+/** Compares a key without decoding it, because most members are skipped. `key` must be ASCII. */
 function isKey(bytes: Buffer, keyStart: number, keyEnd: number, key: string): boolean {
   const length = keyEnd - keyStart - 2;
   if (length < key.length) return false;
@@ -154,8 +157,8 @@ function isKey(bytes: Buffer, keyStart: number, keyEnd: number, key: string): bo
 }
 
 /**
- * The elements of the array that begins at `start`, in order, at most `limit` + 1 of them (so that a caller sees the
- * excess).
+ * The elements of the array that begins at `start`, in order. Returns at most `limit` + 1, so that the caller can
+ * tell that there are too many.
  */
 export function scanElements(bytes: Buffer, start: number, end: number, maxDepth: number, limit: number): Span[] {
   const elements: Span[] = [];
@@ -175,8 +178,8 @@ export function scanElements(bytes: Buffer, start: number, end: number, maxDepth
 }
 
 /**
- * The last member of that name, which must be ASCII (JSON.parse keeps the last of duplicates too, so checks and
- * forwarded bytes agree).
+ * The last member called `key`, which must be ASCII. JSON.parse also keeps the last of several, so what is checked
+ * and what is forwarded agree.
  */
 export function findMember(members: readonly Member[], key: string): Member | undefined {
   for (let index = members.length - 1; index >= 0; index -= 1) {
@@ -186,7 +189,7 @@ export function findMember(members: readonly Member[], key: string): Member | un
   return undefined;
 }
 
-/** The end of the value that begins at `start`. Throws as {@link scanMembers} does. */
+/** Returns where the value that begins at `start` ends. Throws as {@link scanMembers} does. */
 export function skipValue(bytes: Buffer, start: number, end: number, maxDepth: number): number {
   const first = bytes[start];
   if (first === quote) return skipString(bytes, start + 1, end);
@@ -223,7 +226,7 @@ function skipScalar(bytes: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** `start` is behind the opening quote; returns the place behind the closing one. */
+/** `start` is after the opening quote; returns the index after the closing one. */
 function skipString(bytes: Buffer, start: number, end: number): number {
   let at = start;
   const patience = Math.min(end, start + nativeSearchFrom);
@@ -242,7 +245,7 @@ function skipString(bytes: Buffer, start: number, end: number): number {
   }
 }
 
-/** The first place from `start` on that is no white space, or `end`. */
+/** The index of the first byte from `start` on that is not white space, or `end`. */
 export function skipSpace(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end) {

@@ -25,15 +25,15 @@ import {
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { skipSpace } from "./json-scan.ts";
 
-/** What is looked at before others have their turn: it takes 0.1 to 2 ms. */
+/** How much is checked before other work gets its turn. It takes 0.1 to 2 ms. */
 const sliceBytes = 524_288;
-/** What is no larger is looked at in one go: turns cost something too. */
+/** Text up to this size is checked in one go, because yielding has a cost as well. */
 const firstSliceBytes = 3 * sliceBytes;
 
 /**
- * Sees that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it: for what is
- * too large to be parsed and goes on as it is. It never recurses, and yields after each half of a megabyte. Throws
- * PARSE_ERROR, BODY_TOO_DEEP beyond `maxDepth` levels.
+ * Checks that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it. For values
+ * that are too large to parse and are passed on as they are. Never recurses, and yields after each half megabyte.
+ * Throws PARSE_ERROR, and BODY_TOO_DEEP beyond `maxDepth` levels.
  */
 export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, void> {
   const end = bytes.length;
@@ -85,7 +85,7 @@ export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, voi
   }
 }
 
-/** A member's name and its colon; returns where its value begins. */
+/** Skips a member's name and its colon; returns where its value begins. */
 function skipName(bytes: Buffer, at: number, end: number, skip: StringSkipper): number {
   if (bytes[at] !== quote) throw malformed("a member name", at);
   const behind = skipSpace(bytes, skip(at + 1, Number.POSITIVE_INFINITY), end);
@@ -94,21 +94,21 @@ function skipName(bytes: Buffer, at: number, end: number, skip: StringSkipper): 
 }
 
 /**
- * Strings longer than this are searched for their end natively; shorter ones are faster in a loop. In words of four
- * bytes.
+ * In words of four bytes. The end of a string longer than this is searched for natively; for shorter strings a loop
+ * is faster.
  */
 const patienceWords = 16;
 const blockWords = sliceBytes / 4;
 
 /**
- * Takes a place within a string to that behind its closing quote; or, beyond `limit`, to the complement (`~`) of one
- * still within.
+ * Returns the index after the closing quote of the string that contains `at`. When it reaches `limit` first, it
+ * returns the complement (`~`) of an index that is still within the string.
  */
 type StringSkipper = (at: number, limit: number) => number;
 
 /**
- * Large results are mostly text: where no byte of a block is a control character, long strings are passed over
- * natively; else four bytes at a time are looked at.
+ * Large results are mostly text. In blocks without control characters, long strings are skipped natively; in other
+ * blocks four bytes are checked at a time.
  */
 function createStringSkipper(bytes: Buffer): StringSkipper {
   const shift = -bytes.byteOffset & 3;
@@ -117,7 +117,7 @@ function createStringSkipper(bytes: Buffer): StringSkipper {
   const wordsEnd = shift + (wordCount << 2);
   let blockEnd = 0;
   let isClean = false;
-  // The next ones, looked up once each: a string may have any number of either.
+  // Where the next quote and backslash are. Kept between calls, because a string may have any number of either.
   let quoteAt = -1;
   let backslashAt = -1;
 
@@ -151,7 +151,10 @@ function createStringSkipper(bytes: Buffer): StringSkipper {
   };
 }
 
-/** Of the next such byte; where there is none for a while, of any byte before it. */
+/**
+ * The index of the next such byte. When there is none nearby, it is an index before it, so that a search never runs
+ * far.
+ */
 function placeOf(bytes: Buffer, byte: number, from: number): number {
   const isFar = bytes.length - from > 2 * sliceBytes;
   const found = isFar ? bytes.subarray(from, from + sliceBytes).indexOf(byte) : bytes.indexOf(byte, from);
@@ -159,7 +162,7 @@ function placeOf(bytes: Buffer, byte: number, from: number): number {
   return found === -1 ? bytes.length : found;
 }
 
-/** Whether any byte is below a space. Eight words at a time, which takes a tenth of a millisecond per megabyte. */
+/** Whether any byte is below a space. Checks eight words at a time, at a tenth of a millisecond per megabyte. */
 function mayHoldControls(words: Int32Array, start: number, end: number): boolean {
   const last = end - 7;
   let at = start;
@@ -184,8 +187,8 @@ function belowSpace(word: number): number {
 }
 
 /**
- * Whether none of the four bytes is a quote, a backslash or below a space. May say no where they are plain, never yes
- * where they are not.
+ * Whether none of the four bytes is a quote, a backslash or a control character. It may be false for plain bytes, but
+ * is never true for others.
  */
 function isPlain(word: number): boolean {
   const quotes = word ^ 0x22222222;
@@ -194,7 +197,7 @@ function isPlain(word: number): boolean {
   return (found & 0x80808080) === 0;
 }
 
-/** `at` is behind the backslash. */
+/** `at` is after the backslash; returns the index after the escape sequence. */
 function skipEscape(bytes: Buffer, at: number): number {
   const byte = bytes[at] ?? 0;
   if (byte !== lowerU) {
@@ -245,7 +248,7 @@ function skipNumber(bytes: Buffer, start: number): number {
   return skipDigits(bytes, sign === plus || sign === minus ? at + 2 : at + 1);
 }
 
-/** At least one. */
+/** Skips one or more digits. */
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start;
   while (isDigit(bytes[at])) at += 1;

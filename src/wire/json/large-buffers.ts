@@ -1,27 +1,36 @@
 import { MessageChannel } from "node:worker_threads";
 
 /**
- * The memory of large messages, given back as soon as it has served. V8 counts what stands behind buffers as old
- * until it has looked for the dead ones, so every twenty megabytes of them make it mark the whole heap: ten results
- * of a megabyte, which costs more than all else that is done with them (bench/overhead).
+ * Releases the memory of large messages as soon as they have been used. V8 counts memory behind buffers as live until
+ * a collection finds the buffers dead, and every twenty megabytes of it trigger a marking of the whole heap. For
+ * results of a megabyte that costs more than all other work on them (bench/overhead).
  */
 export interface LargeBuffers {
-  /** Gives the memory of these back now; they are empty afterwards. Only for who knows that nobody else looks at it. */
+  /**
+   * Releases the memory of these buffers now; they are empty afterwards. The caller must know that nobody else uses
+   * it.
+   */
   free(buffers: readonly Buffer[]): void;
   /** Notes that the memory behind this buffer holds one message and nothing else. */
   adopt(buffer: Buffer): void;
-  /** The message has been written out: frees what was adopted among the pieces, or stands behind them. */
+  /**
+   * Call when a message was written out. Releases the memory of those pieces that were adopted or are parts of an
+   * adopted buffer.
+   */
   written(pieces: readonly (string | Buffer)[]): void;
 }
 
-/** From here on it pays. Larger than what is ever read at once, so that such a message was put together by us. */
+/**
+ * The smallest buffer for which releasing pays off. It is larger than any single read, so the memory of such a
+ * message was allocated here.
+ */
 export const largeBytes = 262_144;
 
 export function createLargeBuffers(): LargeBuffers {
   const adopted = new WeakSet<ArrayBufferLike>();
   let nowhere: { postMessage(value: undefined, transfer: ArrayBuffer[]): void } | undefined;
 
-  /** Node 20 has one way to let go of memory at once: handing it to a port that nobody listens to. */
+  /** The only way in Node 20 to release memory at once is to transfer it to a message port that nobody listens to. */
   function release(memory: readonly ArrayBufferLike[]): void {
     if (memory.length > 0) (nowhere ??= openNowhere()).postMessage(undefined, memory as ArrayBuffer[]);
   }
@@ -44,7 +53,7 @@ function openNowhere(): { postMessage(value: undefined, transfer: ArrayBuffer[])
   return port1;
 }
 
-/** Small buffers share one piece of memory with others. */
+/** Small buffers share their memory with others, which must not be released. */
 function isAlone(buffer: Buffer): boolean {
   return buffer.length > 0 && buffer.buffer.byteLength === buffer.length;
 }

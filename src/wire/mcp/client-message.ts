@@ -5,7 +5,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { tellDepthLimit } from "../../kernel/depth-limit.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 
-/** One message from a client. `params` is parsed; its members can also be had as the bytes that stood there. */
+/** One message from a client. `params` is parsed; its members are also available as bytes. */
 export type ClientMessage =
   | ClientRequest
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
@@ -15,9 +15,10 @@ export type ClientMessage =
       readonly body: { readonly kind: "result" | "error"; readonly bytes: JsonBytes };
     };
 
+/** A request from a client. */
 export class ClientRequest {
   readonly kind = "request";
-  /** The id as it stood in the text (latin1), to be echoed exactly. */
+  /** The id exactly as the client wrote it (latin1), because the answer must repeat it. */
   readonly idText: string;
   readonly id: string | number;
   readonly method: string;
@@ -40,7 +41,7 @@ export class ClientRequest {
     this.#members = members;
   }
 
-  /** A member of `params` as the bytes that stood there. */
+  /** A member of `params` as the bytes that the client wrote. */
   paramBytes(key: string): JsonBytes | undefined {
     if (this.params[key] === undefined) return undefined;
     const member = findMember(this.#members, key);
@@ -48,9 +49,9 @@ export class ClientRequest {
   }
 }
 
-/** A refusal that can still name the request it answers. */
+/** A message that is refused, with the id that the refusal must name. */
 export class MessageError extends GatewayError {
-  /** The id's text, or `null` where it could not be read. */
+  /** The id as text; `null` when it could not be read. */
   readonly idText: string;
 
   constructor(code: "PARSE_ERROR" | "REQUEST_INVALID" | "PARAMS_INVALID", message: string, idText = "null") {
@@ -63,8 +64,8 @@ const noParams: JsonObject = Object.freeze({});
 const nothing = { members: [], inner: undefined } as const;
 
 /**
- * Reads one JSON-RPC message (faults 1-8, 14, 17). Throws MessageError, and GatewayError BODY_TOO_DEEP before anything
- * is built. Batches are for the caller: see {@link isBatch}.
+ * Reads one JSON-RPC message (faults 1-8, 14, 17). Throws MessageError, or GatewayError BODY_TOO_DEEP before any
+ * value is built. Callers handle batches themselves: see {@link isBatch}.
  */
 export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessage {
   if (!isUtf8(bytes)) throw new MessageError("PARSE_ERROR", "the body is not valid UTF-8");
@@ -87,7 +88,7 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
 
-/** Whether the body is a JSON array: a batch, which only revision 2025-03-26 had. */
+/** Whether the body is a JSON array, which is a batch; only revision 2025-03-26 allows them. */
 export function isBatch(bytes: Buffer): boolean {
   return startsWith(bytes, openBracket);
 }
@@ -96,7 +97,7 @@ function startsWith(bytes: Buffer, wanted: number): boolean {
   return bytes[skipSpace(bytes, 0, bytes.length)] === wanted;
 }
 
-/** The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything. */
+/** Scans before parsing: the scan refuses deep nesting, whereas JSON.parse would build a million levels. */
 function parseBody(
   bytes: Buffer,
   maxDepth: number,

@@ -2,7 +2,10 @@ import { asciiJson } from "../json/ascii-json.ts";
 import { rpcCodes } from "./rpc-codes.ts";
 import { parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 
-/** The error object of a reply, parsed; what a server sends in its place that is none becomes one. */
+/**
+ * Parses the error object of a response. Anything invalid is replaced, so that the result is always a valid error
+ * object.
+ */
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
   const parsed = parseJsonObject(error);
   if (parsed === undefined)
@@ -12,7 +15,10 @@ export function parseErrorObject(error: JsonBytes): { code: number; message: str
   return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };
 }
 
-/** Whether it is one (JSON-RPC 2.0, section 5.1): clients throw away the whole message when it is not. */
+/**
+ * Whether the bytes are a valid error object (JSON-RPC 2.0, section 5.1). Clients discard messages in which it is
+ * not.
+ */
 export function isErrorObject(error: JsonBytes): boolean {
   const parsed = parseJsonObject(error);
   return isCode(parsed?.["code"]) && typeof parsed?.["message"] === "string";
@@ -22,19 +28,19 @@ function isCode(value: unknown): value is number {
   return Number.isInteger(value);
 }
 
-/** What JSON-RPC says in place of a result. */
+/** The error of a JSON-RPC response. */
 export interface ErrorObject {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
-/** The text of an error object. */
+/** An error object as ASCII text. */
 export function errorObjectText({ code, message, data }: ErrorObject): string {
   return asciiJson(data === undefined ? { code, message } : { code, message, data });
 }
 
-/** The `"error":…` part of an answer. */
+/** The `"error":…` part of a response. */
 export function errorBody(error: ErrorObject): string {
   return `"error":${errorObjectText(error)}`;
 }

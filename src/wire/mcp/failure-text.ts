@@ -6,15 +6,14 @@ import { errorBody, errorObjectText, type ErrorObject } from "./error-object.ts"
 import { supportedRevisions } from "./revisions.ts";
 
 /**
- * The `"error":…` part of an answer for a failure of ours: what happened, and in `data` the row's code and hint
- * beside the facts. The one way in which clients learn of a failure, whatever the transport. `rpc`: where the
- * protocol has a number of its own for what happened.
+ * The `"error":…` part of a response for one of the gateway's own failures, on every transport: the message, and in
+ * `data` the failure's code, hint and facts. `rpc` replaces the row's number where the protocol has its own.
  */
 export function failureBody(failure: GatewayError, rpc: number = failure.row.rpc): string {
   return errorBody(failureObject(failure, rpc));
 }
 
-/** The answer to a question of a server that got none. */
+/** Answers a server's question with a failure, when no answer from the client is available. */
 export function failureAnswer(failure: GatewayError, rpc: number = failure.row.rpc): Answer {
   return { kind: "error", error: Buffer.from(errorObjectText(failureObject(failure, rpc)), "latin1") };
 }
@@ -22,11 +21,12 @@ export function failureAnswer(failure: GatewayError, rpc: number = failure.row.r
 function failureObject(failure: GatewayError, rpc: number): ErrorObject {
   const supported = failure.code === "VERSION_UNSUPPORTED" ? { supported: supportedRevisions } : undefined;
   const own = { code: failure.code, hint: failure.hint };
-  // Twice: they stand first, and no fact takes their place.
+  // Code and hint are written twice: first so that they stand before the facts, and again so that no fact can replace
+  // them.
   return { code: rpc, message: failure.message, data: { ...own, ...supported, ...failure.data, ...own } };
 }
 
-/** The whole answer. Without an id it is that of the message which could not be read, or null. */
+/** A complete error response. Without `idText`, the id is that of the message that could not be read, or null. */
 export function failureText(failure: GatewayError, idText?: string): string {
   return answerText(idText ?? (failure instanceof MessageError ? failure.idText : "null"), failureBody(failure));
 }

@@ -3,27 +3,30 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json
 import { findMember, scanMembers } from "../json/json-scan.ts";
 
 /**
- * A result as the bytes that its server wrote, together with what has been parsed of them. Nobody can hold one beside
- * the other: changed bytes are another value, of which nothing is known yet.
+ * A result as the bytes that its server wrote, together with the value parsed from them, if any. The two always
+ * match: changed bytes make a new object that has not been parsed.
  */
 export class ResultBytes {
   readonly bytes: JsonBytes;
   #parsed: JsonObject | undefined;
   #isError: boolean | undefined;
 
-  /** `parsed` and `isError`, where they are given, are what these bytes hold. */
+  /** `parsed` and `isError`, where given, must be what the bytes contain. */
   constructor(bytes: JsonBytes, parsed?: JsonObject, isError?: boolean) {
     this.bytes = bytes;
     this.#parsed = parsed;
     this.#isError = isError;
   }
 
-  /** What the bytes hold, if somebody needed to parse them already. For what is only quicker to do with it. */
+  /** The parsed result if it has already been parsed, for optional work that is not worth parsing for. */
   get known(): JsonObject | undefined {
     return this.#parsed;
   }
 
-  /** What the bytes hold; parsed at the first time. Throws SyntaxError or TypeError when they are no JSON object. */
+  /**
+   * The parsed result; parses it when first called. Throws SyntaxError or TypeError when the bytes are not a JSON
+   * object.
+   */
   parsed(): JsonObject {
     if (this.#parsed !== undefined) return this.#parsed;
     const parsed: unknown = JSON.parse(this.bytes.toString("utf8"));
@@ -31,20 +34,20 @@ export class ResultBytes {
     return (this.#parsed = parsed);
   }
 
-  /** Whether a tool says with it that it failed. Nothing large is parsed for that. */
+  /** Whether the tool reports an error with this result. A large result is only scanned for it, not parsed. */
   get isError(): boolean {
     return (this.#isError ??= this.#parsed === undefined ? hasErrorFlag(this.bytes) : this.#parsed["isError"] === true);
   }
 
   /**
-   * Whether it asks the client something, and is not the end of the request. Such results are parsed when they are
-   * checked.
+   * Whether the result asks the client something instead of ending the request. Always known, because checking a
+   * result parses those that ask.
    */
   get isQuestion(): boolean {
     return this.#parsed?.["resultType"] === "input_required";
   }
 
-  /** The result with these bytes; itself when they are the same. */
+  /** A result with these bytes; the same object when the bytes are the same. */
   with(bytes: JsonBytes): ResultBytes {
     return bytes === this.bytes ? this : new ResultBytes(bytes);
   }

@@ -1,30 +1,34 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** What a sealed `requestState` is bound to (2026-07-28, patterns/mrtr, server requirements). */
+/**
+ * What a sealed `requestState` is bound to (2026-07-28, patterns/mrtr, server requirements): it is accepted only from
+ * the same principal and with the same request.
+ */
 export interface StateBinding {
   readonly principal: string;
-  /** Method and salient parameters of the request that it may come back on. */
+  /** Method and significant parameters of the request that may return the state. */
   readonly request: string;
 }
 
+/** Seals the `requestState` that modern clients keep for us, so that a changed or reused one is noticed. */
 export interface SealedStates {
-  /** An opaque string that holds `state` for this principal and request, for a limited time. */
+  /** An opaque string that contains `state`, valid for this principal and request and for a limited time. */
   seal(state: string, binding: StateBinding): string;
   /**
-   * The state that was sealed. Throws HANDLE_INVALID when it was altered, is another's, has expired, or was used before
-   * (fault 48).
+   * Returns the state that was sealed. Throws HANDLE_INVALID when it was altered, has another binding, has expired,
+   * or was used before (fault 48).
    */
   open(sealed: string, binding: StateBinding): string;
 }
 
 /**
- * Used ones are remembered until they expire, at most this many; beyond it the oldest could be replayed within its
- * time.
+ * How many used states are remembered, each until it expires. Beyond this number the oldest are forgotten, and could
+ * be used a second time until they expire.
  */
 const rememberedUses = 100_000;
 
-/** The key lives as long as the process: a state does not outlive the gateway that gave it out. */
+/** The key is never stored, so a state is not accepted after the gateway has restarted. */
 export function createSealedStates(lifetimeMs: number, now: () => number): SealedStates {
   const key = randomBytes(32);
   const used = new Map<string, number>();

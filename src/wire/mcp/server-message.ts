@@ -4,24 +4,25 @@ import { findMember, scanMembers, type Member } from "../../wire/json/json-scan.
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 
-/** One message from a server, told apart by its members alone (JSON-RPC 2.0); results stay bytes. */
+/** One message from a server, classified by its members alone (JSON-RPC 2.0). Results stay bytes. */
 export type Inbound =
-  /** `tooDeep`: it nests deeper than the limit, and must not be given to anything that recurses. */
+  /** `tooDeep`: the result nests deeper than the limit and must not be passed to recursive code. */
   | { readonly kind: "result"; readonly id: unknown; readonly result: JsonBytes; readonly tooDeep?: true }
   | { readonly kind: "error"; readonly id: unknown; readonly error: JsonBytes }
   | { readonly kind: "request"; readonly id: unknown; readonly method: string; readonly params: JsonBytes }
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
-  /** `id` where it could be read: the request that it answers fails at once, instead of waiting for its deadline. */
+  /** `id` is given where it could be read: the request with that id fails at once instead of at its deadline. */
   | { readonly kind: "invalid"; readonly reason: string; readonly id?: unknown };
 
 const emptyObject = Buffer.from("{}");
 
-/** Nothing here recurses, so that a message beyond the caller's limit can still be told apart. */
+/** The scanner does not recurse, so even a message beyond the caller's limit can be classified. */
 const scanDepth = Number.MAX_SAFE_INTEGER;
 
-/** Reads one message. `bytes` is used in place: what is returned points into it. Never throws. */
+/** Reads one message. Never throws. What is returned refers to `bytes`, which must not be changed afterwards. */
 export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
-  // A log line on the wrong stream, most of the time: an error with its stack for each would be dear.
+  // Such lines are mostly log output on the wrong stream, and making an error with a stack for each would be
+  // expensive.
   if (!startsObject(bytes)) return noObject;
   let members: Member[];
   try {
@@ -42,8 +43,8 @@ function startsObject(bytes: Buffer): boolean {
 const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "no JSON object" });
 
 /**
- * A result beyond the limit is left to whoever asked: of a list, one item may be at fault. Everything else is
- * refused.
+ * Classifies a message beyond the depth limit. A result is passed on to whoever asked for it, because only one item
+ * of a list may be at fault; everything else is refused.
  */
 function readDeep(bytes: Buffer, maxDepth: number): Inbound {
   const message = readInbound(bytes, scanDepth);
@@ -92,10 +93,10 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
   return { kind: "notification", method: name, params: parsed };
 }
 
-/** A short value, parsed; undefined when it is no JSON. */
+/** Parses a short value; undefined when it is not JSON. */
 function valueOf(bytes: Buffer, member: Member): unknown {
   const first = bytes[member.start] as number;
-  // Ids are nearly always small integers: no string, no parser.
+  // Ids are nearly always small positive integers, which are read here without making a string.
   if (member.end - member.start <= 9 && first >= one && first <= nine) {
     let value = 0;
     for (let at = member.start; at < member.end; at += 1) {

@@ -1,6 +1,6 @@
 import { carriageReturn, lineFeed } from "../json/characters.ts";
 
-/** Of every event stream that we write: nobody on the way may keep it back. */
+/** Headers of every event stream that we write; they tell proxies on the way not to buffer it. */
 export const eventStreamHeaders: readonly string[] = [
   "Content-Type",
   "text/event-stream",
@@ -10,15 +10,20 @@ export const eventStreamHeaders: readonly string[] = [
   "no",
 ];
 
-/** A comment, while nothing else is said: so that nobody on the way takes the stream for dead. */
+/**
+ * A comment that is sent while there is nothing else to send, so that proxies on the way do not close the stream as
+ * idle.
+ */
 export const keepAliveText = ": keep-alive\n\n";
 
-/** One event of a stream (WHATWG HTML, 9.2.5) as latin1 text. `id`: where a client that comes back can go on from. */
+/**
+ * One event (WHATWG HTML, 9.2.5) as latin1 text. `id` is the position from which a client that reconnects can resume.
+ */
 export function eventText(type: string, data: string, id?: string): string {
   return `${eventHead(type, id)}${toEventData(data)}\n\n`;
 }
 
-/** The same for data that is too large to be joined: to be written one after the other. */
+/** One event in pieces, for data that is too large to be joined. Write the pieces in order. */
 export function eventPieces(type: string, data: readonly (string | Buffer)[]): (string | Buffer)[] {
   const pieces: (string | Buffer)[] = [eventHead(type, undefined)];
   for (const piece of data) addLines(pieces, piece);
@@ -26,7 +31,10 @@ export function eventPieces(type: string, data: readonly (string | Buffer)[]): (
   return pieces;
 }
 
-/** An id without data, so that the client can come back from the start, and how long it is to wait before it does. */
+/**
+ * An event with an id but no data, so that a client can resume from the very start, and the delay before it
+ * reconnects.
+ */
 export function primeText(id: string, retryMs: number): string {
   return `id: ${id}\nretry: ${retryMs}\ndata: \n\n`;
 }
@@ -35,14 +43,14 @@ function eventHead(type: string, id: string | undefined): string {
   return id === undefined ? `event: ${type}\ndata: ` : `event: ${type}\nid: ${id}\ndata: `;
 }
 
-/** Whoever wrote the JSON may have laid it out over lines; each is a data line of its own. */
+/** JSON may contain line breaks between its values; each line becomes a data line of its own. */
 function toEventData(message: string): string {
   return message.includes("\n") || message.includes("\r") ? message.replace(/\r\n|\r|\n/g, dataLine) : message;
 }
 
 const dataLine = "\ndata: ";
 
-/** The bytes between line ends are not copied. */
+/** Adds data in pieces; the bytes between line breaks are not copied. */
 function addLines(pieces: (string | Buffer)[], piece: string | Buffer): void {
   if (typeof piece === "string") {
     pieces.push(toEventData(piece));
