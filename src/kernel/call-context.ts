@@ -69,7 +69,6 @@ export interface CallContext {
   /** The most tokens that the result may have, if the request says so; 0 for no limit. */
   readonly maxResultTokens?: number | undefined;
   /** Sends messages to the client before the answer; undefined when the transport cannot. */
-  /** Sends messages to the client before the answer; undefined when the transport cannot. */
   readonly replies?: Replies | undefined;
 }
 

@@ -1,17 +1,18 @@
 import type { GatewayEvent } from "../kernel/event.ts";
 import { createCounts, createDurations, type Counts, type Durations } from "./metric-values.ts";
 
-/** What is counted of events. Labels are bounded: no label holds a tool or a person. */
+/** Counters and durations of events. No label contains a tool or a person, so that their number stays limited. */
 export interface EventMeters {
   count(event: GatewayEvent): void;
   readonly counters: readonly { readonly name: string; readonly help: string; readonly counts: Counts }[];
   readonly histograms: readonly { readonly name: string; readonly help: string; readonly durations: Durations }[];
 }
 
-/** Seconds. Half a millisecond is a call to a local server, a minute one to a language model. */
+/** In seconds. Half a millisecond is a call to a local server, a minute one to a language model. */
 const callBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const loadBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 
+/** Meters that start at zero. */
 export function createEventMeters(): EventMeters {
   const calls = createCounts(["server", "method", "outcome"]);
   const callTime = createDurations(["server"], callBuckets);

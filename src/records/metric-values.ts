@@ -2,24 +2,26 @@
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** Where it is not the metric's own: a histogram's buckets, sum and count. */
+  /** The name on this line when it differs from the metric's: a histogram's buckets, sum and count have their own. */
   readonly metricName?: string;
 }
 
-/** Combinations of labels that are told apart; what comes after them is counted together as `other`. */
+/** The most combinations of labels per metric; any further ones are counted together as `other`. */
 const mostSeries = 500;
 
+/** Counters, one for each combination of labels. */
 export interface Counts {
   add(labels: readonly string[]): void;
   readonly values: () => readonly MetricValue[];
 }
 
+/** Histograms, one for each combination of labels. */
 export interface Durations {
   add(labels: readonly string[], seconds: number): void;
   values(metricName: string): readonly MetricValue[];
 }
 
-/** A counter for each combination of labels. */
+/** Makes counters with these label names. */
 export function createCounts(names: readonly string[]): Counts {
   const series = createSeries(names, () => ({ count: 0 }));
   return {
@@ -30,7 +32,7 @@ export function createCounts(names: readonly string[]): Counts {
   };
 }
 
-/** A histogram for each combination of labels. `bounds` in seconds, ascending. */
+/** Makes histograms with these label names. `bounds` are the upper limits of the buckets, in seconds, ascending. */
 export function createDurations(names: readonly string[], bounds: readonly number[]): Durations {
   const series = createSeries(names, () => ({ buckets: new Float64Array(bounds.length + 1), sum: 0 }));
   return {
@@ -70,7 +72,7 @@ function createSeries<T>(names: readonly string[], make: () => T) {
     return value;
   }
 
-  /** One call is mostly like the one before. */
+  /** The entry used last: consecutive calls mostly have the same labels. */
   let last: { readonly labels: readonly string[]; readonly value: T } | undefined;
 
   return {

@@ -1,5 +1,6 @@
 import type { MetricValue } from "./metric-values.ts";
 
+/** A metric and its lines. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
@@ -7,10 +8,10 @@ export interface Metric {
   readonly values: readonly MetricValue[];
 }
 
-/** The content type of {@link toMetricsText}. */
+/** The content type of what {@link toMetricsText} writes. */
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Prometheus' text format, version 0.0.4 (prometheus.io, exposition formats). */
+/** Writes metrics in the text format of Prometheus, version 0.0.4 (prometheus.io, exposition formats). */
 export function toMetricsText(metrics: readonly Metric[]): string {
   return `${metrics.map(toBlock).join("\n\n")}\n`;
 }

@@ -3,7 +3,9 @@ import { createEventMeters, type EventMeters } from "./event-meters.ts";
 import type { MetricValue } from "./metric-values.ts";
 import { metricsType, toMetricsText, type Metric } from "./metrics-text.ts";
 
-/** What Prometheus is given: counted from the start, written when somebody scrapes. */
+/**
+ * Metrics for Prometheus. They are counted from the start of the gateway, and written as text when they are scraped.
+ */
 export interface Metrics extends Disposable {
   /** The text of `/metrics`, and its content type. */
   scrape(): { readonly text: string; readonly contentType: string };
@@ -11,12 +13,12 @@ export interface Metrics extends Disposable {
 
 export interface MetricsOptions {
   readonly events: EventBus;
-  /** All instances as they stand now. */
+  /** All instances that exist now. */
   readonly instances: () => Iterable<{ readonly status: string }>;
   readonly version: string;
 }
 
-/** A sink of events. */
+/** Counts the events of `events` until it is disposed. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const meters = createEventMeters();
   const unsubscribe = options.events.subscribe(meters.count);

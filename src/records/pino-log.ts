@@ -4,13 +4,15 @@ import type { Log, LogFields } from "../kernel/log.ts";
 
 export interface PinoLogOptions {
   readonly level: string;
-  /** Values that must never be written. */
+  /** Secret values, which are redacted wherever they occur. */
   readonly secrets: () => ReadonlySet<string>;
-  /** Where lines go: stderr, unless a test wants to read them. */
+  /** Writes a line; stderr by default. */
   readonly write?: (line: string) => void;
 }
 
-/** One JSON object per line on stderr, written at once; secrets are replaced whatever field they stand in (fault J). */
+/**
+ * A log that writes one JSON object per line to stderr, synchronously. Secrets are redacted in every field (fault J).
+ */
 export function createPinoLog(options: PinoLogOptions): Log {
   const write = options.write ?? ((line: string) => writeAll(line));
   const logger = pino(
@@ -30,7 +32,7 @@ export function createPinoLog(options: PinoLogOptions): Log {
   };
 }
 
-/** Replaces every secret in a text, also in the form that JSON gives it. */
+/** Replaces every secret in a text, also where it is escaped as in JSON. */
 export function redact(text: string, secrets: ReadonlySet<string>): string {
   const found: string[] = [];
   for (const secret of secrets) {
@@ -38,16 +40,17 @@ export function redact(text: string, secrets: ReadonlySet<string>): string {
     const escaped = JSON.stringify(secret).slice(1, -1);
     if (escaped !== secret && text.includes(escaped)) found.push(escaped);
   }
-  // The longest first: one may be the beginning of another, whose end would be left.
+  // Longest first: if a shorter secret is the beginning of a longer one, replacing it first would leave the longer
+  // one's end.
   found.sort((one, other) => other.length - one.length);
   return found.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text);
 }
 
-/** A full pipe must not end the gateway: what cannot be written is lost. */
+/** Writes a line. One that cannot be written is lost, because a full pipe must not end the gateway. */
 function writeAll(line: string): void {
   try {
     writeSync(2, line);
   } catch {
-    // EAGAIN or EPIPE: nobody reads.
+    // EAGAIN or EPIPE: nobody reads stderr.
   }
 }

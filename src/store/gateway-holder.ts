@@ -1,29 +1,31 @@
 import type { SealedServed, Served } from "./served.ts";
 
-/** What the lock of a gateway's place says of the gateway that holds it. */
+/** The content of a gateway's lock: what it says about the gateway that holds it. */
 export interface GatewayHolder {
   readonly pid: number;
-  /** Start time of that process, where the system tells it: a pid alone may be somebody else's by now. */
+  /** The start time of that process, where the system reports it: a pid alone may have been reused. */
   readonly startTime: string | null;
-  /** Whoever can read the lock is the owner of the data directory: this opens the owner's door of the gateway. */
+  /** Gives access to the gateway as its owner. Only the owner of the data directory can read the lock. */
   readonly secret: string;
-  /** `http://host:port`; null until it listens, and again when it stops. */
+  /** `http://host:port`; null before the gateway listens, and once it is stopping. */
   readonly url: string | null;
-  /** What it serves: who wants the same shares it. */
+  /** What the gateway serves; a client that wants the same shares it. */
   readonly serves: SealedServed;
   readonly version: string;
 }
 
-/** One gateway per place: held from before it listens until it has stopped everything. Disposing gives it back. */
+/**
+ * A gateway's lock on its folder: held from before it listens until it has stopped everything. Disposing releases it.
+ */
 export interface GatewayLock extends AsyncDisposable {
   readonly secret: string;
-  /** Tells others where it answers; null when it takes nothing new any more. */
+  /** Tells others the gateway's address; null when it accepts nothing new any more. */
   announce(url: string | null): Promise<void>;
-  /** Tells others that the configuration is another one now. */
+  /** Tells others that the configuration has changed. */
   announceServed(serves: Served): Promise<void>;
 }
 
-/** A place of one's own, or who serves the same already. */
+/** Either a folder of one's own, or the gateway that already serves the same. */
 export type Claim =
   | { readonly kind: "held"; readonly lock: GatewayLock; readonly folder: string }
   | { readonly kind: "taken"; readonly by: GatewayHolder };

@@ -1,30 +1,36 @@
 import { createHmac } from "node:crypto";
 
 /**
- * What decides what a gateway serves. Two gateways of the same are one too many; clients of different ones must not
- * share.
+ * What determines what a gateway serves. Where it is the same, one gateway is enough; where it differs, clients must
+ * not share a gateway.
  */
 export interface Served {
-  /** Absolute path of the configuration file, symbolic links followed; null when there is none. */
+  /** The absolute path of the configuration file, with symbolic links resolved; null when there is none. */
   readonly configFile: string | null;
-  /** Where its relative paths start. */
+  /** The folder at which its relative paths start. */
   readonly directory: string | null;
-  /** The variables that it refers to, with their values; null for one that is not set. */
+  /** The variables that the file refers to, with their values; null for one that is not set. */
   readonly variables: Readonly<Record<string, string | null>>;
 }
 
-/** As above, with variables that can be compared but not read. */
+/** The same, with values of variables that can be compared but not read. */
 export type SealedServed = Served;
 
 /**
- * - `same`: may be shared.
- * - `edited`: the same file in the same folder, but it refers to other variables: one of the two has not seen its last change yet.
- * - `other-variables`: the same file in the same folder, and variables of other values.
- * - `another`: another file, or the same one read from another folder.
+ * How two configurations compare:
+ *
+ * - `same`: one gateway can serve both.
+ * - `edited`: the same file in the same folder, but it refers to different variables, so one side has not yet read
+ *   the file's latest version.
+ * - `other-variables`: the same file in the same folder, with different values of variables.
+ * - `another`: another file, or the same one with another folder for relative paths.
  */
 export type Likeness = "same" | "edited" | "other-variables" | "another";
 
-/** What may stand in a file: whoever knows `secret` can compare a value with his own, and nobody can read it. */
+/**
+ * The form that may be written to a file: whoever knows `secret` can compare a value with a known one, but nobody can
+ * read it.
+ */
 export function sealServed(served: Served, secret: string): SealedServed {
   const variables = Object.entries(served.variables).map(([name, value]) => [name, value && seal(value, name, secret)]);
   return { ...served, variables: Object.fromEntries(variables) as SealedServed["variables"] };
@@ -34,6 +40,7 @@ function seal(value: string, name: string, secret: string): string {
   return createHmac("sha256", secret).update(`${name}=${value}`).digest("hex").slice(0, 32);
 }
 
+/** Compares what a running gateway serves with what is wanted. `secret` is the one that `sealed` was made with. */
 export function compareServed(sealed: SealedServed, wanted: Served, secret: string): Likeness {
   if (sealed.configFile !== wanted.configFile || sealed.directory !== wanted.directory) return "another";
   const names = Object.keys(wanted.variables);
@@ -44,7 +51,7 @@ export function compareServed(sealed: SealedServed, wanted: Served, secret: stri
   return differingVariables(sealed, wanted, secret).length === 0 ? "same" : "other-variables";
 }
 
-/** Names of the variables that both refer to, and that have another value in each. */
+/** The names of variables that both refer to and whose values differ. */
 export function differingVariables(sealed: SealedServed, wanted: Served, secret: string): readonly string[] {
   const own = sealServed(wanted, secret).variables;
   return Object.keys(own).filter(

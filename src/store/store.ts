@@ -8,119 +8,124 @@ import type { Claim, GatewayHolder } from "./gateway-holder.ts";
 import type { Served } from "./served.ts";
 
 /**
- * Everything that is kept between two lives of a gateway, as one object of small interfaces. What is used below the
- * store is declared by those who use it; the rest is declared here. A backend is a folder beside this file that
- * satisfies it, and is held to it by `test/store/contract.test.ts`.
+ * Everything that outlives a gateway, as one object of small interfaces. What rooms below the store use is declared
+ * there, by its users; the rest is declared here. A backend is a folder beside this file;
+ * `test/store/contract.test.ts` tests that it fulfils the interfaces.
  */
 export interface Store {
   readonly lock: GatewayLocks;
   /**
-   * Logins at servers, shared by all gateways of the data directory. Loads the code for it, so ask once and when it
-   * is needed.
+   * Logins at servers, shared by all gateways of the data directory. Loads the code that it needs, so call it once,
+   * when logins are needed.
    */
   secrets(): Promise<SecretStore>;
-  /**
-   * What one gateway keeps for itself, in a place that `lock` gave out. Failures that nobody waits for go to the log.
-   */
+  /** What one gateway keeps for itself, in a folder that `lock` assigned. Failures that nobody waits for are logged. */
   at(place: string, log: Log): GatewayStore;
 }
 
-/** What belongs to one gateway. No two gateways write to the same place. */
+/** What belongs to one gateway. No two gateways write to the same folder. */
 export interface GatewayStore {
   readonly catalogs: CatalogKeeper;
   readonly tokens: InstanceTokenStore;
   readonly namespaceUsage: NamespaceUsageStore;
-  /** Texts that are kept for minutes; those of an earlier process are removed. */
+  /** Stores texts for minutes. Removes those that an earlier process left. */
   spill(): SpillStore;
-  /** What searches learned from use. Loads the code for it; opened once, by whoever closes it. */
+  /** What searches learned from use. Loads the code that it needs. Call it once; the caller disposes of the result. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
   /**
-   * Vectors that `model` made; those of another model are forgotten. Loads the code for it; opened once, by whoever
-   * closes it.
+   * The vectors that `model` made; those of another model are discarded. Loads the code that it needs. Call it once;
+   * the caller disposes of the result.
    */
   vectors(model: string): Promise<VectorStore & AsyncDisposable>;
 }
 
-/** How a backend is opened, and what of its code is loaded later than it. */
+/** Opens a store of one kind, and knows what parts of its code are loaded later. */
 export interface StoreBackend {
   open(options: StoreOptions): Store;
-  /** Load that code and do nothing with it: to find out whether it is there. */
+  /** Each loads the code of that part without using it, to find out whether it can be loaded. */
   readonly late: { readonly search: () => Promise<unknown>; readonly logins: () => Promise<unknown> };
 }
 
 export interface StoreOptions {
-  /** Absolute; made by the caller, with mode 0700. */
+  /** An absolute path. The caller creates the folder, with mode 0700. */
   readonly dataDir: string;
   /**
-   * `TOOLYARD_KEY`: what logins are encrypted with. Without it a key is made at the first login and kept beside them.
+   * `TOOLYARD_KEY`, which logins are encrypted with. Without it, a key is made at the first login and stored beside
+   * them.
    */
   readonly vaultKey: string | undefined;
-  /** Start time of a running process, undefined when there is no such process. */
+  /** The start time of a running process; undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
 }
 
-/** Logins, and who wants to know of them. */
+/** Logins at servers, with notice of changes. */
 export interface SecretStore extends CredentialStore {
   /**
-   * Calls back soon after somebody logged in or out, in whatever process. Returns what ends that. Where watching does
-   * not work it never calls back: `revision` tells as well.
+   * Calls `onChange` soon after a login or logout in any process. Returns the function that stops watching. Where
+   * files cannot be watched it never calls; compare `revision` as well.
    */
   watch(onChange: () => void): () => void;
 }
 
-/** Which gateways run on a data directory, and which of them has which place. */
+/** The gateways that run on a data directory, and the folder of each. */
 export interface GatewayLocks {
   /**
-   * Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one
-   * gets it. Rejects when nothing can be written.
+   * Takes a folder for a new gateway, or tells which gateway already serves the same. When several ask at once, only
+   * one gets a folder. Rejects when nothing can be written.
    */
   claim(serves: Served, version: string): Promise<Claim>;
-  /** Gateways that run now, also those of an earlier version. */
+  /** The gateways that run now, including those of earlier versions. */
   list(): Promise<readonly GatewayHolder[]>;
   /**
-   * The folder of a gateway of this configuration, which it has unless another one holds it. Stays the same when
-   * variables change.
+   * The folder for a gateway of this configuration, unless another gateway holds it. Does not depend on the values of
+   * variables.
    */
   placeOf(serves: Served): string;
-  /** Makes that folder ready for use and leaves it unclaimed. */
+  /** Makes that folder ready for use without locking it. */
   prepare(serves: Served): Promise<void>;
 }
 
-/** Hashes of the tokens for single instances. */
+/** Hashes of the tokens that give access to single instances. */
 export interface InstanceTokenStore {
-  /** Read once, when the first token is asked for. What cannot be read is logged, and then no token is valid. */
+  /**
+   * Called once, when the first token is checked or made. If the records cannot be read, that is logged and no token
+   * is valid.
+   */
   read(): readonly InstanceTokenRecord[];
-  /** Resolves when the records are safely kept; rejects when they cannot be. */
+  /** Resolves when the records are stored; rejects when they cannot be. */
   write(records: readonly InstanceTokenRecord[]): Promise<void>;
 }
 
-/** What is kept of an instance token. The token itself is nowhere. */
+/** What is stored of an instance token. The token itself is not stored. */
 export interface InstanceTokenRecord {
   /** SHA-256 of the token, 64 hex digits. */
   readonly hash: string;
   readonly instance: InstanceId;
-  /** Who made it: whoever holds the token acts as that principal, on that instance only. */
+  /** Who made the token. Its holder acts as that principal, on that instance only. */
   readonly principal: PrincipalId;
   readonly createdAtMs: number;
-  /** Beginnings of the hashes of the tokens that the principal had then: it falls with any of them. */
+  /**
+   * The first digits of the hashes of all tokens that the principal had at the time. When one of those is revoked,
+   * this token is no longer valid.
+   */
   readonly madeUnder: readonly string[];
 }
 
-/** Where texts go that do not fit into memory. Disposing removes all of them. */
+/** Stores texts that do not fit into memory. Disposing removes all of them. */
 export interface SpillStore extends AsyncDisposable {
-  /** `id`: letters, digits, `-` and `_`. Rejects when it cannot be written. */
+  /** `id` may have letters, digits, `-` and `_`. Rejects when the text cannot be written. */
   write(id: string, text: string): Promise<void>;
-  /** Undefined when it cannot be read. */
+  /** Resolves to undefined when the text is missing or cannot be read. */
   read(id: string): Promise<string | undefined>;
-  /** Returns at once; it may not be there. */
+  /** Removes a text, if it exists. Returns at once. */
   remove(id: string): void;
 }
 
-/** How often namespaces are used. Disposing waits for what is still to be written. */
+/** How often namespaces are used. Disposing waits for pending writes. */
 export interface NamespaceUsageStore extends AsyncDisposable {
-  /** Undefined when nothing was kept, or it cannot be read. */
+  /** Undefined when nothing was stored, or it cannot be read. */
   load(): Promise<readonly KeptUse[] | undefined>;
-  /** Returns at once; the newest value wins. */
+  /** Returns at once. When values arrive faster than they are written, only the newest is. */
   save(uses: readonly KeptUse[]): void;
 }
 

@@ -5,13 +5,16 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "./directory.ts";
 
-/** The people of a configuration: all of them are at hand, and change only with it. */
+/**
+ * The people of a configuration. All of them are known locally, and they change only when another configuration is
+ * applied.
+ */
 export interface ConfigDirectory extends Directory {
-  /** Takes the people of another configuration in place of those until now. */
+  /** Replaces the people by those of another configuration. */
   follow(config: PeopleConfig): void;
 }
 
-/** What a configuration says of people. */
+/** The parts of a configuration that concern people. */
 export type PeopleConfig = Pick<Config, "people" | "settings">;
 
 interface Holder {
@@ -19,11 +22,12 @@ interface Holder {
   readonly hashes: readonly string[];
 }
 
-/** Its people's values stand in the configuration. */
+/** The secrets of these people are in the configuration, whose secrets are redacted anyway. */
 const none: ReadonlySet<string> = new Set();
 
 type Holders = ReadonlyMap<PrincipalId, Holder>;
 
+/** A directory of the people of one configuration. */
 export function createConfigDirectory(first: PeopleConfig): ConfigDirectory {
   let people = first.people;
   let holders = readHolders(first, new Map());
@@ -33,7 +37,7 @@ export function createConfigDirectory(first: PeopleConfig): ConfigDirectory {
     get open() {
       return holders.size === 0;
     },
-    // A hash that is found is equal: nothing is compared that could be guessed byte by byte.
+    // A lookup by hash needs no comparison in constant time: its duration says nothing about the token.
     byToken: (hash) => tokens.get(hash),
     byId(id) {
       if (holders.size === 0) return id === localPrincipal.id ? localPrincipal : undefined;
@@ -61,8 +65,8 @@ export function createConfigDirectory(first: PeopleConfig): ConfigDirectory {
 }
 
 /**
- * Who has lost no token since `before`, and is otherwise the same, keeps the same object; for anybody else there is a
- * new one.
+ * Reads the people. A person who has lost no token since `before` and is otherwise unchanged keeps the same principal
+ * object; anybody else gets a new one.
  */
 function readHolders({ settings, people }: PeopleConfig, before: Holders): Holders {
   const holders = new Map<PrincipalId, Holder>();

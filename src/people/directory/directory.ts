@@ -3,46 +3,51 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /**
- * The people that there are: what they show to be let in, their team, roles and scopes, and the values that are
- * theirs for single servers. A principal is one object for as long as nothing was taken from that person: whoever
- * loses a token, or gets another team or other roles, is another object, so that what the old one opened can be told
- * apart and closed.
+ * The people who may use the gateway: their tokens, team, roles and scopes, and their own values for single servers.
+ *
+ * A person's principal stays the same object until something is taken from that person. Losing a token, or getting
+ * another team or other roles, makes a new object, so that everything opened under the old one can be found and
+ * closed.
  */
 export interface Directory {
-  /** Whether everybody who reaches the gateway is the one local principal. */
+  /** True when no credentials are required: everybody who reaches the gateway is the local principal. */
   readonly open: boolean;
   /**
-   * Whose token it is, of those that are at hand. `hash` is its SHA-256 in 64 lower-case hexadecimal digits. Asked
+   * The owner of a token, if known locally. `hash` is the token's SHA-256 in 64 lower-case hexadecimal digits. Called
    * for every request.
    */
   byToken(hash: string): Principal | undefined;
-  /** The person of that name, of those that are at hand: always the object that `byToken` gives out. */
+  /** The person with this id, if known locally: the same object that `byToken` returns. */
   byId(id: PrincipalId): Principal | undefined;
-  /** Where the others are; absent when everybody is at hand. Whoever was found there is at hand from then on. */
+  /**
+   * Looks up people who are not known locally; absent when everybody is. A person found there is known locally from
+   * then on.
+   */
   readonly elsewhere?: RemotePeople | undefined;
-  /** Whether a principal that was given out is still good. */
+  /** Whether a principal that was returned earlier is still valid. */
   isCurrent(principal: Principal): boolean;
   /** Hashes of the tokens that a person has now, in the form that `byToken` takes. */
   credentialsOf(id: PrincipalId): readonly string[];
   /**
-   * What a person at hand, and that person's team, have set for a server. Asked for `local` too: the gateway's owner,
-   * who comes without a token.
+   * What a locally known person, and that person's team, have set for a server. Also called for `local`, the owner of
+   * the gateway, who has no token.
    */
   valuesFor(id: PrincipalId, slug: string): PersonalValues;
   /**
-   * Values of people that no log may show, beside those that stand in the configuration. Asked for every line of a
-   * log.
+   * Secret values of people that no log may contain, in addition to those of the configuration. Called for every line
+   * of a log.
    */
   secrets(): ReadonlySet<string>;
   /**
-   * Calls back after people have changed by themselves, not after a configuration that the gateway itself has
-   * applied. Returns what ends it.
+   * Calls `listener` when people changed on their own, but not after the gateway itself applied a configuration.
+   * Returns the function that unsubscribes.
    */
   onChange(listener: () => void): () => void;
 }
 
 /**
- * People who have to be asked for. Undefined when there is no such person; a rejection is a failure of the directory.
+ * Looks up people outside this process. Resolves to undefined when there is no such person; rejects when the
+ * directory fails.
  */
 export interface RemotePeople {
   byToken(hash: string, signal: AbortSignal): Promise<Principal | undefined>;

@@ -5,22 +5,23 @@ import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { LookUp } from "./look-ups.ts";
 
-/** Turns a credential into a principal. */
+/** Determines the principal of a request from its credential. */
 export interface Authenticator {
   /**
-   * Who sent the request: at once when that person is at hand, otherwise once the directory has answered. Throws, or
-   * rejects with, UNAUTHORIZED, which says nothing of why; a promise also rejects with whatever {@link LookUp} tells
-   * of.
+   * Returns the principal at once when it is known locally, otherwise a promise for the directory's answer. Throws,
+   * or rejects with, UNAUTHORIZED, whose text does not say why. A promise can also reject as described at {@link
+   * LookUp}.
    */
   authenticate(request: IncomingMessage): Principal | Promise<Principal>;
-  /** Whether everybody who reaches the gateway is the one local principal. */
+  /** True when no credentials are required: everybody who reaches the gateway is the local principal. */
   readonly open: boolean;
 }
 
-/** Longer ones are nobody's token: they are not even hashed. */
+/** Longer values cannot be tokens of ours, and are refused without hashing them. */
 const longestToken = 4_096;
 const bearer = /^Bearer ([\x21-\x7e]+)$/;
 
+/** An authenticator that accepts the bearer tokens of `directory`. */
 export function createAuthenticator(directory: Directory, lookUp: LookUp): Authenticator {
   return {
     get open() {
@@ -45,8 +46,8 @@ function unauthorized(): GatewayError {
 }
 
 /**
- * Exactly one Authorization header (two are an attempt to be read differently by somebody else), never a query
- * parameter.
+ * The bearer token of a request. Accepted only from exactly one Authorization header: with two of them, a proxy might
+ * read a different one than we do. Never taken from a query parameter.
  */
 export function readBearer(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers;

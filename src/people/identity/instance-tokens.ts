@@ -8,41 +8,45 @@ import type { Directory } from "../directory/directory.ts";
 import { readBearer } from "./authenticator.ts";
 import type { LookUp } from "./look-ups.ts";
 
-/** Credentials for the endpoint of one instance (`/i/{instance}/mcp`). */
+/** Tokens that give access to the endpoint of one instance (`/i/{instance}/mcp`). */
 export interface InstanceTokens {
-  /** A new token, shown only here. Resolves once its hash is kept. */
+  /** Makes a token, which is never shown again. Resolves once its hash is stored. */
   issue(instance: InstanceId, principal: PrincipalId): Promise<string>;
   /**
-   * Whose token the request carries: at once when that person is at hand, otherwise once the directory has answered.
-   * Throws, or rejects with, UNAUTHORIZED, which says nothing of why.
+   * Returns the owner of the request's token at once when known locally, otherwise a promise for the directory's
+   * answer. Throws, or rejects with, UNAUTHORIZED, whose text does not say why.
    */
   authenticate(request: IncomingMessage, instance: InstanceId): Principal | Promise<Principal>;
-  /** Takes back the principal's tokens of an instance; how many there were. */
+  /** Revokes all tokens of the principal for an instance. Resolves to how many there were. */
   revoke(instance: InstanceId, principal: PrincipalId): Promise<number>;
 }
 
 const prefix = "ty_inst_";
 const tokenForm = /^ty_inst_[0-9a-f]{64}$/;
-/** Of one principal for one instance: more are a program that asks for one at every start. The oldest goes. */
+/**
+ * The most tokens of one principal for one instance; only a program that asks for a new one at every start needs
+ * more. Beyond it the oldest is revoked.
+ */
 const mostPerInstance = 20;
 
+/** Instance tokens that are kept in `store`. */
 export function createInstanceTokens(options: {
   readonly store: InstanceTokenStore;
   readonly now: () => number;
   readonly directory: Directory;
   readonly lookUp: LookUp;
-  /** Whether `?token=` is taken (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
+  /** Whether `?token=` is accepted (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
 }): InstanceTokens {
   let records: Map<string, InstanceTokenRecord> | undefined;
   let writing: Promise<void> = Promise.resolve();
 
-  /** Read when first needed: most gateways have none. */
+  /** Read when first needed, because most gateways have no instance tokens. */
   function known(): Map<string, InstanceTokenRecord> {
     records ??= new Map(options.store.read().map((record) => [record.hash, record]));
     return records;
   }
 
-  /** Writes follow each other, each with what is known when its turn comes. */
+  /** Stores the records. Writes run one after the other, and each stores what is known when its turn comes. */
   async function keep(): Promise<void> {
     writing = writing.catch(() => undefined).then(async () => await options.store.write([...known().values()]));
     await writing;
@@ -58,7 +62,7 @@ export function createInstanceTokens(options: {
 
   function isStillGood({ principal, madeUnder }: InstanceTokenRecord): boolean {
     const now = credentialsOf(principal);
-    // Made while the gateway was open, it was nobody's in particular.
+    // A token made while the gateway required no credentials is valid only as long as it requires none.
     return madeUnder.length === 0 ? now.length === 0 : madeUnder.every((credential) => now.includes(credential));
   }
 
@@ -85,8 +89,8 @@ export function createInstanceTokens(options: {
       if (elsewhere === undefined) throw unauthorized();
       const find = async (signal: AbortSignal): Promise<Principal | undefined> => {
         const found = await elsewhere.byId(record.principal, signal);
-        // The token may have been taken back while the directory was asked, and what it was made under is known only
-        // now.
+        // While the directory was asked, the token may have been revoked; and only now are the tokens of its owner
+        // known, on which its validity depends.
         return known().get(record.hash) === record && isStillGood(record) ? found : undefined;
       };
       return lookUp(request, find, unauthorized);

@@ -5,9 +5,13 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 
 /**
- * Waits until the directory has found whoever sent a request. Rejects with `refusal` when there is nobody, or not any
- * more; CALL_CANCELLED when the client has gone; DIRECTORY_UNAVAILABLE when it takes too long, too many wait, or the
- * directory itself fails: what it failed with may hold addresses and passwords, and whoever asks is nobody yet.
+ * Waits until the directory has found the sender of a request. Rejects with
+ *
+ * - `refusal` when there is no such person, or the principal is no longer valid;
+ * - CALL_CANCELLED when the client has disconnected;
+ * - DIRECTORY_UNAVAILABLE when the lookup takes too long, too many are waiting, or the directory fails. The
+ *   directory's own error is logged only: it may contain addresses and passwords, and the sender is not authenticated
+ *   yet.
  */
 export type LookUp = (
   request: IncomingMessage,
@@ -15,11 +19,15 @@ export type LookUp = (
   refusal: () => GatewayError,
 ) => Promise<Principal>;
 
-/** A directory answers in milliseconds; a client that has waited this long tries again better. */
+/** A directory answers in milliseconds; after this time the client had better try again. */
 const longestMs = 10_000;
-/** Anybody can send tokens that nobody has: more than these at once are no people who connect. */
+/**
+ * Requests that may wait for a lookup at a time. Anybody can send made-up tokens, so there must be a limit; people
+ * who connect never reach it.
+ */
 const mostWaiting = 1_000;
 
+/** A {@link LookUp} with a limit on its duration and on how many wait. `onFailure` gets the directory's own errors. */
 export function createLookUp(directory: Pick<Directory, "isCurrent">, onFailure: (error: unknown) => void): LookUp {
   let waiting = 0;
 
@@ -40,7 +48,7 @@ export function createLookUp(directory: Pick<Directory, "isCurrent">, onFailure:
     waiting += 1;
     try {
       const principal = await untilAborted(find(controller.signal), controller.signal);
-      // It may have changed between its answer and now.
+      // The person may have changed between the directory's answer and now.
       if (principal === undefined || !directory.isCurrent(principal)) throw refusal();
       return principal;
     } catch (error) {

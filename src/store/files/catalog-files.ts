@@ -7,10 +7,13 @@ import type { CatalogKeeper, KeptCatalog } from "../../servers/instance/instance
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Changes when the files' shape does: older ones are then not read. */
+/** Increased when the format of the files changes; files in another format are ignored. */
 const format = 1;
 
-/** One file per instance below `directory`. What cannot be read is not there; what cannot be written is reported. */
+/**
+ * Stores catalogs in one file per instance in `directory`. A file that cannot be read counts as absent; a failure to
+ * write is reported to `onFailure`.
+ */
 export function createCatalogFiles(directory: string, onFailure: (message: string) => void): CatalogKeeper {
   const writing = new Map<string, Promise<void>>();
 
@@ -19,7 +22,7 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
     return join(directory, `${readable}-${createHash("sha256").update(instance).digest("hex").slice(0, 16)}.json`);
   }
 
-  /** Writes of one file follow each other, so that the last one asked for is the one that stays. */
+  /** Runs operations on one file one after the other, so that the last one requested takes effect last. */
   async function inOrder(instance: string, work: () => Promise<void>): Promise<void> {
     const next = (writing.get(instance) ?? Promise.resolve()).then(work);
     const settled = next.catch((error: unknown) =>
@@ -51,7 +54,8 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
 }
 
 /**
- * A file that somebody changed by hand may be odd; whatever is in its lists is checked again like a server's answer.
+ * Checks only the outer structure, because somebody may have edited the file; the items of its lists are checked
+ * later, like a server's answer.
  */
 function parseKept(value: unknown): KeptCatalog | undefined {
   if (!isJsonObject(value) || value["format"] !== format) return undefined;

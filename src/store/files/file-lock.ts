@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { link, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { sleep } from "../../kernel/abort.ts";
 
-/** Longer than anything that is done under a lock: one exchange with an authorization server (15 s), and one write. */
+/** Longer than any work under a lock, which is at most one request to an authorization server (15 s) and one write. */
 const staleMs = 60_000;
 const pollMs = 50;
 
 /**
- * Runs `work` while no other process that asks for the same path does. The lock is a file beside what it protects;
- * one whose owner is gone, or that is older than a minute, is taken over. Rejects with the signal's reason when
- * aborted while waiting.
+ * Runs `work` while no other process holds the lock at `path`, which is a file beside what it protects. A lock is
+ * taken over when its owner is gone or it is older than a minute. Rejects with the signal's reason when the signal
+ * aborts while waiting.
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const mine = `${process.pid} ${randomUUID()}`;
@@ -47,11 +47,12 @@ async function removeIfStale(path: string): Promise<void> {
     () => 0,
   );
   const pid = Number(seen.split(" ")[0]);
-  // An empty one was just made: its owner is about to write.
+  // An empty file was created a moment ago, and its owner is about to write to it.
   if (ageMs < staleMs && (seen === "" || isAlive(pid))) return;
   const aside = `${path}.${randomUUID()}.stale`;
   await rename(path, aside).catch(() => undefined);
-  // Between the look and the rename another process may have done the same and taken the lock: it gets it back.
+  // Between reading and renaming, another process may have done the same and taken the lock. Then the file is now
+  // that process's lock, and is put back.
   const moved = await contentOf(aside);
   if (moved !== undefined && moved !== seen) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });

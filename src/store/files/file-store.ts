@@ -11,7 +11,7 @@ const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");
 const loadSecrets = async () => await import("./token-vault.ts");
 
-/** Everything in files of the data directory, readable by their owner only. */
+/** Stores everything in files of the data directory, which only their owner can read. */
 export const fileBackend: StoreBackend = {
   open({ dataDir, vaultKey, startTimeOf }: StoreOptions) {
     return {

@@ -7,11 +7,11 @@ import { sealServed, type SealedServed, type Served } from "../served.ts";
 import { replaceFile } from "./replace-file.ts";
 
 export interface LockOptions {
-  /** The gateway's place, as `gateway-places.ts` gives it out. */
+  /** The gateway's folder, as `gateway-places.ts` assigned it. */
   readonly folder: string;
   readonly serves: Served;
   readonly version: string;
-  /** Start time of a running process, undefined when there is no such process. */
+  /** The start time of a running process; undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
 }
 
@@ -20,10 +20,13 @@ type LockClaim =
   | { readonly kind: "taken"; readonly by: GatewayHolder };
 
 const lockName = "gateway.lock";
-/** Each round somebody else got further; nobody loses as often as this. */
+/** Attempts to take the lock. In each failed one some other process made progress, so nobody fails this often. */
 const mostRounds = 50;
 
-/** Takes the lock, also from a gateway that did not end in order; tells who holds it otherwise. */
+/**
+ * Takes the lock, or tells which gateway holds it. The lock of a gateway that ended without releasing it is taken
+ * over. Throws when the lock file cannot be written.
+ */
 export async function claimGatewayLock(options: LockOptions): Promise<LockClaim> {
   const path = join(options.folder, lockName);
   const secret = randomBytes(32).toString("hex");
@@ -45,7 +48,7 @@ export async function claimGatewayLock(options: LockOptions): Promise<LockClaim>
   throw new Error(`${path} cannot be taken`);
 }
 
-/** Who holds the place now; undefined when nobody does. */
+/** The gateway that holds the lock now; undefined when none does. */
 export async function readGatewayHolder(
   options: Pick<LockOptions, "folder" | "startTimeOf">,
 ): Promise<GatewayHolder | undefined> {
@@ -59,7 +62,7 @@ function toLock(path: string, first: GatewayHolder): GatewayLock {
   let text = JSON.stringify(holder);
   let writing: Promise<void> = Promise.resolve();
 
-  /** One after the other, so that the last one stays. */
+  /** Changes are written one after the other, so that the last one is what remains. */
   async function change(changes: Partial<GatewayHolder>): Promise<void> {
     holder = { ...holder, ...changes };
     writing = writing
@@ -83,7 +86,7 @@ function toLock(path: string, first: GatewayHolder): GatewayLock {
   };
 }
 
-/** Creates the file with all of its content at once, readable by its owner only; false when there is one. */
+/** Creates a file with all of its content at once, readable by its owner only. Returns false when the file exists. */
 async function createWhole(path: string, text: string): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
@@ -99,10 +102,13 @@ async function createWhole(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** What file systems say that know no hard links. */
+/** Error codes of file systems that do not support hard links. */
 const withoutLinks: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
 
-/** A reader may see it half-written, and then takes it for a stale one: better than no lock. */
+/**
+ * Without links, a reader may see the file half-written and take it for a stale one. That is still better than no
+ * lock.
+ */
 async function createInPlace(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { mode: 0o600, flag: "wx" });
@@ -118,8 +124,9 @@ function codeOf(error: unknown): unknown {
 }
 
 /**
- * Removes a stale lock, and no other: two gateways may find it at the same time, and the slower one must not remove
- * the lock of the faster. The file is moved aside first; if it turns out to be another one, it is put back.
+ * Removes a stale lock and no other. Two gateways may find it at the same time, and the slower one must not remove
+ * the lock that the faster one has made since. So the file is moved aside first, and put back when its content is not
+ * the expected one.
  */
 async function removeExactly(path: string, text: string): Promise<void> {
   const aside = `${path}.${randomUUID()}.stale`;
@@ -160,7 +167,10 @@ function parseHolder(text: string): GatewayHolder | undefined {
   };
 }
 
-/** An earlier version of Toolyard named its file only: it is found by that, and shared by nobody. */
+/**
+ * A lock of an earlier version names only the configuration file: the gateway can be found by it, but never counts as
+ * serving the same.
+ */
 function parseServed({ configFile, directory, variables }: JsonObject): SealedServed {
   const named = isJsonObject(variables) ? Object.entries(variables) : [];
   return {
@@ -174,7 +184,10 @@ function orNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Where the system tells no start times, a process of that number has to do. */
+/**
+ * Whether the gateway that wrote the lock still runs. Where the system reports no start times, any process with its
+ * pid counts.
+ */
 function isAlive({ pid, startTime }: GatewayHolder, startTimeOf: LockOptions["startTimeOf"]): boolean {
   const running = startTimeOf(pid);
   if (running !== undefined) return startTime === null || running === startTime;

@@ -8,9 +8,10 @@ import { claimGatewayLock, readGatewayHolder } from "./gateway-lock.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /**
- * The places of the gateways that share a data directory: a folder each below `gateways/`, named after the
- * configuration file, held by one gateway at a time. What a gateway learns and keeps of its servers is in its place;
- * logins and their key are the person's, and lie above.
+ * One gateway's folder in the data directory. Gateways that share a data directory have a folder each below
+ * `gateways/`, named after a hash of the configuration file and held by one gateway at a time. It contains what a
+ * gateway has learned and keeps about its servers. Logins and their key belong to the person and are in the data
+ * directory itself.
  */
 export interface Place {
   readonly folder: string;
@@ -19,7 +20,7 @@ export interface Place {
 
 export interface PlacesOptions {
   readonly dataDir: string;
-  /** Start time of a running process, undefined when there is no such process. */
+  /** The start time of a running process; undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
 }
 
@@ -29,13 +30,17 @@ export interface ClaimOptions extends PlacesOptions {
 }
 
 /**
- * Folders that are kept, used last first: one is a few hundred KB, and who has had as many projects forgot the first.
+ * The most folders kept; beyond it the least recently used are removed. One takes a few hundred KB, and somebody with
+ * 200 projects no longer needs the first.
  */
 const mostPlaces = 200;
-/** Tells people which folder is whose, also when no gateway runs. */
+/** A file that tells people which configuration a folder belongs to, even when no gateway runs. */
 const aboutName = "gateway.json";
 
-/** All gateways that run with this data directory, also one of an earlier version, which held the directory itself. */
+/**
+ * All gateways that run with this data directory. Those of earlier versions, which locked the data directory itself,
+ * are included.
+ */
 export async function listGateways({ dataDir, startTimeOf }: PlacesOptions): Promise<readonly Place[]> {
   const folders = [dataDir, ...(await placesIn(dataDir))];
   const places = await Promise.all(
@@ -45,8 +50,8 @@ export async function listGateways({ dataDir, startTimeOf }: PlacesOptions): Pro
 }
 
 /**
- * Where a gateway of this configuration keeps what is its own, unless another one holds that. Stays the same when
- * variables change.
+ * The folder for a gateway of this configuration, unless another gateway holds it. Does not depend on the values of
+ * variables.
  */
 export function placeOf(dataDir: string, { configFile, directory }: Served): string {
   const hash = createHash("sha256").update(JSON.stringify([configFile, directory]));
@@ -54,13 +59,14 @@ export function placeOf(dataDir: string, { configFile, directory }: Served): str
 }
 
 /**
- * Takes a place for a new gateway, or tells which one serves the same already. Of any number that ask at once one
- * gets it.
+ * Takes a folder for a new gateway, or tells which gateway already serves the same. When several ask at once, only
+ * one gets a folder.
  */
 export async function claimPlace(options: ClaimOptions): Promise<Claim> {
   const { dataDir, serves } = options;
   await mkdir(join(dataDir, "gateways"), { recursive: true, mode: 0o700 });
-  // Held for a moment each time: whoever holds it longer has crashed, and then it is taken over.
+  // The lock is only ever held for a moment. A process that holds it longer has crashed, and its lock is taken over,
+  // so waiting always ends.
   return await withFileLock(join(dataDir, "gateways", "claim.lock"), new AbortController().signal, async () => {
     const running = await listGateways(options);
     const same = running.find(({ holder }) => compareServed(holder.serves, serves, holder.secret) === "same");
@@ -73,14 +79,17 @@ export async function claimPlace(options: ClaimOptions): Promise<Claim> {
   });
 }
 
-/** The same file in another environment gets the next number: two gateways never write the same files. */
+/**
+ * A second gateway of the same configuration, with other values of variables, gets a folder with a number. Two
+ * gateways never write to the same files.
+ */
 function freePlace(wanted: string, taken: ReadonlySet<string>): string {
   let folder = wanted;
   for (let number = 2; taken.has(folder); number += 1) folder = `${wanted}-${number}`;
   return folder;
 }
 
-/** Makes the folder ready for use, and leaves it unclaimed. */
+/** Makes the folder ready for use without locking it. */
 export async function makePlace(dataDir: string, folder: string, { configFile, directory }: Served): Promise<void> {
   const isNew = (await stat(join(folder, aboutName)).catch(() => undefined)) === undefined;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -89,9 +98,9 @@ export async function makePlace(dataDir: string, folder: string, { configFile, d
 }
 
 /**
- * What an earlier version kept in the data directory itself. Everybody may begin with what was learned; a token that
- * was handed out for an instance must not open one of the same name elsewhere, so that these go to the first who
- * comes. What cannot be copied is learned again.
+ * Copies what an earlier version kept in the data directory itself. Every folder gets a copy of what was learned.
+ * Instance tokens are moved to the first folder only, because a token must not give access to an instance of the same
+ * name in another configuration. Whatever cannot be copied is learned again.
  */
 async function inherit(dataDir: string, folder: string): Promise<void> {
   for (const name of ["catalog", "learned.json", "namespace-usage.json", "vectors.bin"])

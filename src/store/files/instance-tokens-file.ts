@@ -4,11 +4,11 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { InstanceTokenRecord, InstanceTokenStore } from "../store.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Changes when the file's shape does. */
+/** Increased when the format of the file changes. */
 const format = 2;
 
 /**
- * Hashes of instance tokens in one JSON file of the data directory, mode 0600. An unreadable file means no token is
+ * Stores the hashes of instance tokens in one JSON file with mode 0600. If the file cannot be read, no token is
  * valid.
  */
 export function createInstanceTokensFile(path: string, onFailure: (error: unknown) => void): InstanceTokenStore {

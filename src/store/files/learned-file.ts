@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import type { UseMemoryStore } from "../../catalog/discovery/memory-of-use.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Most bytes that are read: far above what the memory's own limits allow. */
+/** The most bytes that are read: far more than the limits of what is stored there allow. */
 const sizeLimitBytes = 64 * 1024 * 1024;
 
 /**
- * One JSON file that is written whole: replaced atomically, readable by its owner only (mode 0600). While one write
- * runs, only the newest value waits. Disposing waits for the last write.
+ * Stores one value in a JSON file with mode 0600, which is replaced atomically. While a write runs, only the newest
+ * value waits to be written. Disposing waits for the last write.
  */
 export function createLearnedFile(path: string, onFailure: (error: unknown) => void): UseMemoryStore & AsyncDisposable {
   let waiting: { readonly value: unknown } | undefined;

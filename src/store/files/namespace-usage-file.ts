@@ -3,10 +3,13 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { KeptUse, NamespaceUsageStore } from "../store.ts";
 import { createLearnedFile } from "./learned-file.ts";
 
-/** Changes when the file's shape does: older ones are then not read. */
+/** Increased when the format of the file changes; a file in another format is ignored. */
 const format = 1;
 
-/** Counts of use in one JSON file, replaced atomically. Somebody may have edited it: what is odd is left out. */
+/**
+ * Stores counts of use in one JSON file, which is replaced atomically. Invalid entries are skipped, because somebody
+ * may have edited the file.
+ */
 export function createNamespaceUsageFile(path: string, onFailure: (error: unknown) => void): NamespaceUsageStore {
   const file = createLearnedFile(path, onFailure);
   return {

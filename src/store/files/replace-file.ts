@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 
 /**
- * Writes a whole file so that a reader, or a crash, sees the old one or the new one. Mode 0600; the folder must
- * exist.
+ * Replaces a whole file so that a reader, even after a crash, sees either the old content or the new. The file has
+ * mode 0600; its folder must exist.
  */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;

@@ -9,28 +9,28 @@ import { replaceFile } from "./replace-file.ts";
 import { createVaultKey, type KeyKind } from "./vault-key.ts";
 
 export interface TokenVaultOptions {
-  /** The data directory; the logins are in its folder `tokens`, the key file beside that. */
+  /** The data directory. Logins are in its folder `tokens`; the key file is beside that folder. */
   readonly directory: string;
   /**
-   * `TOOLYARD_KEY`: 32 bytes as base64, or a passphrase. Without it a key file of mode 0600 is made at the first
+   * `TOOLYARD_KEY`: 32 bytes as base64, or a passphrase. Without it, a key file with mode 0600 is made at the first
    * login.
    */
   readonly secret: string | undefined;
 }
 
-/** Changes when the files' shape does. */
+/** The first bytes of every file; changed when the format changes. */
 const magic = Buffer.from("TYV1", "latin1");
 const kindBytes: Readonly<Record<KeyKind, number>> = { file: 1, given: 2, passphrase: 3 };
 const ivBytes = 12;
 const tagBytes = 16;
 const headBytes = magic.length + 1 + ivBytes + tagBytes;
-/** A login is about 4 KB; what is larger is not ours. */
+/** A login takes about 4 KB; a larger file is not ours. */
 const largestFileBytes = 1024 * 1024;
 
 /**
- * Logins on disk, one AES-256-GCM file per instance, so that a login in one process and a refresh in another touch
- * different files. The instance's name is bound into each: a file moved to another name does not open. Files are
- * replaced atomically, mode 0600.
+ * Stores logins in one AES-256-GCM file per instance, so that a login in one process and a refresh in another touch
+ * different files. The name of the instance is authenticated with the content: a file moved to another name cannot be
+ * decrypted. Files have mode 0600 and are replaced atomically.
  */
 export function createTokenVault(options: TokenVaultOptions): SecretStore {
   const folder = join(options.directory, "tokens");
@@ -83,7 +83,10 @@ export function createTokenVault(options: TokenVaultOptions): SecretStore {
   };
 }
 
-/** `TYV1`, kind of key, IV, tag, ciphertext. Everything before the IV, and the instance, is authenticated too. */
+/**
+ * The format is `TYV1`, kind of key, IV, tag, ciphertext. Everything before the IV, and the name of the instance, is
+ * authenticated too.
+ */
 function seal(text: string, key: Buffer, kind: KeyKind, instance: string): Buffer {
   const head = Buffer.concat([magic, Buffer.of(kindBytes[kind])]);
   const iv = randomBytes(ivBytes);
@@ -92,7 +95,7 @@ function seal(text: string, key: Buffer, kind: KeyKind, instance: string): Buffe
   return Buffer.concat([head, iv, cipher.getAuthTag(), body]);
 }
 
-/** What can be told without the key: better words than "it cannot be decrypted". */
+/** What is wrong with a file, as far as that shows without the key: more helpful than "it cannot be decrypted". */
 function problemOf(sealed: Buffer, kind: KeyKind): string | undefined {
   if (sealed.length < headBytes || sealed.length > largestFileBytes || !sealed.subarray(0, magic.length).equals(magic))
     return "its file is damaged";
@@ -102,7 +105,7 @@ function problemOf(sealed: Buffer, kind: KeyKind): string | undefined {
     : "it was encrypted with another kind of key than TOOLYARD_KEY holds now";
 }
 
-/** Several changes of a moment are one: a file is written beside its lock and its temporary name. */
+/** Changes within this time are reported as one, because each write also touches a lock and a temporary file. */
 const settleMs = 100;
 
 function watchFolder(folder: string, onChange: () => void): () => void {

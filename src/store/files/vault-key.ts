@@ -3,25 +3,28 @@ import { constants, copyFile, link, mkdir, open, readFile, rm, stat } from "node
 import { dirname, join } from "node:path";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** Which kind of key a file was written with: kept beside the content, so that a wrong key can be named. */
+/**
+ * Where a key came from. Each file says which kind it was written with, so that a wrong key can be reported as such.
+ */
 export type KeyKind = "file" | "given" | "passphrase";
 
+/** The key that logins are encrypted with. */
 export interface VaultKey {
   readonly kind: KeyKind;
   /**
-   * 32 bytes. With `create: false` undefined when there is no key yet. Throws CONFIG_INVALID when the key file cannot
-   * be trusted.
+   * The key, 32 bytes. When there is none yet, it is made if `create` is true; otherwise the result is undefined.
+   * Throws CONFIG_INVALID when the key file is damaged, or can be read by others.
    */
   load(create: boolean): Promise<Buffer | undefined>;
 }
 
 const keyBytes = 32;
 const saltBytes = 16;
-/** About 60 ms and 32 MB, once per process: what a passphrase needs so that guessing is slow. */
+/** Takes about 60 ms and 32 MB once per process, so that guessing a passphrase is slow. */
 const scryptCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 /**
- * The key of a vault: from `secret` (32 bytes as base64, or any passphrase) when there is one, otherwise from a file
+ * The key of a vault: from `secret` (32 bytes as base64, or any passphrase) if given, otherwise from a file that is
  * made at the first use.
  */
 export function createVaultKey(directory: string, secret: string | undefined): VaultKey {
@@ -46,7 +49,7 @@ export function createVaultKey(directory: string, secret: string | undefined): V
   };
 }
 
-/** 32 bytes in base64 or base64url; undefined when it is something else, and so a passphrase. */
+/** Decodes 32 bytes in base64 or base64url; undefined for anything else, which is then used as a passphrase. */
 function decodeKey(text: string): Buffer | undefined {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   const key = Buffer.from(text, "base64");
@@ -60,8 +63,8 @@ async function derive(passphrase: string, salt: Buffer): Promise<Buffer> {
 }
 
 /**
- * The content of a file that is written once and never changed. Two processes that make it at the same time get the
- * same.
+ * The content of a file that is written once and never changed. When two processes create it at the same time, both
+ * get the same content.
  */
 async function readOnce(path: string, bytes: number, create: boolean): Promise<Buffer | undefined> {
   const known = await readTrusted(path, bytes);
@@ -76,10 +79,10 @@ async function readOnce(path: string, bytes: number, create: boolean): Promise<B
     await file.close();
   }
   try {
-    // A link, not a rename: it never replaces the file that another process made first.
+    // A link, because unlike a rename it never replaces a file that another process made first.
     await link(temporary, path);
   } catch (error) {
-    // Some file systems have no links.
+    // Some file systems do not support links.
     if (!isThere(error)) await copyFile(temporary, path, constants.COPYFILE_EXCL).catch(ignoreThere);
   } finally {
     await rm(temporary, { force: true });
@@ -107,7 +110,7 @@ async function readTrusted(path: string, bytes: number): Promise<Buffer | undefi
       { hint: "Give it back to its owner, or set TOOLYARD_KEY." },
     );
   }
-  // Windows has no such mode; there the user's own folder protects it.
+  // Windows has no such mode; there the user's own folder protects the file.
   if (process.platform !== "win32" && ((await stat(path)).mode & 0o077) !== 0) {
     throw new GatewayError("CONFIG_INVALID", `${path} can be read by other users of this machine`, {
       hint: `Run \`chmod 600 ${path}\`, and log in again if somebody may have read it.`,

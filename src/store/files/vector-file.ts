@@ -2,34 +2,37 @@ import { appendFile, readFile } from "node:fs/promises";
 import type { VectorEntry, VectorStore } from "../../catalog/discovery/embeddings.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Vectors by content hash (64 hexadecimal digits). One file per model; vectors are of one length. */
+/**
+ * Stores vectors by content hash (64 hexadecimal digits). A file has the vectors of one model, all of the same
+ * length.
+ */
 export interface VectorFile extends VectorStore, AsyncDisposable {
-  /** Reads the file once; without one, or with one of another model or length, starts empty. */
+  /** Reads the file; call it once. Starts empty when there is no file, or it is of another model. */
   load(): Promise<void>;
 }
 
 export interface VectorFileOptions {
   readonly path: string;
-  /** Names what made the vectors; another name makes the file worthless. */
+  /** Identifies the model that makes the vectors; a file with another one is discarded. */
   readonly model: string;
   readonly onFailure: (error: unknown) => void;
 }
 
 const hashBytes = 32;
-/** Twice what is wanted at once at most; with 1,024 dimensions 160 MB. */
+/** The most vectors kept: twice what is needed at once, and 160 MB at 1,024 dimensions. */
 const vectorLimit = 40_000;
 
 /**
- * The file: one line of JSON `{ model, length }`, then records of 32 bytes of hash and `length` little-endian floats.
- * New ones are appended; half a record at the end, from a crash, is ignored and written over.
+ * The file has one line of JSON, `{ model, length }`, and then records of 32 bytes of hash and `length` little-endian
+ * floats. New records are appended. Half a record at the end, left by a crash, is ignored and overwritten.
  */
 export function createVectorFile({ path, model, onFailure }: VectorFileOptions): VectorFile {
   let vectors = new Map<string, Float32Array>();
   let length: number | undefined;
-  /** False until the file on disk is known to be a whole one of ours. */
+  /** False until the file on disk is known to be complete and ours; then the next write replaces it. */
   let isWhole = false;
   let work: Promise<void> = Promise.resolve();
-  /** In memory, not yet on disk. */
+  /** Vectors that are in memory but not yet on disk. */
   let unwritten: VectorEntry[] = [];
 
   async function write(): Promise<void> {
