@@ -18,7 +18,9 @@ export interface AcquisitionParts {
   readonly recovery: Pick<Recovery, "startAfterLogin">;
 }
 
-/** Hands out the connection: at once when there is one, otherwise after a start that all callers share. */
+/**
+ * Returns the connection at once when there is one, otherwise a promise for it after a start that all callers share.
+ */
 export type Acquire = (signal: AbortSignal) => Connection | Promise<Connection>;
 
 export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, "clock" | "settings">): Acquire {
@@ -29,7 +31,7 @@ export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, 
     parts.idleness.noteUse(nowMs);
     const { state } = life;
     const connection = held.current;
-    // Nearly always: the table says the same.
+    // A short cut for nearly every call; the table in `admit` decides the same.
     if (state.kind === "online" && connection !== undefined) return connection;
     const { callRetryMs, failedRetryMs } = deps.settings();
     const hasConnection = connection !== undefined;

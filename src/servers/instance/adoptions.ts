@@ -1,9 +1,10 @@
 import type { PrincipalId } from "../../kernel/ids.ts";
 
-/** What is being read from disk of principals' own instances. */
+/** Loads of kept catalogs from disk, for principals' own instances. */
 export interface Adoptions {
+  /** Notes a load that is running for a principal. */
   note(principal: PrincipalId, adding: Promise<void>): void;
-  /** Settles when it is known; undefined when there is nothing to wait for. */
+  /** Settles when all of the principal's loads are done; undefined when none is running. */
   of(principal: PrincipalId): Promise<void> | undefined;
 }
 

@@ -12,17 +12,17 @@ import type { StartReason } from "./state.ts";
 import type { Users } from "./users.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** The starts of one instance: one at a time, for all who want one. */
+/** The starts of one instance. Only one runs at a time, and everybody who needs the server shares it. */
 export interface Attempts {
-  /** Monotonic ms of the last one. */
+  /** Monotonic ms at which the last start began. */
   readonly lastTryMs: number | undefined;
-  /** Begins one, where the state admits it. */
+  /** Begins a start if the state allows one. */
   start(why: StartReason): void;
-  /** It was up in an earlier life, and spoke these. */
+  /** Tells that the server was up before this gateway started, and which eras it spoke then. */
   noteEarlierLife(eras: readonly Era[]): void;
-  /** Fails the one that is under way; false when there is none. */
+  /** Makes the running start fail. Returns false when none is running. */
   fail(cause: GatewayError): boolean;
-  /** Ends the one that is under way, and the connection. */
+  /** Aborts the running start and drops the connection. */
   abandon(reason: GatewayError): void;
 }
 
@@ -34,16 +34,16 @@ export interface AttemptsParts {
   readonly refresher: Refresher;
   readonly listRefresh: ListRefresh;
   readonly openInTurn: OpenInTurn;
-  /** `isLastTry`: it was given up before, and a call wants it all the same. */
+  /** `isLastTry`: the server had been given up, and a call tries it once more. */
   readonly onStart: (isLastTry: boolean) => void;
   readonly onUp: () => void;
   readonly onFailed: (cause: GatewayError) => void;
 }
 
-/** One that is under way; aborted when nobody wants it any more. */
+/** A start that is running. Its controller is aborted when nobody needs the start any more. */
 interface Attempt {
   readonly controller: AbortController;
-  /** It only slept: it is the same server as before. */
+  /** Whether the server was only stopped for being idle, so that it is still the same server. */
   readonly wakes: boolean;
   readonly startedMs: number;
 }
@@ -51,7 +51,7 @@ interface Attempt {
 export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attempts {
   const { life, held, listRefresh, refresher } = parts;
   let current: Attempt | undefined;
-  /** Settles when what the attempt started is up, or gone again. */
+  /** Settles when the start has succeeded, or has failed and its process is gone. */
   let ended: Promise<void> = Promise.resolve();
   let lastTryMs: number | undefined;
   let eras: readonly Era[] | undefined;
@@ -91,7 +91,8 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
     everOnline = true;
     parts.onUp();
     tellUp(attempt, opened, life, deps);
-    // After a failure it may be another server than before; one that only slept is the same.
+    // After a failure it may be another version than before, so its lists are fetched again; a server that was only
+    // stopped for being idle is the same one.
     if (!isUnknown && (!attempt.wakes || listRefresh.isDue())) listRefresh.refreshQuietly("revalidate");
   }
 
@@ -105,7 +106,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
   function failed(attempt: Attempt, cause: GatewayError): void {
     if (current !== attempt) return;
     current = undefined;
-    // It may have changed what it speaks: the next try asks.
+    // The server may have been replaced by one of another era, so the next start asks again.
     eras = undefined;
     held.drop();
     parts.onFailed(cause);

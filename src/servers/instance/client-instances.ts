@@ -17,38 +17,43 @@ import { configuredRoots, openWithRoots } from "./roots-source.ts";
 import type { RemovalReason } from "./state.ts";
 import { createEndedUsers } from "./ended-users.ts";
 
-/** Who calls, as far as it decides whose instance the call goes to. */
+/** The parts of a request that decide which client's instance it goes to. */
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;
 
 /**
- * The instances of servers of scope `client`. Beside them each person has one instance of such a server, its base:
- * that one's lists are what every client of the person is shown, so that tools are found before anything is started
- * for a client, and it serves whoever comes without a connection and without a name (REST, a request without a
- * session). It is told of no client's roots.
+ * The instances of servers with scope `client`: each client has one of its own.
+ *
+ * In addition, each person has one instance of such a server, the base. Its lists are shown to all of the person's
+ * clients, so that tools are found before anything is started for a client. The base also serves requests that have
+ * neither a connection nor a client name (REST, requests without a session). It gets no client's roots.
  */
 export interface ClientInstances {
   /**
-   * The client's own instance of the server that `base` is, made when it is first used; `leave` when the call is over.
-   * Throws CLIENT_INSTANCE_LIMIT; CALL_CANCELLED when the client has gone.
+   * The client's own instance of the server of `base`, which is made at the first use. Call `leave` when the call is
+   * over. Throws CLIENT_INSTANCE_LIMIT, and CALL_CANCELLED when the client has disconnected.
    */
   enter(base: Instance, caller: ClientCaller): Entered;
-  /** The id that a client's instance has, or would have; that of the base for a server of another scope. */
+  /** The id of the client's own instance, whether or not it exists; the base's id for servers of another scope. */
   idFor(base: Instance, client: ConnectedClient | undefined): InstanceId;
   get(id: InstanceId): Instance | undefined;
-  /** The instance whose lists a client's stands behind; undefined for every other. */
+  /** The base whose lists a client's instance shows; undefined for all other instances. */
   baseOf(id: InstanceId): InstanceId | undefined;
   /**
-   * Which instance of a client's view another instance's news are about; undefined when they are not meant for that
-   * client.
+   * The id under which a client knows the instance that an event is about; undefined when the event does not concern
+   * that client.
    */
   seenAs(id: InstanceId, client: ConnectedClient | undefined): InstanceId | undefined;
   all(): Iterable<Instance>;
-  /** Ends those whose base is gone or another one; the others learn what changed. */
+  /**
+   * Called when the configuration was applied. Removes instances whose base is gone or was replaced, and reconfigures
+   * the others.
+   */
   follow(baseOf: (id: InstanceId) => Instance | undefined): void;
   tick(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** An instance in use by a call, until `leave` is called. */
 export interface Entered {
   readonly instance: Instance;
   leave(): void;
@@ -59,16 +64,20 @@ interface Entry {
   readonly base: Instance;
   readonly owner: PrincipalId;
   readonly client: ConnectedClient | undefined;
-  /** What its client has under way: on a call the client can be asked. */
+  /** The calls in progress: the client can be asked by way of each of them. */
   readonly calls: Set<Pick<ClientCaller, "ask">>;
   lastUseMs: number;
 }
 
 type FleetDeps = Omit<InstanceDeps, "onChange">;
 
-/** A program answers for its roots by itself; one that does not is taken to have none to tell. */
+/**
+ * How long to wait for a client's roots. Clients answer without asking a person, so one that has not answered by then
+ * is taken to have none.
+ */
 const rootsMs = 10_000;
 
+/** No instances at first; they are made at their first use. */
 export function createClientInstances(deps: FleetDeps): ClientInstances {
   const entries = new Map<InstanceId, Entry>();
   const endedUsers = createEndedUsers();
@@ -77,7 +86,7 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
 
   function enter(base: Instance, caller: ClientCaller): Entered {
     const name = caller.connected?.id ?? nameOf(caller);
-    // One that was stopped by hand refuses for all of its clients.
+    // If the base was stopped by hand, its refusal applies to all of its clients.
     if (name === undefined || base.state.kind === "stopped") return { instance: base, leave: () => undefined };
     const entry = entries.get(idOf(base, name)) ?? add(base, name, caller);
     const call = { ask: caller.ask };
@@ -159,7 +168,7 @@ function isUnused({ calls, lastUseMs }: Entry, sinceMs: number): boolean {
   return calls.size === 0 && lastUseMs < sinceMs;
 }
 
-/** Its lists, its logins and what its server was seen to speak are those of the base. */
+/** A client's instance uses the lists, the login and the known eras of its base. */
 function depsFor(deps: FleetDeps, base: Instance, roots: RootsSource | undefined): InstanceDeps {
   const { loginOf } = deps;
   const open: InstanceDeps["open"] = async (server, _own, options, signal) =>
@@ -188,7 +197,10 @@ function seenThrough(
   return entry.client !== undefined && entry.client === client ? entry.base.id : undefined;
 }
 
-/** Those without a connection can be made again at any time: the one unused for longest gives way. */
+/**
+ * Chooses the instance to remove at the limit: of those without a connection and without a running call, the one that
+ * has been unused for longest. Such an instance can be made again at any time.
+ */
 function leastNeeded(own: readonly Entry[], base: Instance): Entry {
   const [first, ...rest] = own.filter(({ client, calls }) => client === undefined && calls.size === 0);
   if (first === undefined)
@@ -212,7 +224,10 @@ function idOf(base: Instance, name: string): InstanceId {
   return `${base.id}@${name}` as InstanceId;
 }
 
-/** A client without a connection (2026-07-28 over HTTP) is known by its credential and by what it calls itself. */
+/**
+ * Identifies a client without a connection (2026-07-28 over HTTP) by its principal and by the name and version that
+ * it sends.
+ */
 function nameOf({ principal, client }: ClientCaller): string | undefined {
   if (!isJsonObject(client.info) || typeof client.info["name"] !== "string") return undefined;
   const { name, version } = client.info;
@@ -227,9 +242,9 @@ function missingOf({ state }: Instance): readonly string[] {
 }
 
 /**
- * What a server is told at `initialize` it keeps for all that follows. So roots are those of a client that is
- * connected; two windows of one program cannot be told apart without a connection, and one would read the other's
- * folders.
+ * Where the roots of a client's instance come from. A server may keep the roots that it is told at the start, so they
+ * may only be those of a connected client: without a connection, two windows of one program look the same, and one
+ * would read the other's folders.
  */
 function rootsFor(base: Instance, caller: ClientCaller, calls: Entry["calls"]): RootsSource | undefined {
   const { connected } = caller;
@@ -247,7 +262,8 @@ async function askForRoots(
   const question: Question = { method: "roots/list", params };
   const limit = abortAfter(rootsMs, signal);
   let failure = new GatewayError("CLIENT_CANNOT_ANSWER", "the client cannot be asked for its roots now");
-  // A call that is under way reaches every client; the connection itself only one that listens on it.
+  // Every client can be asked while one of its calls is in progress; the connection itself works only if the client
+  // listens on it.
   for (const ask of [...calls].map((call) => call.ask).concat(connected.ask)) {
     if (ask === undefined) continue;
     try {

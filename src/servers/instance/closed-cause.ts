@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Closed } from "../upstream/connection.ts";
 
-/** Why a connection ended, as the error that follows from it. */
+/** The failure that a call gets when its connection ended. */
 export function toClosedCause(
   server: string,
   hasProcess: boolean,
@@ -20,14 +20,14 @@ export function toClosedCause(
     : new GatewayError("CONNECT_FAILED", message);
 }
 
-/** The same in a sentence that says why what the server held is gone. */
+/** Why a server's state is lost, as a sentence that begins with "it". */
 export function toEndReason(closed: Closed): string {
   if (closed.kind === "exited")
     return closed.signal === null ? `it crashed: exit code ${closed.code}` : `it crashed: ended by ${closed.signal}`;
   return closed.kind === "lost" ? `its connection was lost: ${closed.reason}` : "it was stopped";
 }
 
-/** A new error object for every caller: each has its own stack and may be decorated on its way. */
+/** A new error object for each caller, because each needs its own stack and may be changed on its way. */
 export function copyOf(cause: GatewayError, message: string = cause.message): GatewayError {
   return new GatewayError(cause.code, message, {
     hint: cause.hint,
@@ -35,7 +35,7 @@ export function copyOf(cause: GatewayError, message: string = cause.message): Ga
   });
 }
 
-/** Exit code and signal of the process behind it, where there was one. */
+/** Exit code and signal of the server's process; null where unknown. */
 export function exitOf(cause: GatewayError): { readonly exitCode: number | null; readonly signal: string | null } {
   const { exitCode, signal } = cause.data ?? {};
   return {

@@ -1,8 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 
 /**
- * Runs `run` soon after it is asked for, and not more often than once per `intervalMs`, however often it is asked
- * (fault 50).
+ * Returns a function that runs `run` soon, but at most once per `intervalMs`, however often it is called (fault 50).
  */
 export function createCoalescer(clock: Clock, intervalMs: number, run: () => void): () => void {
   let scheduled = false;

@@ -1,40 +1,42 @@
 import type { CrashVerdict } from "./state.ts";
 
-/** How crashes are answered (docs/design.md, "Crashes"). */
+/** What happens after crashes (docs/design.md, "Crashes"). */
 export interface CrashPolicy {
   /**
-   * Waits before the restarts after the first, second, ... crash; one more crash than that within the window, and it
-   * is given up.
+   * Delays before the restarts after the first, second, ... crash. With one more crash than that within the window,
+   * the server is given up.
    */
   readonly restartDelaysMs: readonly number[];
-  /** After this much uptime it is restarted at once. */
+  /** A server that was up for this long is restarted without delay. */
   readonly steadyUptimeMs: number;
   readonly crashWindowMs: number;
 }
 
-/** The crashes that still count. */
+/** The crashes within the window. */
 export function recentCrashes(crashesMs: readonly number[], nowMs: number, policy: CrashPolicy): readonly number[] {
   return crashesMs.filter((atMs) => nowMs - atMs < policy.crashWindowMs);
 }
 
-/** What follows the newest of `crashesMs` (all within the window), after `uptimeMs` of life. */
+/** What to do after the newest of `crashesMs` (all within the window), when the server was up for `uptimeMs`. */
 export function judgeCrash(crashesMs: readonly number[], uptimeMs: number, policy: CrashPolicy): CrashVerdict {
   const delayMs = policy.restartDelaysMs[Math.max(0, crashesMs.length - 1)];
   if (delayMs === undefined) return { kind: "give-up" };
   return { kind: "restart", afterMs: uptimeMs >= policy.steadyUptimeMs ? 0 : delayMs };
 }
 
-/** The crashes of one instance. */
+/** Counts the crashes of one instance. */
 export interface CrashCount {
-  /** Notes one more, and says what follows from it. */
+  /** Notes a crash and decides what to do. */
   judge(nowMs: number, uptimeMs: number): CrashVerdict;
-  /** Those that still count. */
+  /** The number of crashes within the window. */
   readonly count: number;
-  /** Given up once and tried again by a call: one more crash is enough. */
+  /** True while a server that had been given up is tried once more: a single crash then gives it up again. */
   isLastTry: boolean;
+  /** Forgets all crashes. */
   forget(): void;
 }
 
+/** No crashes yet. `policy` is asked at every crash, because the configuration may change. */
 export function createCrashCount(policy: () => CrashPolicy): CrashCount {
   let crashesMs: readonly number[] = [];
   const crashes: CrashCount = {

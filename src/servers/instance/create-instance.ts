@@ -22,19 +22,23 @@ import { toStatusView } from "./status-view.ts";
 import { createUsers, type Users } from "./users.ts";
 import { createWaiters } from "./waiters.ts";
 
+/** What a new instance is made from. */
 export interface InstanceOptions {
   readonly id: InstanceId;
   readonly server: ServerConfig;
   readonly owner: PrincipalId | null;
-  /** What its person has not filled in. */
+  /** The names of required values that its person has not given. */
   readonly missing: readonly string[];
-  /** Settles when the instance that this one replaces is gone: there are never two processes. */
+  /** Settles when the instance that this one replaces is gone, so that there are never two processes. */
   readonly after?: Promise<void> | undefined;
-  /** Those of the instance that this one replaces. */
+  /** The users of the instance that this one replaces. */
   readonly users?: Users | undefined;
 }
 
-/** The face of an instance; behind it attempts, recovery and the rest, each with its own part of the state. */
+/**
+ * An instance. Each of its parts (starts, recovery and so on) owns its own piece of the state; this object only
+ * combines them.
+ */
 export function createInstance(options: InstanceOptions, deps: InstanceDeps): Instance {
   const parts = createParts(options, deps);
   const { life, held, users, idleness, serverEvents, listRefresh, attempts, recovery, acquire } = parts;
@@ -84,7 +88,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
   };
 }
 
-/** Some know each other, and are asked only when all of them are there. */
+/** Makes the parts. Some refer to each other by closures, which are called only after all parts exist. */
 function createParts(options: InstanceOptions, deps: InstanceDeps) {
   const { id, users = createUsers(deps.clock) } = options;
   const { slug: server, transport } = options.server;

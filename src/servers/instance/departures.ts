@@ -2,12 +2,13 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Instance } from "./instance.ts";
 import type { RemovalReason } from "./state.ts";
 
-/** Instances that have been removed and may still be stopping: whatever takes the place of one waits for it. */
+/** Instances that were removed and may still be stopping. An instance that takes the place of one waits for it. */
 export interface Departures {
+  /** Removes an instance, and remembers it until it has stopped. */
   dismiss(instance: Instance, why: RemovalReason): void;
-  /** Settles when the one that had this id is gone; undefined when there is none to wait for. */
+  /** Settles when the removed instance with this id has stopped; undefined when there is none to wait for. */
   of(id: InstanceId): Promise<void> | undefined;
-  /** Settles when all of them are gone. */
+  /** Settles when all removed instances have stopped. */
   all(): Promise<unknown>;
 }
 

@@ -5,14 +5,15 @@ import type { RemovalReason } from "./state.ts";
 import { mostUsers, type Users } from "./users.ts";
 
 /**
- * Who used instances of single clients that ended before their clients did: the next one of the same client has to
- * tell what is lost.
+ * The users of clients' instances that ended before their clients did. The client's next instance of the server must
+ * tell them what was lost.
  */
 export interface EndedUsers {
-  /** Of the instance that had this id before, if it held anything; they are the new one's from now on. */
+  /** Takes over the users of the earlier instance with this id, if its state mattered to anybody. */
   take(id: InstanceId): Users | undefined;
+  /** Keeps the users of an instance that is being removed. */
   keep(instance: Instance, client: ConnectedClient | undefined, why: RemovalReason): void;
-  /** The client has gone: nobody is left to be told. */
+  /** Forgets the users of a client that has disconnected, because nobody is left to be told. */
   forget(client: ConnectedClient): void;
 }
 

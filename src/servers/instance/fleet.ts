@@ -12,46 +12,56 @@ import type { InstanceDeps } from "./instance-deps.ts";
 import { differs, hasLostToken, wantedFor, type Owners } from "./wanted.ts";
 
 /**
- * All instances: which there should be for a configuration and its people, and which there are. Keyed by instance,
- * never by slug alone.
+ * All instances. It compares those that the configuration and its people ask for with those that exist. Everything is
+ * keyed by instance id, never by slug alone.
  */
 export interface Fleet extends ViewSource, AsyncDisposable {
   /**
-   * Brings what runs in line with the configuration, and with the people as they are now. What did not change is not
-   * touched; what ends need not have ended yet.
+   * Makes the instances agree with the configuration and the current people. Unchanged instances are not touched.
+   * Removed ones may still be stopping when the promise resolves.
    */
   reconcile(config: FleetConfig): Promise<ReconcileReport>;
+  /** The instance with this id, a client's included. */
   get(id: InstanceId): Instance | undefined;
-  /** Those of single clients, beside the ones that views are made of. */
+  /** The instances of single clients, which are not part of views. */
   readonly clients: ClientInstances;
-  /** The principal's own instance of a server, made at its first request unless the server is shared. */
+  /**
+   * The principal's instance of a server: the shared one, or the principal's own, which is made at the first request.
+   */
   find(principal: Principal, slug: string): Instance | undefined;
+  /** All instances that the principal uses, shared ones included. */
   of(principal: Principal): readonly Instance[];
   /**
-   * At a principal's first request: settles when what is kept on disk of his own instances is known. Undefined when
-   * there is nothing to wait for.
+   * Settles when the kept catalogs of the principal's own instances have been loaded; undefined when there is nothing
+   * to wait for. To be called at a principal's first request.
    */
   adopting(principal: Principal): Promise<void> | undefined;
+  /** All instances, clients' included. */
   all(): readonly Instance[];
-  /** Waits until the principal's servers that were never seen before have settled, or the signal aborts. */
+  /**
+   * Waits until those of the principal's servers whose tools are not known yet are no longer starting, or until the
+   * signal aborts.
+   */
   settled(principal: Principal, signal: AbortSignal): Promise<void>;
-  /** Idle stops, probes and refreshes that are due. Called every `idleCheckMs`. */
+  /** Does what is due: idle stops, probes, list refreshes. Called every `idleCheckMs`. */
   tick(): void;
 }
 
-/** What a configuration says of instances. */
+/** The part of a configuration that concerns instances. */
 export type FleetConfig = Pick<Config, "servers">;
 
 export interface FleetDeps extends Omit<InstanceDeps, "onChange"> {
   readonly people: Owners;
 }
 
+/** How many servers of the configuration were added, changed and removed. */
 export interface ReconcileReport {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
 }
 
+/** A fleet without instances; `reconcile` makes them. */
 export function createFleet(deps: FleetDeps): Fleet {
   const { people } = deps;
   const clients = createClientInstances(deps);
@@ -79,7 +89,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       const wanted = wantedFor(instance, next.servers, people);
       const hasLost = hasLostToken(instance, principals.credentialsBefore(instance.owner), people);
       if (wanted === undefined || differs(instance, wanted) || hasLost) {
-        // A file of what is no longer configured would be kept for nobody.
+        // The kept catalog of a server that is no longer configured is of no use to anybody.
         if (wanted === undefined) work.push(deps.keeper.remove(instance.id));
         instance.users.processEnded("its configuration changed");
         members.dismiss(instance, wanted === undefined ? "unconfigured" : "reconfigured");
@@ -133,7 +143,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   };
 }
 
-/** Whoever has waited once for a server that hangs has waited enough: it must not make every search slow. */
+/** Waiting once for a server that hangs is enough; otherwise it would slow down every search. */
 function isLongSinceStarting({ state }: Instance, nowMs: number): boolean {
   return state.kind === "starting" && nowMs - state.sinceMs > firstWaitMs;
 }

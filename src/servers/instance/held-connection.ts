@@ -3,22 +3,23 @@ import type { Closed } from "../upstream/connection.ts";
 import type { Opened } from "./instance-deps.ts";
 import { listenForChanges, type Listening } from "./listening.ts";
 
-/** The connection that an instance has, and what is still ending of those that it had. */
+/** The connection of an instance, and earlier ones that are still ending. */
 export interface HeldConnection {
   readonly current: Opened | undefined;
   /**
-   * Settles when all that was opened before has ended: what is started next waits for it, so that there is never a
-   * second process.
+   * Settles when everything that was opened before has ended. The next start waits for it, so that there are never
+   * two processes.
    */
   readonly gone: Promise<void>;
+  /** Makes this the current connection. */
   take(opened: Opened): void;
-  /** Ends it. */
+  /** Ends the current connection. */
   drop(): void;
-  /** Something else has to end, too, before anything is started. */
+  /** Adds something that must end before anything is started. */
   awaitAlso(ending: Promise<void>): void;
-  /** Whether announcements of the server would reach us now. */
+  /** Whether announcements of changed lists would reach us now. */
   isHeard(): boolean;
-  /** Whether somebody's request is under way: the stream on which it is listened to is nobody's. */
+  /** Whether a client's request is in flight. The stream for announcements does not count. */
   readonly isBusy: boolean;
 }
 
@@ -27,14 +28,15 @@ export interface HeldConnectionOptions {
   /** Settles when the instance that this one replaces is gone. */
   readonly after: Promise<void> | undefined;
   /**
-   * False where a legacy server may have no stream to announce anything on: it is asked from time to time all the
-   * same.
+   * False for transports over which a legacy server may have no stream for announcements; its lists are then fetched
+   * from time to time.
    */
   readonly isAlwaysHeard: boolean;
-  /** The connection ended without having been dropped. */
+  /** Called when the connection ended without being dropped. */
   readonly onClosed: (closed: Closed) => void;
 }
 
+/** No connection yet. */
 export function createHeldConnection(options: HeldConnectionOptions): HeldConnection {
   let current: Opened | undefined;
   let listening: Listening | undefined;
@@ -48,7 +50,7 @@ export function createHeldConnection(options: HeldConnectionOptions): HeldConnec
   function onEnd(opened: Opened, closed: Closed): void {
     if (current !== opened) return;
     letGo();
-    // The server is gone; its descendants and sockets may not be.
+    // The server has ended, but its descendants and sockets may still exist.
     if (closed.kind !== "asked") gone = joined(gone, opened[Symbol.asyncDispose]());
     options.onClosed(closed);
   }
@@ -82,7 +84,7 @@ export function createHeldConnection(options: HeldConnectionOptions): HeldConnec
   };
 }
 
-/** Settles when both have, however they end. */
+/** Settles when both promises have settled, fulfilled or rejected. */
 function joined(first: Promise<void>, second: PromiseLike<void>): Promise<void> {
   return Promise.allSettled([first, second]).then(() => undefined);
 }

@@ -15,7 +15,7 @@ export interface IdleStopParts {
   readonly users: Users;
 }
 
-/** Stops what has been without use for long enough. The next call starts it again. */
+/** Stops an instance that has been idle for long enough. The next call starts it again. */
 export function stopIdle(
   { life, held, idleness, listRefresh, users }: IdleStopParts,
   deps: Pick<InstanceDeps, "settings" | "events">,

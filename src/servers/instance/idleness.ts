@@ -1,14 +1,16 @@
 import type { Clock } from "../../kernel/clock.ts";
 
-/** For how long nobody has needed an instance. */
+/** Measures for how long an instance has not been needed. */
 export interface Idleness {
+  /** Notes that the instance is used now. */
   noteUse(nowMs: number): void;
-  /** Keeps it from being idle, for as long as something listens. Returns the release. */
+  /** Marks the instance as in use until the returned function is called. */
   hold(): () => void;
-  /** In ms. What is busy or held is in use now. */
+  /** For how many ms it has been idle: 0 while it is busy or held. */
   lastedMs(nowMs: number, isBusy: boolean): number;
 }
 
+/** Idle since now. */
 export function createIdleness(clock: Clock): Idleness {
   let holds = 0;
   let lastUseMs = clock.monotonic();

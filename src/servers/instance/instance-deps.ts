@@ -10,7 +10,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection, ConnectionEvents, RootsSource } from "../upstream/connection.ts";
 import type { StartTurns } from "./start-turns.ts";
 
-/** Opens a connection to a server, whatever its transport. Made by `app` from the connectors of `upstream/`. */
+/** Opens a connection to a server over any transport. `app` makes it from the connectors of `upstream/`. */
 export type OpenConnection = (
   server: ServerConfig,
   instance: InstanceId,
@@ -18,19 +18,20 @@ export type OpenConnection = (
   signal: AbortSignal,
 ) => Promise<Opened>;
 
-/** `pid` where there is a process. */
+/** A connection, with the pid where the server is a process. */
 export type Opened = Connection & { readonly pid?: number };
 
+/** What is known and wanted when a connection is opened. */
 export interface OpenOptions {
   readonly knownEras: readonly Era[] | undefined;
   readonly events: ConnectionEvents;
-  /** Undefined: the server is told of no roots. */
+  /** Undefined: the server gets no roots. */
   readonly roots?: RootsSource | undefined;
-  /** Called whenever a process that is starting is seen to work. */
+  /** Called whenever a starting process shows signs of work. */
   readonly onWork: () => void;
 }
 
-/** What is kept on disk of one instance, one file each. Valid only for the same configuration hash. */
+/** The catalog of one instance as it is kept on disk. It is valid only for a configuration with the same hash. */
 export interface KeptCatalog {
   readonly hash: string;
   readonly savedAtMs: number;
@@ -38,8 +39,8 @@ export interface KeptCatalog {
 }
 
 /**
- * Satisfied by `store/`. Neither rejects: what cannot be read is not there, what cannot be written is reported by the
- * store.
+ * Keeps catalogs on disk; implemented by `store/`. Its methods do not reject: a catalog that cannot be read counts as
+ * absent, and failed writes are reported by the store.
  */
 export interface CatalogKeeper {
   load(instance: InstanceId): Promise<KeptCatalog | undefined>;
@@ -47,7 +48,7 @@ export interface CatalogKeeper {
   remove(instance: InstanceId): Promise<void>;
 }
 
-/** Everything that an instance needs from outside. */
+/** Everything that an instance needs from other parts of the program. */
 export interface InstanceDeps {
   readonly open: OpenConnection;
   readonly keeper: CatalogKeeper;
@@ -60,13 +61,13 @@ export interface InstanceDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly starts: StartTurns;
-  /** Asked each time: a changed file changes them. */
+  /** Called whenever a setting is needed, because the configuration may change. */
   readonly settings: () => InstanceSettings;
   readonly limits: () => Limits;
-  /** Absent where nobody can log in. */
+  /** Absent where logins are not possible. */
   readonly loginOf?: LoginOf;
-  /** The instance whose lists stand for this one's: this one fetches none of its own. */
+  /** The instance whose lists this one uses; then it fetches none itself. */
   readonly lender?: { refresh(signal: AbortSignal): Promise<void> } | undefined;
-  /** Called after every change of state, so that views are built anew. */
+  /** Called after every change of state, so that views are made again. */
   readonly onChange: () => void;
 }

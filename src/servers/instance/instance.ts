@@ -8,7 +8,10 @@ import type { KeptCatalog } from "./instance-deps.ts";
 import type { Users } from "./users.ts";
 import type { InstanceState, RemovalReason, StartReason } from "./state.ts";
 
-/** One server as run for one principal, or shared by all: its configuration, its connection or process, its status. */
+/**
+ * One server as it runs for one principal, for one client, or for all: its configuration, its connection or process,
+ * and its status.
+ */
 export interface Instance {
   readonly id: InstanceId;
   readonly server: ServerConfig;
@@ -16,39 +19,46 @@ export interface Instance {
   readonly state: InstanceState;
   readonly status: InstanceStatus;
   readonly connection: Connection | undefined;
-  /** Of its process, when it has one. */
+  /** The pid of its process, if there is one. */
   readonly pid: number | undefined;
   /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
   statusView(): StatusView;
-  /** Who used its processes: noted only where `server.stateful` says that it matters. */
+  /** The clients that used its processes. Recorded only where `server.stateful` says that it matters. */
   readonly users: Users;
   /**
-   * The connection, at once when there is one; otherwise after a start that all callers share. Throws or rejects with
-   * what `toRefusal` says for states in which a call is not admitted, and with the cause when the start fails.
+   * Returns the connection at once when there is one, otherwise a promise for it after a start that all callers
+   * share. Throws, or rejects with, the failure from `toRefusal` when the state allows no call, and rejects with the
+   * cause when the start fails.
    */
   acquire(signal: AbortSignal): Connection | Promise<Connection>;
-  /** Resolves when it is no longer starting, however that ended, or when the signal aborts. */
+  /** Resolves when the instance is no longer starting, whatever came of it, or when the signal aborts. */
   settled(signal: AbortSignal): Promise<void>;
   /**
-   * Begins its life: with what was kept on disk of it, when that fits the configuration; a stdio server then waits
-   * until it is needed.
+   * The first thing to call. Takes over the kept catalog if it fits the configuration; a stdio server with one is
+   * then started when it is needed, any other is started now.
    */
   adopt(kept: KeptCatalog | undefined): void;
   start(why: StartReason): void;
-  /** Stops what runs, forgets crashes, starts again; resolves when it is up, rejects with the cause when not. */
+  /**
+   * Stops the server, forgets its crashes and starts it again. Resolves when it is up; rejects with the cause when it
+   * does not come up.
+   */
   restart(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
-  /** Fetches its lists again; the old ones stay in force until the new ones are complete. */
+  /** Fetches its lists again. The old ones remain valid until the new ones are complete. */
   refresh(signal: AbortSignal): Promise<void>;
-  /** Takes a configuration that differs only in what does not reach the server: times, names, rules of tools. */
+  /**
+   * Applies a configuration that differs only in settings that do not reach the server: times, names, rules for
+   * tools.
+   */
   reconfigure(next: ServerConfig): Promise<void>;
-  /** A call found the server unreachable or wanting a login. */
+  /** Tells that a call found the server unreachable, or was refused for want of a login. */
   noteFailure(error: GatewayError): void;
-  /** Keeps it from being stopped for idleness while something listens. Returns the release. */
+  /** Keeps the server from being stopped as idle until the returned function is called. */
   hold(): () => void;
-  /** Called every few seconds: idle stop, probes, due refreshes. */
+  /** Does what is due: idle stop, probe, list refresh. Called every few seconds. */
   tick(): void;
-  /** Ends it for good. */
+  /** Ends the instance for good. Resolves when its process is gone. */
   remove(why: RemovalReason): Promise<void>;
 }

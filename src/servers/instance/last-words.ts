@@ -1,14 +1,14 @@
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** A kind of line that tells why a program ended, more surely than one further down in this table. */
+/** A kind of line that says why a program ended. Kinds further up in the table are more reliable. */
 interface Telling {
   readonly pattern: RegExp;
-  /** Of several such lines: a program that goes down names the cause first, a Python traceback last. */
+  /** Which of several such lines to use: most programs name the cause first, a Python traceback names it last. */
   readonly which: "first" | "last";
 }
 
 const tellings: readonly Telling[] = [
-  // npm tells the cause in the lines after its code; where its log is stands below.
+  // npm names the cause in the lines after its error code, and the place of its log further down.
   { pattern: /^npm (?:error|ERR!) (?:code \S+$|4\d\d .*\S)/, which: "first" },
   { pattern: /Cannot find (?:module|package) |\bMODULE_NOT_FOUND\b/, which: "first" },
   { pattern: /Cannot connect to the Docker daemon|^docker: |Error response from daemon/, which: "first" },
@@ -18,16 +18,13 @@ const tellings: readonly Telling[] = [
   { pattern: /error|exception|fatal|panic/i, which: "last" },
 ];
 
-/** Frames of a stack, and what programs say when everything has been said. */
+/** Stack frames, and lines that programs write after they have said everything. */
 const untelling = /^\s*at |A complete log of this run|^\s*$|^npm (?:error|ERR!)\s*(?:\d{3}\s*)?$|^Node\.js v\d/;
 
 const mostLines = 3;
 const mostCharacters = 200;
 
-/**
- * The few lines of stderr that say most about why a program ended; its last ones, where none says more than another.
- * Pure.
- */
+/** The few lines of stderr that explain best why a program ended; its last lines when none stands out. Pure. */
 export function tellingLines(stderr: readonly string[]): readonly string[] {
   const lines = stderr.filter((line) => !untelling.test(line));
   for (const { pattern, which } of tellings) {
@@ -45,8 +42,8 @@ function shortened(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * An exit code or a deadline says little: what a server wrote before says more. All that is kept is in the error's
- * `stderr`.
+ * The error's message with the telling lines of stderr appended, because an exit code or a deadline alone says
+ * little. The error's `stderr` has all the lines that were kept.
  */
 export function withLastWords({ message, data }: GatewayError): string {
   const stderr = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];

@@ -5,22 +5,23 @@ import { toReason, toStatus } from "./state-status.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { createWaiters } from "./waiters.ts";
 
-/** Which instance it is, its configuration in force, and its state: the only place that changes the state. */
+/** The identity of an instance, its current configuration, and its state, which is changed nowhere else. */
 export interface Life {
   readonly id: InstanceId;
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly state: InstanceState;
-  /** Takes a configuration that differs only in what does not reach the server. */
+  /** Applies a configuration that differs only in settings that do not reach the server. */
   reconfigure(next: ServerConfig): void;
-  /** Changes the state, and tells log, events and views of it. */
+  /** Changes the state, and reports the change to log, events and views. */
   apply(event: InstanceEvent): void;
-  /** Resolves when it is no longer starting; rejects when the signal aborts. */
+  /** Resolves when the instance is no longer starting; rejects when the signal aborts. */
   settled(signal: AbortSignal): Promise<void>;
-  /** What every event about it begins with. */
+  /** The fields with which every event about the instance begins. */
   about(): About;
 }
 
+/** When it happened, and to which instance. */
 export interface About {
   readonly atMs: number;
   readonly instance: InstanceId;
@@ -32,7 +33,7 @@ export interface LifeOptions {
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly missing: readonly string[];
-  /** What the log shows beside a failure. */
+  /** The lines of stderr that are logged with a failure. */
   readonly stderr: () => readonly string[];
 }
 

@@ -7,16 +7,16 @@ import { declaresListChanged } from "./listening.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { ListKind, Refresher } from "./refresh.ts";
 
-/** When an instance's lists are fetched again. */
+/** Decides when an instance's lists are fetched again. */
 export interface ListRefresh {
-  /** Whether they have been in force for long enough (docs/design.md, "Lists"). */
+  /** Whether the lists are too old (docs/design.md, "Lists"). */
   isDue(): boolean;
   readonly isRunning: boolean;
-  /** Fetches them; what is fetched already is waited for. Resolves to the kinds that changed. */
+  /** Fetches the lists, or waits for a fetch that is already running. Resolves to the kinds of lists that changed. */
   refresh(signal: AbortSignal): Promise<readonly ListKind[]>;
-  /** The same, with nobody waiting: a failure is a line in the log. */
+  /** Fetches the lists in the background; a failure is only logged. */
   refreshQuietly(operation: string): void;
-  /** The server said that a list changed. */
+  /** Call when the server announced that a list changed. */
   noteAnnouncement(kind: ListKind): void;
 }
 
@@ -26,23 +26,23 @@ export interface ListRefreshOptions {
   readonly refresher: Refresher;
   readonly acquire: (signal: AbortSignal) => Connection | Promise<Connection>;
   readonly isUp: () => boolean;
-  /** Whether announcements of the server would reach us now. */
+  /** Whether announcements of changed lists would reach us now. */
   readonly isHeard: () => boolean;
-  /** Aborts when the instance is removed: nothing of it may come back after that. */
+  /** Aborts when the instance is removed, so that a late answer brings nothing of it back. */
   readonly lifetime: AbortSignal;
 }
 
-/** Announced changes are followed at most this often (fault 50). */
+/** The shortest time between two fetches that follow announcements (fault 50). */
 const listChangedMs = 1_000;
 
 export function createListRefresh(options: ListRefreshOptions, deps: InstanceDeps): ListRefresh {
   const { instance, server, refresher, lifetime } = options;
-  /** Kinds that the server said have changed, and that were not fetched since. */
+  /** Kinds of lists that the server announced as changed and that have not been fetched since. */
   const announced = new Set<ListKind>();
   let refreshing: Promise<readonly ListKind[]> | undefined;
   const followSoon = createCoalescer(deps.clock, listChangedMs, () => quietly("list_changed", followAnnouncement()));
 
-  /** One fetch for all who want one; a caller that gives up leaves it to the others. */
+  /** One fetch for everybody who asks meanwhile. If one of them gives up, it continues for the others. */
   async function refresh(signal: AbortSignal): Promise<readonly ListKind[]> {
     if (deps.lender !== undefined) {
       announced.clear();
@@ -61,9 +61,10 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
   }
 
   async function followAnnouncement(): Promise<void> {
-    // What is being fetched already may be from before the change.
+    // A fetch that is already running may have begun before the change.
     await refreshing?.catch(() => undefined);
-    // Said on its way out: it is asked when it is needed again, and not woken for it.
+    // The server announced the change while it was stopping. Its lists are fetched when it is started the next time;
+    // it is not started for this.
     if (!options.isUp()) return;
     const kinds = [...announced];
     const changed = await refresh(lifetime);

@@ -4,23 +4,24 @@ import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Connection } from "../upstream/connection.ts";
 
 /**
- * One `subscriptions/listen` towards a modern server, for changes of its lists (2026-07-28, patterns/subscriptions).
+ * A `subscriptions/listen` request that stays open towards a modern server, for changes of its lists (2026-07-28,
+ * patterns/subscriptions).
  */
 export interface Listening {
-  /** Requests of ours that are open for it: they are no work, and do not keep a process awake. */
+  /** How many such requests are open: 0 or 1. They do not count as work, and do not keep a process from being idle. */
   readonly open: number;
-  /** Whether the server took it: otherwise its lists have to be fetched from time to time. */
+  /** Whether the server accepted the request; if not, its lists have to be fetched from time to time. */
   readonly works: boolean;
   stop(): void;
 }
 
-/** A stream that ends is opened again after this long, twice as long each time that it was short. */
+/** Delay before a stream that ended is opened again. It doubles with each stream that was short. */
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 
 const nothing: Listening = Object.freeze({ open: 0, works: false, stop: () => undefined });
 
-/** Listens for as long as the connection lives. Notifications arrive where all of the connection's do. */
+/** Listens as long as the connection lives. Notifications arrive through the connection's events, like all others. */
 export function listenForChanges(connection: Connection, clock: Clock): Listening {
   const filter = filterFor(connection.peer.capabilities);
   if (connection.peer.era !== "modern" || filter === undefined) return nothing;
@@ -42,10 +43,10 @@ export function listenForChanges(connection: Connection, clock: Clock): Listenin
         signal: ended.signal,
         ...forEver,
       });
-      // An error is a refusal: the server has no such thing, whatever it declared.
+      // An error means that the server does not support it, whatever its capabilities say.
       if (reply.kind === "error") works = false;
     } catch {
-      // The stream broke off; if the connection ended with it, `stop` was called.
+      // The stream broke off. If the connection ended with it, `stop` has been called.
     } finally {
       open = 0;
     }
@@ -78,6 +79,7 @@ function filterFor(capabilities: JsonObject): JsonObject | undefined {
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
+/** Whether a server declares that it announces changes of this kind of list. */
 export function declaresListChanged(
   capabilities: JsonObject | undefined,
   kind: "tools" | "prompts" | "resources",

@@ -7,15 +7,16 @@ import type { Connection, ParamMember } from "../upstream/connection.ts";
 import { skipValue } from "../../wire/json/json-scan.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 
+/** Limits for each list of a server. */
 export interface ListLimits {
-  /** Pages of one list; an endless one is cut there (fault 59). */
+  /** The most pages of one list; an endless list ends there (fault 59). */
   readonly pages: number;
-  /** Items of one list. */
+  /** The most items of one list. */
   readonly items: number;
   readonly timeoutMs: number;
 }
 
-/** Tells of a list that was cut, once per list. */
+/** Reports a list that is incomplete, or an item that was left out. */
 type OnCut = (list: string, reason: string) => void;
 
 export interface ListsOptions {
@@ -25,9 +26,9 @@ export interface ListsOptions {
 }
 
 /**
- * Everything that a server offers, all pages, on one connection. Kinds that it does not declare, or answers "method
- * not found" for, are silently none. Throws what the connection throws, and UPSTREAM_PROTOCOL when tools/list itself
- * fails.
+ * Fetches everything that a server offers, with all pages. Kinds that it does not declare, or for which it answers
+ * "method not found", are empty lists. Throws what the connection throws, and UPSTREAM_PROTOCOL when tools/list
+ * itself fails.
  */
 export async function fetchLists(
   connection: Connection,
@@ -41,14 +42,15 @@ export async function fetchLists(
     try {
       return await fetchPages(connection, { method, key, limits, hints, onCut }, signal);
     } catch (error) {
-      // One broken list must not hide the others; a lost connection must.
+      // One broken list must not hide the others, but a lost connection must end the fetch.
       if (!(error instanceof GatewayError) || error.code !== "UPSTREAM_PROTOCOL") throw error;
       onCut(method, error.message);
       return [];
     }
   };
   const [tools, resources, templates, prompts] = await Promise.all([
-    // Asked for in any case: without its tools a server is of no use, and some forget to declare them.
+    // Requested even when not declared: some servers forget to declare their tools, and without tools a server is of
+    // no use.
     fetchPages(connection, { method: "tools/list", key: "tools", limits, hints, onCut }, signal),
     fetch("resources", "resources/list", "resources"),
     fetch("resources", "resources/templates/list", "resourceTemplates"),
@@ -137,7 +139,10 @@ async function fetchPage(
   return isTooDeep(reply.result) ? withoutDeepItems(parsed, list) : parsed;
 }
 
-/** Definitions are written again, to clients and to disk: beyond this JSON.stringify could fail. */
+/**
+ * How deep an item of a list may nest. Definitions are written again, to clients and to disk, and JSON.stringify
+ * could fail on deeper ones.
+ */
 const greatestDepth = 500;
 
 function isTooDeep(bytes: JsonBytes): boolean {
@@ -149,7 +154,7 @@ function isTooDeep(bytes: JsonBytes): boolean {
   }
 }
 
-/** One hostile schema must not hide the server's other tools (fault 61). */
+/** Leaves out items that nest too deeply: one hostile schema must not hide the server's other tools (fault 61). */
 function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
   const items = result[list.key];
   if (!Array.isArray(items)) return {};
@@ -166,7 +171,7 @@ function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
   return { [list.key]: kept, nextCursor, ttlMs, cacheScope };
 }
 
-/** Level by level, because recursion is what such values break. */
+/** Works level by level, because a value like this would overflow the stack of a recursive function. */
 function nestsDeeper(value: unknown, limit: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -176,7 +181,10 @@ function nestsDeeper(value: unknown, limit: number): boolean {
   return false;
 }
 
-/** The smallest ttl of all pages, private if any part is (2026-07-28, server/utilities/caching). */
+/**
+ * Combines the pages: the smallest ttl counts, and one private page makes the list private (2026-07-28,
+ * server/utilities/caching).
+ */
 function noteHints(hints: CacheHints, result: JsonObject): void {
   const ttlMs = result["ttlMs"];
   if (typeof ttlMs === "number" && ttlMs >= 0) hints.ttlMs = Math.min(hints.ttlMs ?? Number.POSITIVE_INFINITY, ttlMs);

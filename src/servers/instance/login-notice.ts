@@ -1,18 +1,19 @@
 import type { InstanceId } from "../../kernel/ids.ts";
 
 /**
- * Which login of an instance is kept: changes with every `toolyard login`, not with a refresh; undefined when there
- * is none. Never rejects.
+ * Identifies the login that is kept for an instance. It changes with every `toolyard login`, but not when a token is
+ * refreshed; undefined when there is no login. Never rejects.
  */
 export type LoginOf = (instance: InstanceId) => Promise<string | undefined>;
 
 /**
- * Notices that somebody logged in since the last try: `toolyard login` runs in a process of its own, and a refused
- * login must not be tried twice.
+ * Notices that somebody has logged in since the last start. `toolyard login` runs in a process of its own, and a
+ * login that was refused must not be tried twice.
  */
 export interface LoginNotice {
-  /** To be called before each try. */
+  /** Call before each start, so that the login used for it is known. */
   noteUsed(): Promise<void>;
+  /** Whether the login that is kept now is another one than was used last. */
   isNew(): Promise<boolean>;
 }
 

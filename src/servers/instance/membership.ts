@@ -9,20 +9,21 @@ import type { RemovalReason } from "./state.ts";
 import type { Users } from "./users.ts";
 import type { Wanted } from "./wanted.ts";
 
-/** Which instances there are, but for those of single clients. */
+/** The instances that exist, except those of single clients. */
 export interface Membership {
   readonly instances: ReadonlyMap<InstanceId, Instance>;
   /**
-   * Puts the instance there at once; its life begins when the disk has answered. A call that comes before starts it
-   * all the same.
+   * Adds an instance at once. It begins when its kept catalog has been loaded; a call that comes before that starts
+   * it anyway.
    */
   add(wanted: Wanted): Promise<void>;
+  /** Removes an instance; it may still be stopping afterwards. */
   dismiss(instance: Instance, why: RemovalReason): void;
-  /** Settles when all that were dismissed are gone. */
+  /** Settles when all removed instances have stopped. */
   gone(): Promise<unknown>;
 }
 
-/** `onAdded` is called for every new instance, `onChange` after every change of one's state. */
+/** `onAdded` is called for every new instance, `onChange` after every change of state. */
 export function createMembership(
   deps: Omit<InstanceDeps, "onChange">,
   onAdded: () => void,
@@ -30,7 +31,10 @@ export function createMembership(
 ): Membership {
   const instances = new Map<InstanceId, Instance>();
   const departures = createDepartures();
-  /** Of every instance that is configured: a changed one is a new instance with the same users. */
+  /**
+   * The users of every configured instance. When a changed configuration replaces an instance, the new one gets the
+   * same users.
+   */
   const users = new Map<InstanceId, Users>();
   return {
     instances,
@@ -54,7 +58,7 @@ export function createMembership(
   };
 }
 
-/** A shared instance is named like its server. */
+/** A shared instance has its server's slug as id. */
 export function sharedId(server: ServerConfig): InstanceId {
   return server.slug as string as InstanceId;
 }

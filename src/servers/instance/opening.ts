@@ -7,14 +7,14 @@ import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "./server-events.ts";
 import { startLimits, withStartDeadline } from "./start-deadline.ts";
 
-/** What is known of the server before it is reached. */
+/** What is known about a server before it is reached. */
 export interface Known {
   readonly eras: readonly Era[] | undefined;
-  /** Whether it was ever up: then starting it installs nothing, or little. */
+  /** Whether it was ever up; if so, starting it installs little or nothing. */
   readonly everOnline: boolean;
 }
 
-/** Opens a connection when its turn has come. The signal's abort ends the attempt wherever it is. */
+/** Opens a connection when it is this server's turn. An abort of the signal ends it at any stage. */
 export type OpenInTurn = (known: Known, signal: AbortSignal) => Promise<Opened>;
 
 export interface OpeningParts {
@@ -26,7 +26,7 @@ export interface OpeningParts {
 
 type Deps = Pick<InstanceDeps, "clock" | "starts" | "settings" | "open">;
 
-/** Waits for its turn among all that start, and for the process before it to be gone. */
+/** Waits for its turn among all starts, and until the earlier process is gone. */
 export function createOpening({ life, held, login, serverEvents }: OpeningParts, deps: Deps): OpenInTurn {
   async function open({ eras, everOnline }: Known, signal: AbortSignal): Promise<Opened> {
     await held.gone;

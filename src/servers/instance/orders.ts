@@ -22,11 +22,11 @@ export interface OrdersParts {
   readonly attempts: Attempts;
   readonly recovery: Recovery;
   readonly acquire: Acquire;
-  /** Aborted when the instance is removed: nothing of it may come back after that. */
+  /** Aborted when the instance is removed, so that a late answer brings nothing of it back. */
   readonly lifetime: AbortController;
 }
 
-/** What others decide about an instance: its beginning, its end, and what happens by hand. */
+/** The operations that others request of an instance: its beginning, its end, and what people do by hand. */
 export type Orders = Pick<Instance, "adopt" | "restart" | "stop" | "reconfigure" | "remove">;
 
 export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {

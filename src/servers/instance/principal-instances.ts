@@ -6,19 +6,19 @@ import type { Instance } from "./instance.ts";
 import { sharedId, type Membership } from "./membership.ts";
 import { wantedFor, type Owners } from "./wanted.ts";
 
-/** Which instances each principal has: those of all, and their own, which are made at their first request. */
+/** The instances of each principal: the shared ones, and the principal's own, which are made at the first request. */
 export interface PrincipalInstances {
   of(principal: Principal): readonly Instance[];
   /**
-   * Settles when what is kept on disk of the principal's own instances is known. Undefined when there is nothing to
-   * wait for.
+   * Settles when the kept catalogs of the principal's own instances have been loaded; undefined when there is nothing
+   * to wait for.
    */
   adopting(principal: Principal): Promise<void> | undefined;
-  /** Hashes of the tokens that the owner of a personal instance had when those were looked at last. */
+  /** Hashes of the tokens that the owner of a personal instance had when `noteCredentials` was last called. */
   credentialsBefore(owner: PrincipalId | null): readonly string[];
-  /** Looks at those of all owners again; whoever is no longer there is forgotten. */
+  /** Reads the tokens of all owners again, and forgets owners who no longer exist. */
   noteCredentials(): void;
-  /** There are others now. */
+  /** Call when instances were added or removed. */
   forget(): void;
 }
 
@@ -43,7 +43,7 @@ export function createPrincipalInstances(
 
   function ownInstance(principal: Principal, template: ServerConfig): readonly Instance[] {
     const wanted = wantedFor({ owner: principal.id, server: template, id: undefined }, servers(), people);
-    // Somebody who was removed while a request of theirs was on its way.
+    // The principal was removed while one of its requests was on its way.
     if (wanted === undefined) return [];
     if (!credentials.has(principal.id)) noteOf(principal.id);
     if (!members.instances.has(wanted.id)) adoptions.note(principal.id, members.add(wanted));

@@ -15,24 +15,30 @@ import type { Users } from "./users.ts";
 import type { Waiters } from "./waiters.ts";
 
 /**
- * What follows when an instance could not be started, has crashed, or cannot be reached: a state, and sooner or later
- * another try.
+ * Handles failed starts, crashes and lost connections: it sets the state, and plans another start where one makes
+ * sense.
  */
 export interface Recovery {
-  /** An attempt begins, for whatever reason: a planned one is no longer needed. */
+  /** Call when a start begins, for whatever reason; a planned one is then cancelled. */
   noteStart(isLastTry: boolean): void;
+  /** Call when a start has succeeded. */
   noteUp(): void;
-  /** Gives up a try that is planned. */
+  /** Cancels the planned start. */
   cancel(): void;
-  /** Starts anew: crashes before do not count. */
+  /** Forgets earlier crashes. */
   forget(): void;
+  /** Call when a start has failed. */
   startFailed(cause: GatewayError): void;
+  /** Call when the connection ended. */
   connectionClosed(closed: Closed): void;
-  /** A call found the server unreachable or wanting a login. */
+  /** Call when a request found the server unreachable, or was refused for want of a login. */
   noteFailure(error: GatewayError): void;
-  /** A login that came since the last try is the cure; without one the server would only refuse again. */
+  /**
+   * Starts the server if somebody has logged in since the last start; without a new login it would only be refused
+   * again.
+   */
   startAfterLogin(): Promise<void>;
-  /** Tries again what was out of reach for long enough, or what somebody has logged in for. */
+  /** Starts servers that have been unreachable for long enough, and those for which somebody has logged in. */
   tick(nowMs: number): void;
 }
 
@@ -110,9 +116,9 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
       else life.apply({ kind: "unreachable", cause });
     },
     noteFailure(error) {
-      // What a process comes to is seen when it ends.
+      // With a process, the end of the process tells what happened.
       if (canCrash || life.state.kind !== "online") return;
-      // HTTP 403: this call wants more than the login allows; the others go on.
+      // HTTP 403: this call needs more than the login permits; other calls are not affected.
       if (error.code === "SERVER_NEEDS_LOGIN" && error.data?.["status"] === 403) return;
       if (error.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: error });
       else if (error.code === "CONNECT_FAILED") life.apply({ kind: "unreachable", cause: error });

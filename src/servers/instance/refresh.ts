@@ -7,13 +7,13 @@ import type { Connection } from "../upstream/connection.ts";
 import { fetchLists } from "./lists.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 
-/** One instance's catalog: fetched, checked, put in force, kept on disk. */
+/** Fetches, checks and applies the lists of one instance, and keeps them on disk. */
 export interface Refresher {
-  /** Puts what was kept on disk in force. */
+  /** Applies lists that were kept on disk. */
   adopt(lists: RawLists): void;
   /**
-   * Fetches all lists and puts them in force when complete, and says which changed; until then, and when that fails,
-   * the old ones stay.
+   * Fetches all lists, applies them when they are complete, and resolves to the kinds that changed. Until then, and
+   * when it fails, the old ones remain valid.
    */
   refresh(connection: Connection, signal: AbortSignal): Promise<readonly ListKind[]>;
   /** Monotonic ms of the last complete refresh. */
@@ -24,7 +24,10 @@ export type ListKind = "tools" | "resources" | "prompts";
 
 type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;
 
-/** `current` is the server's configuration in force: names and descriptions of tools may change while it runs. */
+/**
+ * `current` returns the configuration that is valid now: names and descriptions of tools may change while the server
+ * runs.
+ */
 export function createRefresher(current: () => ServerConfig, instance: InstanceId, deps: Deps): Refresher {
   let refreshedAtMs: number | undefined;
 
@@ -75,7 +78,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
         timeoutMs: server.discoveryTimeoutMs,
       };
       const lists = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
-      // Removed meanwhile: nothing of it may come back.
+      // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
       const { part, kinds } = putInForce(lists);
       refreshedAtMs = deps.clock.monotonic();
@@ -105,7 +108,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
   }
 }
 
-/** Compared by content hash: a refresh that brings the same lists changes nothing for anybody. */
+/** Compares by content, so that a refresh with the same lists changes nothing for anybody. */
 function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
   const kinds: ListKind[] = [];
   if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
@@ -113,7 +116,8 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
   if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text))
     kinds.push("resources");
   if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");
-  // What a server says of itself is part of its entry too: instructions are searched, eras decide how it is reached.
+  // What a server says about itself belongs to its catalog too: instructions are searched, and the eras decide how it
+  // is reached.
   if (
     kinds.length === 0 &&
     (before.instructions !== after.instructions ||

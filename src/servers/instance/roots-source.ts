@@ -4,19 +4,21 @@ import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { Connection, RootsSource } from "../upstream/connection.ts";
 import type { OpenConnection } from "./instance-deps.ts";
 
-/** The result of `roots/list` where the configuration lists them. */
+/** The result of `roots/list` for roots from the configuration. */
 export function rootsResult(uris: readonly string[]): JsonBytes {
   return Buffer.from(asciiJson({ roots: uris.map((uri) => ({ uri })) }), "latin1");
 }
 
+/** Answers `roots/list` with roots from the configuration. */
 export function configuredRoots(uris: readonly string[]): RootsSource {
   const result = rootsResult(uris);
   return { answer: async () => await Promise.resolve({ kind: "result", result }) };
 }
 
 /**
- * Opens connections whose server is told of these roots. Servers ask when `initialize` is over, and serve meanwhile
- * what they were started with: nobody gets the connection before that is through.
+ * Wraps `open` so that the server gets these roots. A legacy server asks for them after `initialize`, and until then
+ * serves the folders that it was started with; so the connection is handed out only after the server has had the
+ * answer.
  */
 export function openWithRoots(open: OpenConnection, roots: RootsSource): OpenConnection {
   return async (server, instance, options, signal) => {
@@ -62,14 +64,14 @@ function watchRoots(roots: RootsSource): WatchedRoots {
   };
 }
 
-/** Of a ping: a server that answers none is waited for no longer. */
+/** How long to wait for the answer to a ping. A server that does not answer pings is not waited for any longer. */
 const pingMs = 2_000;
-/** A server that has its answer still looks each folder up on its disk, and says nothing when it is done. */
+/** After the answer a server still looks up each folder on its disk, and does not tell when it is done. */
 const takeInMs = 100;
 
 /**
- * A server answers in the order in which it is asked: by the time of its pong it has asked for roots, if it ever does
- * at the start.
+ * Waits until the server has its roots. A server handles messages in order: when it has answered a ping, it has also
+ * sent its own request for roots, if it sends one at the start.
  */
 async function settleRoots(connection: Connection, roots: WatchedRoots, signal: AbortSignal): Promise<void> {
   await ping(connection, signal);

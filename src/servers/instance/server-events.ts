@@ -3,17 +3,18 @@ import type { ConnectionEvents } from "../upstream/connection.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { ListKind } from "./refresh.ts";
 
-/** What a server says on its own, taken in: into events, into the log, and as the last lines of stderr. */
+/** Turns what a server says on its own into events and log entries, and keeps the last lines of its stderr. */
 export interface ServerEvents {
   readonly events: ConnectionEvents;
   /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
-  /** Those of them that the process wrote that was started last. */
+  /** Only those lines that the process started last has written. */
   readonly sinceStart: readonly string[];
-  /** A process is started: what one before it wrote is not its own. */
+  /** Call when a process is being started: earlier lines are not its own. */
   begin(): void;
 }
 
+/** The instance that the events are about, and its own interest in two of them. */
 export interface ServerEventsOptions {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
@@ -23,13 +24,14 @@ export interface ServerEventsOptions {
 
 const keptStderrLines = 20;
 const longestLogLine = 4_096;
-/** Which list an announcement is about; templates have none of their own. */
+/** The list that an announcement is about; resource templates have no announcement of their own. */
 const listKindOf: ReadonlyMap<string, ListKind> = new Map([
   ["notifications/tools/list_changed", "tools"],
   ["notifications/resources/list_changed", "resources"],
   ["notifications/prompts/list_changed", "prompts"],
 ]);
 
+/** Emits the events of one instance's connections. */
 export function createServerEvents(
   { instance, server, onListChanged, onSessionReplaced }: ServerEventsOptions,
   { events, log, clock }: Pick<InstanceDeps, "events" | "log" | "clock">,

@@ -6,15 +6,18 @@ import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
 
 const startTimeoutMs = 30_000;
 
-/** How long a start may take: without any sign of work, and in all. Equal where work does not count. */
+/**
+ * How long a start may take: without any sign of work, and in total. Both are the same where work cannot be observed.
+ */
 export interface StartLimits {
   readonly quietMs: number;
   readonly totalMs: number;
 }
 
 /**
- * A package runner may install before the server begins, at its first start and whenever there is a newer version: as
- * long as it works, it is not disturbed. A deadline that the configuration names is obeyed as it is.
+ * The limits for a start. A package runner may install packages before the server begins, at the first start and
+ * whenever there is a newer version, and it is not disturbed as long as it works. A deadline in the configuration is
+ * used as it is.
  */
 export function startLimits(
   server: ServerConfig,
@@ -32,13 +35,13 @@ export interface DeadlineOptions {
   readonly server: string;
   readonly limits: StartLimits;
   readonly clock: Clock;
-  /** What the server wrote last: when it hangs, nothing else tells why. */
+  /** The last lines of stderr; when a server hangs, nothing else tells why. */
   readonly stderr: () => readonly string[];
 }
 
 /**
- * Runs `open` with a signal that aborts with START_TIMEOUT at a deadline, or with `signal`. It calls `noteWork` at
- * every sign of work.
+ * Runs `open` with a signal that aborts with START_TIMEOUT at a deadline, or together with `signal`. `open` must call
+ * `noteWork` at every sign of work.
  */
 export async function withStartDeadline<T>(
   options: DeadlineOptions,

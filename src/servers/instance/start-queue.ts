@@ -1,18 +1,21 @@
 import { abortReason } from "../../kernel/abort.ts";
 
 /**
- * At most so many starts at a time. Those that wait take turns by owner, so that one with fifty servers does not keep
- * the others waiting.
+ * Allows a limited number of starts at a time. Waiting ones take turns by owner, so that somebody with fifty servers
+ * does not keep the others waiting.
  */
 export interface StartQueue {
-  /** Resolves to the release function. Rejects with the signal's reason when aborted while waiting. */
+  /**
+   * Resolves to the function that ends the turn. Rejects with the signal's reason when the signal aborts while
+   * waiting.
+   */
   acquire(owner: string, signal: AbortSignal): Promise<() => void>;
   readonly waiting: number;
-  /** To be called when there may be more permits than before. */
+  /** Call when more starts may be allowed than before. */
   wake(): void;
 }
 
-/** `permits` is asked anew each time: the configuration may change. */
+/** `permits` is called each time, because the configuration may change. */
 export function createStartQueue(permits: () => number): StartQueue {
   /** In the order in which the owners get their turns. */
   const queues = new Map<string, (() => void)[]>();

@@ -6,32 +6,39 @@ import type { StartQueue } from "./start-queue.ts";
 import { withTurn, type Starter } from "./start-turn.ts";
 import { hasProcess } from "../../config/transports.ts";
 
-/** Who may start now. Package runners that may have to install wait in a line of their own, and hold up nobody else. */
+/**
+ * Decides which servers may start now. Package runners that may have to install something wait in a queue of their
+ * own, so that they delay nobody else.
+ */
 export interface StartTurns {
-  /** Runs `start` when its turn has come. */
+  /** Runs `start` when it is its turn. */
   run<T>(transport: Transport, starter: Starter, start: () => Promise<T>): Promise<T>;
-  /** Came up now, or in an earlier life: from now on starting it installs nothing new. */
+  /**
+   * Tells that the server has been up, now or in an earlier run of the gateway, so that starting it installs nothing
+   * new.
+   */
   noteInstalled(transport: Transport): void;
   readonly waiting: number;
-  /** To be called when there may be more turns than before. */
+  /** Call when more starts may be allowed than before. */
   wake(): void;
 }
 
+/** The queue of ordinary starts, and that of starts that may install something. */
 export interface StartQueues {
   readonly starts: StartQueue;
   readonly installs: StartQueue;
 }
 
 /**
- * More specifications than any configuration has; the oldest is forgotten first, and costs one more turn among the
- * installs.
+ * More specifications than any configuration has. Beyond it the oldest is forgotten, and its next start counts as an
+ * install once more.
  */
 const mostSpecifications = 10_000;
 
 /**
- * An install is busy until the server is up, unlike other starts: its turn is held until it is up or has failed. Two
- * of one specification would write into one folder, so that they go one after the other; the second then installs
- * nothing.
+ * An install keeps the machine busy until the server is up, unlike other starts, so it keeps its turn until then. Two
+ * installs of the same specification would write to the same folder; they run one after the other, and the second
+ * finds everything installed.
  */
 export function createStartTurns({ starts, installs }: StartQueues): StartTurns {
   const installed = new Set<string>();
@@ -82,8 +89,8 @@ export function createStartTurns({ starts, installs }: StartQueues): StartTurns 
 function ignore(): void {}
 
 /**
- * What is installed, whatever the variables of whoever starts it: the package where it is known to be all that
- * counts, otherwise the whole command line. Undefined where nothing ever is.
+ * Identifies what a package runner installs, independent of environment variables: the package where nothing else
+ * matters, otherwise the whole command line. Undefined for servers that never install anything.
  */
 function specificationOf(transport: Transport): string | undefined {
   if (!hasProcess(transport) || packageRunnerOf(transport) === undefined) return undefined;

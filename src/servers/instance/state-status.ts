@@ -4,6 +4,7 @@ import type { InstanceStatus } from "../../kernel/status.ts";
 import { withLastWords } from "./last-words.ts";
 import type { InstanceState, RemovalReason } from "./state.ts";
 
+/** The status under which a state is shown to the outside. */
 export function toStatus(state: InstanceState): InstanceStatus {
   switch (state.kind) {
     case "disabled":
@@ -53,14 +54,14 @@ const removalReasons: Readonly<Record<RemovalReason, string>> = {
   stopping: "the gateway is stopping",
 };
 
-/** What a call gets that waits for an instance that goes for good. */
+/** The failure that waiting calls get when their instance is removed. */
 export function toRemovalError(server: string, why: RemovalReason): GatewayError {
   return why === "stopping"
     ? new GatewayError("DRAINING", `${server} is not available: the gateway is stopping`)
     : new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured as it was`);
 }
 
-/** One sentence: why the instance stands as it does. */
+/** Why the instance is in this state, as one sentence. */
 export function toReason(state: InstanceState): string {
   switch (state.kind) {
     case "disabled":
@@ -90,7 +91,7 @@ export function toReason(state: InstanceState): string {
   }
 }
 
-/** The error that a call gets which is not admitted. */
+/** The failure that a call gets when the state does not allow calls. */
 export function toRefusal(server: string, state: InstanceState): GatewayError {
   switch (state.kind) {
     case "disabled":

@@ -1,56 +1,62 @@
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** Where an instance stands inside. Times are monotonic ms. */
+/** The internal state of an instance. Times are monotonic ms. */
 export type InstanceState =
-  /** The configuration does not want it. */
+  /** Disabled in the configuration. */
   | { readonly kind: "disabled"; readonly reason: string }
-  /** Its person has not given what it requires; nothing is started. */
+  /** Its person has not given all required values, so it is not started. */
   | { readonly kind: "unconfigured"; readonly missing: readonly string[] }
-  /** Never started in this life of the gateway, and its tools are not known. */
+  /** Not started yet in this run of the gateway, and without known tools. */
   | { readonly kind: "new" }
   | {
       readonly kind: "starting";
       readonly phase: StartPhase;
       readonly sinceMs: number;
       readonly why: StartReason;
-      /** It was down, and nobody knows yet whether this try helps: until it answers it is shown as it was. */
+      /**
+       * Set when it was down before. Until the start succeeds it is shown with the old status, because it may fail
+       * again.
+       */
       readonly down?: DownState;
     }
   | { readonly kind: "online"; readonly sinceMs: number }
-  /** Tools known, no process: a call starts it. */
+  /** Its tools are known but it has no process; a call starts it. */
   | { readonly kind: "dormant"; readonly sinceMs: number }
-  /** Crashed; started again at `retryAtMs`. */
+  /** It crashed, and is started again at `retryAtMs`. */
   | { readonly kind: "backoff"; readonly retryAtMs: number; readonly cause: GatewayError }
-  /** A remote server that does not answer; a call or a probe tries again. */
+  /** A remote server that does not answer. A call or a probe tries again. */
   | { readonly kind: "offline"; readonly cause: GatewayError; readonly sinceMs: number }
-  /** It could not be started, or does not speak MCP; a call tries again. */
+  /** It could not be started, or does not speak MCP. A call tries again. */
   | { readonly kind: "error"; readonly cause: GatewayError; readonly sinceMs: number }
   | { readonly kind: "needs-login"; readonly cause: GatewayError; readonly sinceMs: number }
   /** Given up after too many crashes. */
   | { readonly kind: "failed"; readonly cause: GatewayError; readonly sinceMs: number }
   /** Stopped by a person. */
   | { readonly kind: "stopped"; readonly sinceMs: number }
-  /** Gone for good. */
+  /** Removed for good. */
   | { readonly kind: "removed"; readonly why: RemovalReason };
 
 /**
- * It is no longer in the configuration, it is replaced by one as the configuration is now, its only client has gone,
- * or the gateway ends.
+ * Why an instance is removed: its server is no longer in the configuration, another instance with the changed
+ * configuration replaces it, its only client has disconnected, or the gateway is stopping.
  */
 export type RemovalReason = "unconfigured" | "reconfigured" | "client-gone" | "stopping";
 
-/** What a call, a probe, or a restart after a crash, tries to change. */
+/** States that end with a successful start, which a call, a probe or a planned restart may attempt. */
 export type DownState = Extract<InstanceState, { kind: "backoff" | "offline" | "error" | "needs-login" | "failed" }>;
 
-/** How an instance begins: as its configuration and its person allow. */
+/** The state of a new instance, given its configuration and its person's values. */
 export function firstState(disabledReason: string | undefined, missing: readonly string[]): InstanceState {
   if (disabledReason !== undefined) return { kind: "disabled", reason: disabledReason };
   return missing.length > 0 ? { kind: "unconfigured", missing } : { kind: "new" };
 }
 
+/** How far a start has come. */
 export type StartPhase = "commanded" | "queued" | "connecting" | "discovering" | "syncing";
+/** Why a start was begun: it is the first, a call needs the server, somebody requested a restart, or it was down. */
 export type StartReason = "first" | "demand" | "restart" | "recovery";
 
+/** What can happen to an instance. */
 export type InstanceEvent =
   | { readonly kind: "start"; readonly why: StartReason }
   | { readonly kind: "phase"; readonly phase: StartPhase }
@@ -63,11 +69,12 @@ export type InstanceEvent =
   | { readonly kind: "stop" }
   | { readonly kind: "remove"; readonly why: RemovalReason };
 
+/** What to do after a crash. */
 export type CrashVerdict = { readonly kind: "restart"; readonly afterMs: number } | { readonly kind: "give-up" };
 
 /**
- * The next state, or the same one where the event has come too late to matter. Pure and exhaustive: a new state or
- * event does not compile until it is handled.
+ * The next state, or the same one when the event comes too late to matter. Pure and exhaustive: a new state or event
+ * does not compile until it is handled.
  */
 export function transition(state: InstanceState, event: InstanceEvent, nowMs: number): InstanceState {
   if (state.kind === "removed") return state;
@@ -75,7 +82,7 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
   if (state.kind === "disabled" || state.kind === "unconfigured") return state;
   switch (event.kind) {
     case "start":
-      // A restart by hand is one from any state; the one before it has been abandoned.
+      // A restart by hand begins anew from any state; a start that was running has been aborted.
       if (event.why !== "restart" && (state.kind === "online" || state.kind === "starting")) return state;
       return {
         kind: "starting",
@@ -110,17 +117,17 @@ function isDown(state: InstanceState): state is DownState {
   return "cause" in state;
 }
 
-/** What a call for an instance in this state does. */
+/** What a call does when it needs the connection of an instance. */
 export type Admission = "call" | "start" | "wait" | "refuse";
 
 export interface AdmissionFacts {
   readonly nowMs: number;
-  /** When a start was last tried; undefined when never. */
+  /** Monotonic ms at which the last start began; undefined before the first. */
   readonly lastTryMs: number | undefined;
   readonly hasConnection: boolean;
-  /** A call for a server that is down tries at once, but not more often than this. */
+  /** A call for a server that is down starts it, but not more often than this. */
   readonly callRetryMs: number;
-  /** A call for a server that was given up tries once in this time. */
+  /** A call for a server that was given up starts it, but not more often than this. */
   readonly failedRetryMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { InstanceState } from "./state.ts";
 import { statusTable } from "../../kernel/status-table.ts";
 import { toReason, toStatus } from "./state-status.ts";
 
-/** How an instance stands, as views show it. */
+/** An instance as views show it. */
 export function toStatusView(id: InstanceId, server: ServerConfig, state: InstanceState): StatusView {
   const status = toStatus(state);
   return {

@@ -2,28 +2,28 @@ import type { ClientPresence } from "../../kernel/client-presence.ts";
 import type { Clock } from "../../kernel/clock.ts";
 
 /**
- * Who used which process of a server that holds state, so that those, and nobody else, are told when what they left
- * there is gone. It outlives the instance: a changed configuration makes a new one.
+ * Records which client used which process of a stateful server, so that exactly those clients are told when the state
+ * they left there is lost. It outlives the instance, because a changed configuration makes a new one.
  */
 export interface Users {
-  /** A new process has taken the place of the one before. */
+  /** Call when a new process has replaced the one before. */
   processStarted(): void;
-  /** The process is gone, and why, as the end of a sentence. Only the first reason counts. */
+  /** Call when the process has ended. `reason` is a sentence that begins with "it"; only the first reason counts. */
   processEnded(reason: string): void;
-  /** The client's request reached the process. */
+  /** Call when a client's request has reached the process. */
   note(client: ClientPresence): void;
   /**
-   * Why the process that the client used is gone; undefined when it is not, when it was told, or when it never used
-   * one.
+   * Why the process that the client used is gone, told once; undefined when it still runs, when the client has been
+   * told already, and when the client never used one.
    */
   takeLoss(client: ClientPresence): string | undefined;
-  /** Whether a client that used the present process is connected. */
+  /** Whether a client that used the current process is connected. */
   readonly areConnected: boolean;
 }
 
 /**
- * Of one server: more than a shared server has, and 100 KB. Beyond it whoever was away for longest is forgotten, and
- * not told.
+ * The most clients remembered per server: more than a shared server has, and 100 KB. Beyond it, the client that has
+ * been away for longest is forgotten, and is not told of a loss.
  */
 export const mostUsers = 1_000;
 
@@ -35,10 +35,11 @@ interface Life {
 interface Use {
   life: Life;
   lastUseMs: number;
-  /** What the client has not been told yet. */
+  /** A loss that the client has not been told of yet. */
   loss: string | undefined;
 }
 
+/** Remembers no client at first. */
 export function createUsers(clock: Clock): Users {
   const uses = new Map<ClientPresence, Use>();
   let life: Life = { endedBecause: undefined };
@@ -52,7 +53,10 @@ export function createUsers(clock: Clock): Users {
     return use;
   }
 
-  /** A client whose session lapsed over a long pause initializes again: it is the same one, and has lost the same. */
+  /**
+   * The earlier presence of a client whose session lapsed during a long pause and who has initialized again: it is
+   * the same client, and has lost the same state.
+   */
   function comesBackFrom(client: ClientPresence): ClientPresence | undefined {
     for (const other of uses.keys()) {
       const hasLapsed = other.state === "lapsed" && other.lapsedAtMs !== undefined;

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { abortReason } from "../../kernel/abort.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** Any number of callers that wait for one thing: they share one start. */
+/** Callers that wait for the same thing. */
 export interface Waiters<T> {
   wait(signal: AbortSignal): Promise<T>;
   resolveAll(value: T): void;
@@ -10,11 +10,12 @@ export interface Waiters<T> {
   readonly size: number;
 }
 
+/** Nobody waits at first. */
 export function createWaiters<T>(): Waiters<T> {
   const waiting = new Set<{ resolve: (value: T) => void; reject: (error: Error) => void }>();
   return {
     wait(signal) {
-      // One search or one report waits for every server with the same signal: that is no leak.
+      // One search or report waits for every server with the same signal; so many listeners are no leak.
       setMaxListeners(0, signal);
       return new Promise((resolve, reject) => {
         if (signal.aborted) {

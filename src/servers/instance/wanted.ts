@@ -6,7 +6,7 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { InstanceState } from "./state.ts";
 
-/** An instance as the configuration wants it. */
+/** An instance as the configuration asks for it. */
 export interface Wanted {
   readonly id: InstanceId;
   readonly owner: PrincipalId | null;
@@ -14,9 +14,9 @@ export interface Wanted {
   readonly missing: readonly string[];
 }
 
-/** The people that instances are made for, as they are now. */
+/** The people for whom instances are made, as they are now. */
 export interface Owners {
-  /** Undefined for somebody who is not there. */
+  /** Undefined for somebody who does not exist. */
   byId(owner: PrincipalId): Pick<Principal, "team"> | undefined;
   valuesFor(owner: PrincipalId, slug: string): PersonalValues;
   /** Hashes of the tokens that a person has. */
@@ -31,8 +31,8 @@ interface Running {
 }
 
 /**
- * What the configuration and its people want in place of an instance; undefined when they want none: server, scope,
- * person or team are others now.
+ * What should take the place of an instance. Undefined when nothing should, because the server, its scope, the person
+ * or the team is no longer the same.
  */
 export function wantedFor(
   { id, owner, server }: Running,
@@ -51,8 +51,8 @@ export function wantedFor(
 }
 
 /**
- * Whether what reaches the server is another, or whether it may start is: then it is replaced, otherwise it only
- * learns the rest.
+ * Whether an instance has to be replaced: what reaches the server has changed, or whether it may start. All other
+ * changes can be applied to the running instance.
  */
 export function differs(
   instance: { readonly server: ServerConfig; readonly state: InstanceState },
@@ -69,8 +69,8 @@ export function differs(
 }
 
 /**
- * A token that was taken away must not leave anything running that its holder started. What belongs to `local` stays:
- * the gateway's owner uses it without a token too.
+ * Whether the owner has lost a token since `before`: nothing that the holder of a revoked token started may keep
+ * running. Instances of `local` stay, because the gateway's owner also uses them without a token.
  */
 export function hasLostToken(
   { owner }: { readonly owner: PrincipalId | null },
@@ -82,7 +82,7 @@ export function hasLostToken(
   return before.some((hash) => !now.includes(hash));
 }
 
-/** `{server}-{team}-{user}-{id}`: the id keeps apart what the readable parts might blend. */
+/** `{server}-{team}-{user}-{id}`, where the id distinguishes names whose readable parts are the same when joined. */
 function personalId(server: ServerConfig, owner: PrincipalId, team: string | null): InstanceId {
   const id = createHash("sha256")
     .update(JSON.stringify([server.slug, team, owner]))
