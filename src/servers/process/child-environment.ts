@@ -1,12 +1,13 @@
-/** Variables by name; undefined ones do not exist. */
+/** Environment variables by name; one whose value is undefined is not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment that a stdio server gets: a short list of the gateway's own variables (where programs and homes
- * are, language, time zone, proxies, certificates), then what the configuration gives, which wins. Everything else of
- * ours stays here, because it may be a secret: a server that needs more says `"env": { "NAME": "${NAME}" }`. A proxy
- * whose URL holds a user or password is not passed on for the same reason. The marker of the process tree is added by
- * `spawnTree`.
+ * The environment of a stdio server: a short list of the gateway's own variables (places of programs and homes,
+ * language, time zone, proxies, certificates), and then the variables from the configuration, which take precedence.
+ *
+ * No other variable of the gateway is passed on, because it may be a secret; a server that needs one has `"env": {
+ * "NAME": "${NAME}" }`. For the same reason a proxy whose URL contains a user or password is not passed on.
+ * `spawnTree` adds the marker of the process tree.
  */
 export function childEnvironment(
   own: Environment,
@@ -22,7 +23,7 @@ export function childEnvironment(
 }
 
 function isPassedOn(name: string, value: string | undefined, platform: NodeJS.Platform): boolean {
-  // A value that begins so is a function that an old shell exported.
+  // Such a value is a shell function that an old version of bash exported.
   if (value === undefined || value.startsWith("()")) return false;
   if (proxyNames.includes(name.toLowerCase())) return !holdsCredentials(value);
   if (platform === "win32") return windowsNames.includes(name.toUpperCase());
@@ -51,7 +52,7 @@ function holdsCredentials(url: string): boolean {
   return url.includes("@");
 }
 
-/** Windows takes `Path` and `PATH` for one variable; of two spellings the configuration's wins. */
+/** Windows treats `Path` and `PATH` as one variable; of two spellings, the one from the configuration counts. */
 function mergeIgnoringCase(...lists: readonly (readonly (readonly [string, string])[])[]): Record<string, string> {
   const merged = new Map<string, readonly [string, string]>();
   for (const [name, value] of lists.flat()) merged.set(name.toUpperCase(), [name, value]);

@@ -1,20 +1,24 @@
 import { readDescendants, readProcess } from "./process-table.ts";
 
 /**
- * The descendants of a server as they were when last looked at. Who left its session with an environment of its own
- * is tied to it by ancestry alone, and no longer when a parent ends: then it is known from here.
+ * The descendants of a server as they were when last looked at. A process that has left the server's session and has
+ * an environment of its own is connected to the server only by ancestry, and no longer when its parent ends. From
+ * then on it is known only because it was seen here.
  */
 export interface Descendants {
-  /** By pid, with their start times. */
+  /** Start times by pid. */
   readonly seen: ReadonlyMap<number, string>;
   /**
-   * Looks again; the founder is to be alive. Resolves to all pids, the founder's first; undefined where the kernel
-   * keeps no lists of children.
+   * Looks again; call it only while the founder is alive. Returns all pids, the founder's first; undefined where the
+   * kernel keeps no lists of children.
    */
   look(): readonly number[] | undefined;
 }
 
-/** `onSessions` is told which sessions other than the founder's they are in, when that changes. */
+/**
+ * `onSessions` is called when the descendants are in other sessions than before; it gets all sessions except the
+ * founder's.
+ */
 export function createDescendants(founder: number, onSessions: (sessions: readonly number[]) => void): Descendants {
   let seen: ReadonlyMap<number, string> = new Map();
   let told = "";

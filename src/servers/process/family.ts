@@ -1,27 +1,28 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ProcessRow, ProcessTable } from "./process-table.ts";
 
-/** Says which processes belong together before ancestry is looked at. */
+/** Identifies processes that belong together, before ancestry is considered. */
 export interface FamilyTraits {
   /**
-   * Pids of the processes that founded group and session, with their start times: a later process with the pid
-   * founded another group.
+   * Pids of the processes that founded the family's groups and sessions, with their start times. A process of the
+   * same pid with another start time founded something else.
    */
   readonly founders: ReadonlyMap<number, string | undefined>;
+  /** Whether a mark in a process's environment is one of the family's. */
   readonly isMarked: (mark: string) => boolean;
   /** Processes that were members when last seen, with their start times. */
   readonly descendants?: ReadonlyMap<number, string>;
   /**
-   * Processes that are members whatever they look like: stopped by us, so that they cannot end and give their number
-   * away.
+   * Processes that count as members in any case: we have stopped them, so they cannot end, and their pids cannot be
+   * reused.
    */
   readonly held?: ReadonlySet<number>;
 }
 
 /**
- * The members of a family: marked ones, those in a founder's session or group (a server may have cleared its
- * environment), and all descendants of these and of those that were seen before, or who is in a group or session that
- * one of them founded. Never this process, its guardian (`except`), or pid 1.
+ * The members of a family: marked processes; processes in a founder's session or group (a server may have cleared its
+ * environment); descendants of these and of processes seen before; and processes in a group or session that one of
+ * them founded. Never includes this process, its guardian (`except`), or pid 1.
  */
 export function findFamily(
   rows: readonly ProcessRow[],
@@ -54,9 +55,9 @@ function isFirstHand(row: ProcessRow, rows: readonly ProcessRow[], traits: Famil
 
 /**
  * Kills a family and waits until it is gone. Members are stopped first, and killed when a reading of /proc shows no
- * new one: so none forks while its parent, perhaps the only trace of it, is killed. Ends when two readings in a row
- * show nobody. Resolves to the pids that could not be killed (another user's, or stuck in the kernel) after a few
- * seconds.
+ * new ones. Otherwise one could fork while its parent, perhaps the only trace of it, is being killed. Ends when two
+ * readings in a row show no member. Resolves to the pids that could not be killed within a few seconds, because they
+ * belong to another user or are stuck in the kernel.
  */
 export async function killFamily(
   table: ProcessTable,
@@ -86,14 +87,16 @@ export async function killFamily(
   return left.map((row) => row.pid);
 }
 
-/** 100 readings with pauses of up to 50 ms: about 5 s. What outlives that cannot be killed by us. */
+/** 100 readings with pauses of up to 50 ms, about 5 s. What is still there cannot be killed by us. */
 const maxPasses = 100;
 const maxPauseMs = 50;
 
-/** Who has new members at every reading is killed all the same. */
+/** A family that has new members at every reading is killed after this many. */
 const maxFreezes = 10;
 
-/** Without file descriptors /proc cannot be listed; that passes, and the family must not be forgotten for it. */
+/**
+ * Without free file descriptors /proc cannot be listed. That passes, and the family must not count as gone meanwhile.
+ */
 async function readOrUndefined(table: ProcessTable): Promise<readonly ProcessRow[] | undefined> {
   try {
     return await table.read();
@@ -102,7 +105,7 @@ async function readOrUndefined(table: ProcessTable): Promise<readonly ProcessRow
   }
 }
 
-/** Sends a signal to one process. False when it is gone or not ours to signal. */
+/** Sends a signal to one process. Returns false when it is gone or we may not signal it. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -112,8 +115,8 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Sends a signal to all of a process group at once: the kernel lets no member fork in between. False when there is
- * none.
+ * Sends a signal to a whole process group at once; the kernel lets no member fork in between. Returns false when
+ * there is no such group.
  */
 export function signalGroup(founder: number, signal: NodeJS.Signals): boolean {
   return founder > 1 && signalProcess(-founder, signal);

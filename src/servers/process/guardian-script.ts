@@ -1,16 +1,17 @@
 /**
- * The guardian: a POSIX shell that waits for the gateway's end and then kills what the gateway left.
+ * The guardian: a POSIX shell that waits for the end of the gateway, and then kills what the gateway left behind.
  *
- * Its first line of input is the gateway's mark, every later one the process groups that live now. End of input means
- * that the gateway is gone, however it went: only the kernel closes that pipe. It then looks for members as
- * `findFamily` does (mark in /proc/PID/environ, session or group of a known founder, descendants of these). Members
- * are stopped first and killed when a look finds no new one: so none forks while its parent, the only trace of it, is
- * killed. It ends after two looks in a row found nobody, or after 100 looks when something cannot be killed.
+ * Its first line of input is the gateway's mark; every further line lists the process groups and sessions that exist
+ * now. The end of input means that the gateway is gone, however it ended, because only the kernel closes that pipe.
+ * The script then looks for members as `findFamily` does: by the mark in /proc/PID/environ, by session or group of a
+ * known founder, and by descent from these. Members are stopped first, and killed when a look finds no new ones;
+ * otherwise one could fork while its parent, the only trace of it, is being killed. The script ends after two looks
+ * in a row that found nobody, or after 100 looks if something cannot be killed.
  *
- * A shell and not Node, because it costs 1.7 MB instead of 42 MB, starts within 2 ms, and needs no file of ours, so
- * an upgrade that replaces the package under a running gateway does not disarm it. It keeps to what dash, bash and
- * BusyBox share: `head` prints `==> /proc/PID/environ <==` before each file, and one pipe reads all environments in
- * some 5 ms. Without /proc (macOS) it kills the process groups.
+ * It is a shell rather than Node because it takes 1.7 MB instead of 42 MB, starts within 2 ms, and needs no file of
+ * ours, so that it keeps working when an upgrade replaces the package. It uses only what dash, bash and BusyBox have
+ * in common. `head` prints `==> /proc/PID/environ <==` before each file, so that a single pipe reads all environments
+ * in about 5 ms. Without /proc (macOS) it kills the process groups.
  */
 export const guardianScript = `
 trap '' HUP INT QUIT TERM

@@ -18,52 +18,67 @@ import { openProcess } from "./open-process.ts";
 import { createProcessTable, type ProcessTable } from "./process-table.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
 
+/** What a guardian needs from the gateway. */
 export interface GuardianOptions {
-  /** The gateway's own environment: PATH for the guardian, and the marks of a gateway that we are a server of. */
+  /**
+   * The gateway's own environment: PATH for the guardian process, and the marks of gateways that this one is a server
+   * of.
+   */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where running gateways of one data directory leave their marks for `sweepLeftovers`; undefined keeps none. */
+  /**
+   * The directory where running gateways that share a data directory record their marks for `sweepLeftovers`;
+   * undefined for no record.
+   */
   readonly recordDirectory: string | undefined;
   readonly log: Log;
 }
 
 /**
- * Knows every process tree of one gateway and outlives the gateway by a moment: when the gateway ends in any way,
- * kill -9 included, its guardian process kills all trees. One per gateway, made by `app`; the process starts with the
- * first tree.
+ * Knows all process trees of a gateway. Its guardian process outlives the gateway by a moment: when the gateway ends
+ * in any way, kill -9 included, it kills all trees. `app` makes one per gateway; the process starts with the first
+ * tree.
  *
- * Covered: on Linux, as root or not, whole trees with children that called setsid, daemonised or cleared their
- * environment while still descendants. Not covered on Linux: what runs as another user (setuid) when the gateway is
- * not root; a daemon with no mark (cleared or unreadable environment) that stopped being a descendant before the
- * watchdog's next look at the tree; containers, which belong to their own daemon. macOS: process groups, no setsid
- * children. Windows: `taskkill /T`, so what is still linked to its parent. No /bin/sh: Node serves as guardian.
+ * What is covered:
+ * - Linux, as root or not: whole trees, including children that called setsid, became daemons, or cleared their
+ *   environment while they were still descendants.
+ * - macOS: process groups, but not children that called setsid.
+ * - Windows: what is still linked to its parent (`taskkill /T`).
+ * - Without /bin/sh, Node serves as the guardian process.
+ *
+ * What is not covered on Linux: processes of another user (setuid) when the gateway is not root; daemons without a
+ * readable mark that stopped being descendants before the watchdog's next look at the tree; containers, which belong
+ * to their own daemon.
  */
 export interface Guardian extends AsyncDisposable {
   readonly gateway: GatewayMark;
   readonly table: ProcessTable;
-  /** Pid of the guardian process; undefined before the first tree. */
+  /** The pid of the guardian process; undefined before the first tree. */
   readonly pid: number | undefined;
   /**
-   * Makes sure that the guardian process runs and names a new tree. Called before each spawn.
-   * Throws SPAWN_FAILED when the guardian cannot be started: without it nothing else is. DRAINING once it was closed.
+   * Makes sure that the guardian process runs, and names a new tree. Call it before each spawn. Throws SPAWN_FAILED
+   * when the guardian process cannot be started, because nothing is started without it, and DRAINING after the
+   * guardian was disposed of.
    */
   admit(): Promise<Admission>;
-  /** Tells the guardian process of a new tree, by the pid of its founder. */
+  /** Tells the guardian process about a new tree. `founder` is the pid of the tree's first process. */
   add(founder: number): void;
-  /** Tells it in which sessions other than its own the founder's descendants are now. */
+  /** Tells the guardian process in which other sessions the founder's descendants are now. */
   note(founder: number, sessions: readonly number[]): void;
-  /** The tree is gone: its number may belong to somebody else soon. */
+  /** Tells the guardian process that a tree is gone; its pid may soon be reused. */
   remove(founder: number): void;
 }
 
+/** The name of a new tree. */
 export interface Admission {
   readonly mark: TreeMark;
   /** The environment variable that every process of the tree inherits. */
   readonly variable: readonly [name: string, value: string];
 }
 
+/** A guardian whose process has not been started yet. */
 export function createGuardian(options: GuardianOptions): Guardian {
   const gateway = createGatewayMark();
-  /** With the other sessions of their trees. */
+  /** Pids of the founders, each with the other sessions of its tree. */
   const founders = new Map<number, readonly number[]>();
   const table = createProcessTable();
   let trees = 0;
@@ -96,7 +111,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
     options.log.warn({ component: "guardian", pid: ended.pid }, "the guardian process ended before the gateway");
     if (founders.size === 0 || restarts >= maxRestarts) return;
     restarts += 1;
-    // When this fails, the next spawn tries again, and fails if it must.
+    // If this fails, the next spawn tries again, and fails if the guardian still cannot be started.
     ensure().catch((error: unknown) => {
       options.log.error(
         { component: "guardian", error: String(error) },
@@ -149,7 +164,10 @@ export function createGuardian(options: GuardianOptions): Guardian {
   };
 }
 
-/** It is for the case that guardian and gateway are both killed: a full disk is no reason to start nothing. */
+/**
+ * The record matters only when guardian and gateway are both killed, so a full disk is no reason not to start
+ * servers.
+ */
 function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayMark): GatewayRecord | undefined {
   try {
     return recordDirectory === undefined ? undefined : recordGateway(recordDirectory, gateway);
@@ -162,18 +180,18 @@ function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayM
   }
 }
 
-/** Somebody who kills guardians again and again wants them dead. */
+/** If the guardian process is killed this often, somebody wants it gone. */
 const maxRestarts = 10;
 
 /**
- * Starts the process in a session of its own, so that no terminal and no group kill reaches it, holding nothing but
- * the pipe.
+ * Starts the guardian process in a session of its own, so that no terminal and no signal to a process group reaches
+ * it. It keeps nothing open but the pipe.
  */
 async function openWatcher(environment: GuardianOptions["environment"]): Promise<ChildProcess> {
   const options = {
     cwd: process.platform === "win32" ? process.cwd() : "/",
     detached: true,
-    // LC_ALL=C: environments are bytes, which grep would call binary in any other locale.
+    // LC_ALL=C because environments are bytes, which grep would treat as binary in any other locale.
     env: {
       PATH: environment["PATH"] ?? defaultPath,
       LC_ALL: "C",
@@ -184,7 +202,7 @@ async function openWatcher(environment: GuardianOptions["environment"]): Promise
   };
   const child = await openProcess({ ...watcherCommand(), options });
   child.stdin?.on("error", () => undefined);
-  // The guardian must not keep a gateway alive that has nothing else to do.
+  // The guardian process must not keep the gateway alive when nothing else does.
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
   return child;
@@ -202,12 +220,12 @@ function watcherCommand(): { readonly command: string; readonly args: readonly s
 }
 
 /**
- * Under this name also where it is bash: called `bash`, it would take the socket for a remote login and read
+ * Under this name even where it is bash: when called `bash` it would take the socket for a remote login and read
  * ~/.bashrc.
  */
 const shell = "/bin/sh";
 
-/** Ends the guardian's input and waits for its last look round. */
+/** Ends the guardian's input and waits until it has finished its last look. */
 async function endOf(watcher: ChildProcess): Promise<void> {
   if (watcher.exitCode !== null || watcher.signalCode !== null) return;
   const exited = new Promise((resolve) => watcher.once("exit", resolve));

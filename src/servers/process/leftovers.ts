@@ -4,15 +4,15 @@ import { isOfGateway, parseGatewayMark, type GatewayMark } from "./marker.ts";
 import { killFamily } from "./family.ts";
 import { readStartTime, type ProcessTable } from "./process-table.ts";
 
-/** What a running gateway leaves on disk, so that the next one can sweep after it when its guardian was killed too. */
+/** The file by which the next gateway can clean up after this one, in case its guardian was killed too. */
 export interface GatewayRecord {
-  /** Takes the record away: nothing is left to sweep. */
+  /** Removes the record, because there is nothing left to clean up. */
   remove(): void;
 }
 
 /**
- * Writes `{directory}/{mark}.json` (mode 0600: whoever knows the mark can have his processes taken for ours).
- * Replaced atomically.
+ * Writes `{directory}/{mark}.json` atomically. Mode 0600, because whoever knows the mark can have processes of the
+ * same user taken for ours.
  */
 export function recordGateway(directory: string, gateway: GatewayMark): GatewayRecord {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -23,19 +23,20 @@ export function recordGateway(directory: string, gateway: GatewayMark): GatewayR
   return { remove: () => rmSync(file, { force: true }) };
 }
 
+/** What a sweep found. */
 export interface SweepReport {
-  /** Gateways of this directory that are alive: nothing of theirs was touched. */
+  /** Gateways of this directory that still run; nothing of theirs was touched. */
   readonly alive: number;
-  /** Gateways that ended without taking their record away. */
+  /** Gateways that ended without removing their record. */
   readonly dead: number;
-  /** Pids that carry a dead gateway's mark and could not be killed. */
+  /** Pids that carry the mark of a dead gateway and could not be killed. */
   readonly stubborn: readonly number[];
 }
 
 /**
- * Kills what earlier gateways of this data directory left behind; called by `app` before the first spawn. A gateway
- * counts as alive when its pid runs with the start time that it recorded. Linux only: elsewhere records are judged by
- * nothing and kept.
+ * Kills what earlier gateways of this data directory left behind. `app` calls it before the first spawn. A gateway
+ * counts as running when its pid has the start time that it recorded. Works on Linux only; elsewhere, start times are
+ * unknown and records are kept.
  */
 export async function sweepLeftovers(directory: string, table: ProcessTable): Promise<SweepReport> {
   let alive = 0;
@@ -56,12 +57,12 @@ export async function sweepLeftovers(directory: string, table: ProcessTable): Pr
   return { alive, dead, stubborn };
 }
 
-/** Founders of trees by pid, with their start times. */
+/** Start times of trees' founders, by pid. */
 export type Founders = ReadonlyMap<number, string | undefined>;
 
 /**
- * Kills all trees of one gateway run: what carries its mark, and what `founders` founded. Resolves to the pids that
- * could not be killed.
+ * Kills all trees of one gateway: what carries its mark, and what is in groups or sessions of `founders`. Resolves to
+ * the pids that could not be killed.
  */
 export function killTreesOf(gateway: GatewayMark, founders: Founders, table: ProcessTable): Promise<readonly number[]> {
   return killFamily(table, { founders, isMarked: (mark) => isOfGateway(mark, gateway) });
@@ -79,12 +80,12 @@ function listRecords(directory: string): readonly string[] {
       .filter((name) => name.endsWith(".json"))
       .map((name) => path.join(directory, name));
   } catch {
-    // No gateway has ever started a process here.
+    // No gateway has started a process here yet.
     return [];
   }
 }
 
-/** A record that makes no sense was cut short by a crash of the machine: its processes are gone too. */
+/** A damaged record was cut short when the machine crashed, so its processes are gone too. */
 function readRecord(file: string): Recorded | undefined {
   try {
     const { gateway, pid, startTime } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;

@@ -1,38 +1,41 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * How a process is known to be ours wherever it went: `TOOLYARD_INSTANCE={gateway}.{n}` in its environment, which fork,
- * setsid and daemonising inherit. `gateway` is 128 random bits per gateway run, `n` counts its trees. A gateway that
- * is itself a server of another one puts its own marks behind the outer ones, `outer.3/inner.1`, so that each still
- * finds all of its own.
+ * The environment variable by which our processes are recognised wherever they are: `TOOLYARD_INSTANCE={gateway}.{n}`
+ * is inherited through fork, setsid and daemonising. `gateway` is 128 random bits per run of a gateway, `n` counts
+ * its trees. A gateway that is itself a server of another one appends its own marks to the outer ones,
+ * `outer.3/inner.1`, so that each gateway still finds all of its own.
  */
 export const markerVariable = "TOOLYARD_INSTANCE";
 
-/** Names one tree of one gateway run, such as `3f…9c.12`. */
+/** Names one tree of one run of a gateway, for example `3f…9c.12`. */
 export type TreeMark = string & { readonly __brand: "TreeMark" };
 
-/** Names one gateway run: 32 hexadecimal digits. */
+/** Names one run of a gateway: 32 hexadecimal digits. */
 export type GatewayMark = string & { readonly __brand: "GatewayMark" };
 
+/** A new random mark. */
 export function createGatewayMark(): GatewayMark {
   return randomBytes(16).toString("hex") as GatewayMark;
 }
 
+/** The value as a mark; undefined when it is none. */
 export function parseGatewayMark(text: unknown): GatewayMark | undefined {
   return typeof text === "string" && /^[0-9a-f]{32}$/.test(text) ? (text as GatewayMark) : undefined;
 }
 
+/** The mark of the gateway's nth tree. */
 export function toTreeMark(gateway: GatewayMark, n: number): TreeMark {
   return `${gateway}.${n}` as TreeMark;
 }
 
-/** The value of the variable for a tree; `outer` is the variable as the gateway itself was given it. */
+/** The variable's value for a tree; `outer` is its value in the gateway's own environment. */
 export function toMarkerValue(mark: TreeMark, outer: string | undefined): string {
   const outerMarks = (outer ?? "").split("/").filter(isTreeMark);
   return [...outerMarks.slice(-maxOuterMarks), mark].join("/");
 }
 
-/** How many gateways stand above a process with this value. */
+/** The number of gateways above a process with this value. */
 export function depthOf(value: string | undefined): number {
   return (value ?? "").split("/").filter(isTreeMark).length;
 }
@@ -46,6 +49,7 @@ export function readMarks(environment: string): readonly string[] {
   return value.split("/").filter(isTreeMark);
 }
 
+/** Whether a mark names a tree of this gateway. */
 export function isOfGateway(mark: string, gateway: GatewayMark): boolean {
   return mark.startsWith(`${gateway}.`);
 }
@@ -54,7 +58,7 @@ function isTreeMark(text: string): boolean {
   return /^[0-9a-f]{32}\.[0-9]{1,12}$/.test(text);
 }
 
-/** Gateways within gateways: more than a handful is a loop in somebody's configuration. */
+/** More nested gateways than a handful are a loop in somebody's configuration. */
 const maxOuterMarks = 8;
 
 const noMarks: readonly string[] = Object.freeze([]);

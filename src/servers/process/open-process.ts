@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { toSpawnFailure } from "./spawn-failure.ts";
 
+/** What to start; `command` is looked up in PATH and gets its arguments unchanged. */
 export interface ProcessSpec {
   readonly command: string;
   readonly args: readonly string[];
@@ -8,9 +9,9 @@ export interface ProcessSpec {
 }
 
 /**
- * Starts a process without a shell: argv arrives byte for byte. Resolves within the same turn when the program runs
- * (exec has succeeded by then); throws SPAWN_FAILED with the reason when it does not. Late errors of the handle are
- * swallowed: `exit` tells all.
+ * Starts a process without a shell, so that its arguments arrive byte for byte. When the promise resolves, the
+ * program runs (exec has succeeded). Rejects with SPAWN_FAILED and the reason when it cannot be started. Later errors
+ * of the handle are ignored; its `exit` event tells all.
  */
 export async function openProcess({ command, args, options }: ProcessSpec): Promise<ChildProcess> {
   const attempt = { command, cwd: options.cwd };

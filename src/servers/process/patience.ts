@@ -1,16 +1,18 @@
-/** Waiting that somebody can end for good: from then on every wait is over at once. */
+/** Waits that can be cut short for good: once it has ended, every wait returns at once. */
 export interface Patience {
-  /** Ends it; more calls change nothing. */
+  /** Ends all current and future waits. Further calls have no effect. */
   end(): void;
+  /** Whether `end` has been called. */
   isOver(): boolean;
-  /** Settles when it was ended; never, when it was not. */
+  /** Resolves when `end` is called. */
   readonly ended: Promise<void>;
-  /** Resolves when `promise` settles, after `limitMs`, or when patience ends. Never rejects. */
+  /** Resolves when `promise` settles, after `limitMs`, or when patience ends, whichever comes first. Never rejects. */
   wait(promise: Promise<unknown>, limitMs: number): Promise<void>;
   /** Resolves after `delayMs`, or when patience ends. */
   sleep(delayMs: number): Promise<void>;
 }
 
+/** Patience that has not ended. */
 export function createPatience(): Patience {
   let over = false;
   let wake: () => void = () => undefined;

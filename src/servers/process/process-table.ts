@@ -2,32 +2,33 @@ import { readdirSync, openSync, readSync, closeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readMarks } from "./marker.ts";
 
-/** One living process as Linux shows it. Zombies and kernel threads are left out: neither runs anything. */
+/** One living process as Linux shows it. Zombies and kernel threads are left out, because neither runs a program. */
 export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
-  /** Process group and session: the pid of whoever founded it. */
+  /** Process group and session, each named by the pid of the process that founded it. */
   readonly group: number;
   readonly session: number;
-  /** Ticks since boot: with the pid it names a process for good, because pids come round again. */
+  /** In ticks since boot. Together with the pid it identifies a process for good; a pid alone may be reused. */
   readonly startTime: string;
-  /** Marks found in its environment; none when it has none or when they may not be read. */
+  /** The marks in its environment; empty when there are none or we may not read it. */
   readonly marks: readonly string[];
 }
 
-/** What runs on this machine. One table serves all trees of a gateway. */
+/** The processes of this machine. One table serves all trees of a gateway. */
 export interface ProcessTable {
   /**
-   * Reads /proc. The reading begins after the call, so what was started before the call is in it; callers who wait at
-   * the same time share one. Empty on systems without /proc. Rejects when /proc cannot be listed (no file descriptors
-   * left).
+   * Reads /proc. Reading begins after the call, so it includes whatever was started before; concurrent callers share
+   * a reading. Empty on systems without /proc. Rejects when /proc cannot be listed, because no file descriptors are
+   * left.
    */
   read(): Promise<readonly ProcessRow[]>;
 }
 
+/** A table that has not read anything yet. */
 export function createProcessTable(): ProcessTable {
-  // Environments are remembered: reading them is the dear part, and a server that overwrites its own still counts as
-  // ours.
+  // Marks are cached: reading environments is the expensive part, and a server that overwrites its own environment
+  // still counts as ours.
   let known: ReadonlyMap<string, readonly string[]> = new Map();
   let current: Promise<readonly ProcessRow[]> | undefined;
   let next: Promise<readonly ProcessRow[]> | undefined;
@@ -57,11 +58,13 @@ export function createProcessTable(): ProcessTable {
 }
 
 interface FoundRow extends ProcessRow {
-  /** Whether `marks` is final. An empty environment is not: the process may be in the middle of exec. */
+  /**
+   * Whether `marks` is final. With an empty environment it is not, because the process may be in the middle of exec.
+   */
   readonly known: boolean;
 }
 
-/** A few ms for hundreds of processes, in slices, so that no call waits for it. */
+/** Takes a few ms for hundreds of processes, and yields in between so that no call has to wait for it. */
 async function readRows(known: ReadonlyMap<string, readonly string[]>): Promise<readonly FoundRow[]> {
   const rows: FoundRow[] = [];
   let untilPause = sliceSize;
@@ -96,7 +99,10 @@ function readRow(pid: number, known: ReadonlyMap<string, readonly string[]>): Fo
 
 type Stat = Omit<ProcessRow, "marks">;
 
-/** proc(5), /proc/pid/stat: the name may hold spaces and brackets, so fields are counted from the last bracket. */
+/**
+ * Reads /proc/pid/stat (proc(5)); undefined for a process that is gone, a zombie or a kernel thread. The name may
+ * contain spaces and brackets, so fields are counted from the last bracket.
+ */
 export function readProcess(pid: number): Stat | undefined {
   const text = readProc(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
@@ -118,12 +124,12 @@ function readEnvironment(pid: number): string {
   return readProc(`/proc/${pid}/environ`) ?? unreadable;
 }
 
-/** Stands for the environment of a process of somebody else. */
+/** Stands for the environment of another user's process. */
 const unreadable = "\0";
 
 /**
- * Read into again and again: readFileSync takes 64 KB for each of the hundred small files of a look round. Holds
- * nothing between two reads.
+ * A buffer for all reads: readFileSync would allocate 64 KB for each of about a hundred small files per look. It
+ * holds nothing between two reads.
  */
 const scratch = Buffer.allocUnsafeSlow(16_384);
 
@@ -138,7 +144,7 @@ function readProc(file: string): string | undefined {
       text += scratch.toString("latin1", 0, count);
     }
   } catch {
-    // It ended, or belongs to another user.
+    // The process ended, or belongs to another user.
     return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -146,8 +152,8 @@ function readProc(file: string): string | undefined {
 }
 
 /**
- * The process and its descendants, by the kernel's own lists of children: a few small files instead of all of /proc.
- * Undefined where the kernel keeps none. Who has left the family (setsid and an exited parent) is not in it.
+ * The process and its descendants, from the kernel's own lists of children: a few small files instead of all of
+ * /proc. Undefined where the kernel keeps none. Processes whose parent has exited are not included.
  */
 export function readDescendants(founder: number): readonly number[] | undefined {
   const found = [founder];
@@ -163,7 +169,7 @@ export function readDescendants(founder: number): readonly number[] | undefined 
   return found;
 }
 
-/** A fork bomb is over every limit long before this. */
+/** A fork bomb has exceeded every limit long before this. */
 const mostDescendants = 10_000;
 
 function listThreads(pid: number): readonly string[] {
@@ -174,25 +180,28 @@ function listThreads(pid: number): readonly string[] {
   }
 }
 
-/** The start time of a living process, or undefined: the second half of its identity. */
+/** The start time of a living process, which together with the pid identifies it; undefined when it is gone. */
 export function readStartTime(pid: number): string | undefined {
   return process.platform === "linux" ? readProcess(pid)?.startTime : undefined;
 }
 
-/** Memory that a process holds now, in bytes; shared pages count in full. 0 when it is gone. */
+/** The resident memory of a process in bytes, shared pages in full; 0 when it is gone. */
 export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];
   return Number(kilobytes ?? 0) * 1024;
 }
 
-/** What processes have done since they began, with those of their children that have ended. */
+/** What processes have done since they began, including their children that have ended. */
 export interface ProcessWork {
   readonly cpuMs: number;
-  /** Read and written, by whatever means: files, pipes, sockets. */
+  /** Bytes read and written in any way: files, pipes, sockets. */
   readonly ioBytes: number;
 }
 
-/** One that is gone has done nothing; what may not be read of another user's counts as nothing too. */
+/**
+ * The sum over these processes. Those that are gone count as 0, and so does what we may not read of other users'
+ * processes.
+ */
 export function readWork(pids: readonly number[]): ProcessWork {
   let ticks = 0;
   let ioBytes = 0;
@@ -206,5 +215,5 @@ export function readWork(pids: readonly number[]): ProcessWork {
   return { cpuMs: ticks * msPerTick, ioBytes };
 }
 
-/** USER_HZ is 100 on every Linux that Node runs on. */
+/** USER_HZ is 100 on every Linux that Node supports. */
 const msPerTick = 10;

@@ -8,8 +8,8 @@ interface Attempt {
 }
 
 /**
- * Why a command did not start, as SPAWN_FAILED with one clear sentence (FAULTS 64, 82). Arguments and environment are
- * never named.
+ * Why a command could not be started, as SPAWN_FAILED with one clear sentence (faults 64, 82). Never contains
+ * arguments or environment.
  */
 export function toSpawnFailure(error: unknown, attempt: Attempt): GatewayError {
   const code = errorCode(error);
@@ -46,7 +46,7 @@ function explain(code: string, { command, cwd }: Attempt): string {
   }
 }
 
-/** The system says ENOENT for three different things. */
+/** The system reports ENOENT for three different problems. */
 function explainMissing(command: string, cwd: string): string {
   if (fileKind(cwd) === "missing") return `the working directory ${quote(cwd)} does not exist`;
   if (!isPath(command)) return "there is no such command on its PATH";
@@ -77,7 +77,7 @@ function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "UNKNOWN";
 }
 
-/** Quoted and cut: a command is the configuration's text, and may be anything. */
+/** Quoted and cut, because a command is text from the configuration and may be anything. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }

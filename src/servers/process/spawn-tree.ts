@@ -5,30 +5,34 @@ import type { Guardian } from "./guardian.ts";
 import { openProcess } from "./open-process.ts";
 import { createTreeLifetime, type Exit, type TreeLifetime } from "./tree-lifetime.ts";
 
+/** A server to start. */
 export interface TreeSpec {
   readonly command: string;
-  /** Passed byte for byte, without a shell. */
+  /** Passed on byte for byte, without a shell. */
   readonly args: readonly string[];
-  /** The child's whole environment but for TOOLYARD_INSTANCE; `childEnvironment` builds it. */
+  /** The server's whole environment except TOOLYARD_INSTANCE; `childEnvironment` makes it. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
-/** A server's process and everything that it started. */
+/** A server's process and everything that it starts. */
 export interface ProcessTree extends TreeLifetime {
-  /** Of the server itself, which founded process group and session of the tree. */
+  /** The pid of the server itself, which founded the tree's process group and session. */
   readonly pid: number;
-  /** Raw streams. stderr has to be read always: a full pipe stops the server. Their errors need no listener. */
+  /**
+   * Raw streams; their errors need no listener. stderr must be read at all times, because a full pipe stops the
+   * server.
+   */
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when the server itself exits, even when a grandchild still holds its stdout (fault 75). Never rejects. */
+  /** Settles when the server itself exits, even if a descendant still holds its stdout (fault 75). Never rejects. */
   readonly exited: Promise<Exit>;
 }
 
 /**
- * Starts a stdio server in a process group and session of its own, marked so that its guardian and later gateways
- * find all of it. Throws SPAWN_FAILED at once when it cannot be started, with the reason.
+ * Starts a stdio server in a process group and session of its own, with a mark by which the guardian and later
+ * gateways find all of it. Rejects with SPAWN_FAILED and the reason when it cannot be started.
  */
 export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<ProcessTree> {
   const { mark, variable } = await guardian.admit();
@@ -47,7 +51,7 @@ export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<Pro
   if (pid === undefined || !stdin || !stdout || !stderr)
     throw new GatewayError("SPAWN_FAILED", `${spec.command} started without pipes`);
   guardian.add(pid);
-  // A peer that goes away is told by `exited`; an unheard stream error would end the gateway.
+  // `exited` tells when the server is gone; a stream error without a listener would end the gateway.
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
   const exited = new Promise<Exit>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   const lifetime = createTreeLifetime({

@@ -1,29 +1,31 @@
 import { lineFeed } from "../../wire/json/characters.ts";
 import type { Readable } from "node:stream";
 
+/** Who gets the lines, and within which limits. */
 export interface StderrOptions {
-  /** One line, without its end and cut at `maxLineBytes`. */
+  /** Called with each line, without its line end and cut at `maxLineBytes`. */
   readonly onLine: (line: string) => void;
-  /** How many bytes were left out since it was last told: at most once per window. */
+  /** Called at most once per window, with the number of bytes dropped since the last call. */
   readonly onDropped?: (bytes: number) => void;
   readonly limits?: Partial<StderrLimits>;
 }
 
+/** Limits on what is taken from stderr. */
 export interface StderrLimits {
-  /** Longer lines are cut: nobody reads on, and a line without an end must not grow. */
+  /** Longer lines are cut: nobody reads that far, and a line that never ends must not use up memory. */
   readonly maxLineBytes: number;
-  /** How many last lines a failure shows. */
+  /** How many of the last lines are kept for failures. */
   readonly keptLines: number;
   readonly windowMs: number;
-  /** Further lines of the same window are thrown away undecoded. */
+  /** Further lines in the same window are dropped without being decoded. */
   readonly linesPerWindow: number;
-  /** Beyond this, nothing is read until the window ends: the server that floods waits. */
+  /** Beyond this, nothing is read until the window ends, so that a server that floods stderr has to wait. */
   readonly bytesPerWindow: number;
 }
 
 /**
- * 200 lines a second is more than anybody reads. A flood is read and thrown away at up to 40 MB/s, which costs a few
- * per cent of a core; a faster one is held back for less than a window at a time, which no honest server notices
+ * 200 lines per second are more than anybody reads. Up to 40 MB/s are read and dropped, which takes a few per cent of
+ * a core. A faster server is held back for less than a window at a time, which only one that misbehaves notices
  * (fault 73).
  */
 export const defaultStderrLimits: StderrLimits = Object.freeze({
@@ -34,17 +36,18 @@ export const defaultStderrLimits: StderrLimits = Object.freeze({
   bytesPerWindow: 10 * 1024 * 1024,
 });
 
+/** The lines read so far. */
 export interface StderrLines {
   /**
-   * The last lines, oldest first: what a server that failed said at last, also at the end of a flood or without a
-   * line end.
+   * The last lines, oldest first, including the end of a flood and a last line without a line end: what a server said
+   * before it failed.
    */
   tail(): readonly string[];
-  /** Bytes left out so far: the ends of long lines, and floods. */
+  /** Bytes dropped so far: the ends of long lines, and floods. */
   readonly droppedBytes: number;
 }
 
-/** Reads a server's stderr always, whatever it writes, until the stream ends: a full pipe would stop the server. */
+/** Reads a server's stderr until the stream ends, whatever the server writes, because a full pipe would stop it. */
 export function readStderr(stream: Readable, options: StderrOptions): StderrLines {
   const limits = { ...defaultStderrLimits, ...options.limits };
   const line = createLineBuffer(limits.maxLineBytes);
@@ -52,7 +55,7 @@ export function readStderr(stream: Readable, options: StderrOptions): StderrLine
   const window = { lines: 0, bytes: 0, dropped: 0 };
   let droppedBytes = 0;
   let timer: NodeJS.Timeout | undefined;
-  /** The end of what was thrown away last: decoded only when somebody asks for the tail. */
+  /** The end of what was dropped last; decoded only if somebody asks for the tail. */
   let thrownAway: Buffer | undefined;
 
   function onData(chunk: Buffer): void {
@@ -72,7 +75,7 @@ export function readStderr(stream: Readable, options: StderrOptions): StderrLine
     return bytes.subarray(end + 1);
   }
 
-  /** After a gap, what comes first is the end of a line whose beginning is lost. */
+  /** After a gap, the first bytes are the end of a line whose beginning was dropped. */
   function skipLine(bytes: Buffer): Buffer {
     if (window.lines >= limits.linesPerWindow) return bytes;
     const end = bytes.indexOf(lineFeed);
@@ -130,7 +133,7 @@ export function readStderr(stream: Readable, options: StderrOptions): StderrLine
 
 interface LineBuffer {
   readonly length: number;
-  /** Returns how many bytes found no room. */
+  /** Returns how many bytes did not fit. */
   add(bytes: Buffer): number;
   take(): string;
   peek(): readonly string[];
@@ -152,7 +155,8 @@ function createLineBuffer(maxBytes: number): LineBuffer {
     },
     add(bytes) {
       const taken = bytes.subarray(0, maxBytes - length);
-      // A copy: a few bytes would otherwise keep their whole chunk alive. One byte at a time must not make many parts.
+      // Copied, because a few bytes would otherwise keep their whole chunk in memory. Merged from time to time,
+      // because bytes that arrive one by one must not become many parts.
       if (taken.length > 0)
         parts = parts.length < maxParts ? [...parts, Buffer.from(taken)] : [Buffer.concat([...parts, taken])];
       length += taken.length;
@@ -170,7 +174,7 @@ function createLineBuffer(maxBytes: number): LineBuffer {
 
 const maxParts = 32;
 
-/** Text of one line. A character that was cut in two at the end is left out. */
+/** The text of one line, without a character that was cut in two at the end. */
 function decodeLine(bytes: Buffer): string {
   return bytes
     .toString("utf8")
@@ -178,7 +182,7 @@ function decodeLine(bytes: Buffer): string {
     .replace(/\r$/, "");
 }
 
-/** Whole lines at the end of a piece that was thrown away; its first one has lost its beginning. */
+/** The complete lines at the end of a dropped piece; its first line has lost its beginning. */
 function lastLines(bytes: Buffer, maxLineBytes: number): readonly string[] {
   const lines = bytes.toString("utf8").split("\n").slice(1);
   if (lines.at(-1) === "") lines.pop();

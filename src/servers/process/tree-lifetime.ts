@@ -7,48 +7,55 @@ import { createPatience, type Patience } from "./patience.ts";
 import { readResidentBytes, readStartTime, readWork, type ProcessRow, type ProcessWork } from "./process-table.ts";
 import { killWindowsTree } from "./windows.ts";
 
+/** How a process ended: an exit code or a signal. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
+/** What a tree uses now. */
 export interface TreeUsage {
   readonly processes: number;
-  /** Resident memory of all members; pages that they share count for each. */
+  /** The resident memory of all members; shared pages count for each of them. */
   readonly residentBytes: number;
 }
 
-/** How a process tree is watched and ended. */
+/** Observes a process tree and ends it. */
 export interface TreeLifetime {
   /**
-   * Settles when no process of the tree is left, or what is left cannot be killed. Follows every exit by itself.
-   * Never rejects.
+   * Settles when no process of the tree is left, or the rest cannot be killed. When the server exits, its descendants
+   * are killed without any call. Never rejects.
    */
   readonly gone: Promise<void>;
   /**
-   * Ends the tree: closes stdin, after a moment SIGTERM to every member, `timeoutMs` after the call SIGKILL. An abort
-   * cuts the patience short, it never leaves the tree running. Resolves when the tree is gone. Later calls share the
-   * first one's deadline. With `asksTwice` SIGTERM comes a second time at half of it: npm puts an install in order at
-   * the first one, but not before a download that hangs has ended; at the second it ends with its lock taken away.
+   * Ends the tree. stdin is closed; a moment later every member gets SIGTERM, and `timeoutMs` after the call SIGKILL.
+   * When the signal aborts, SIGKILL follows at once. Resolves when the tree is gone. Further calls share the deadline
+   * of the first.
+   *
+   * With `asksTwice`, SIGTERM is sent again at half of the time. npm reacts to the first one by tidying up its
+   * install, but waits for a download that hangs; at the second one it ends, after removing its lock.
    */
   stop(options: StopOptions, signal: AbortSignal): Promise<void>;
-  /** SIGKILL to every member, at once; `gone` tells when it is done. */
+  /** Sends SIGKILL to every member at once; `gone` tells when that is done. */
   kill(): void;
   /** What the tree uses now; zeros where there is no /proc. */
   usage(): Promise<TreeUsage>;
-  /** What the tree has done so far; undefined where that cannot be seen. */
+  /** What the tree has done so far; undefined where that cannot be observed. */
   work(): TreeWork | undefined;
 }
 
+/** The work of a tree, and its current pids. */
 export interface TreeWork extends ProcessWork {
   readonly pids: readonly number[];
 }
 
+/** See {@link TreeLifetime.stop}. */
 export interface StopOptions {
   readonly timeoutMs: number;
   readonly asksTwice?: boolean;
 }
 
+/** What is known of a tree when it has been started. */
 export interface TreeParts {
   readonly pid: number;
   readonly mark: TreeMark;
@@ -61,6 +68,7 @@ export interface TreeParts {
   readonly guardian: Pick<Guardian, "table" | "pid" | "note" | "remove">;
 }
 
+/** Takes charge of a tree that has just been started. */
 export function createTreeLifetime({ pid, mark, exited, streams, guardian }: TreeParts): TreeLifetime {
   const descendants = createDescendants(pid, (sessions) => guardian.note(pid, sessions));
   const traits: FamilyTraits = {
@@ -71,7 +79,7 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     },
   };
   const patience = createPatience();
-  /** From then on the founder's number may belong to somebody else. */
+  /** From then on the founder's pid may be reused. */
   let hasExited = false;
   let stopping: Promise<void> | undefined;
   let ending: Promise<readonly number[]> | undefined;
@@ -82,14 +90,15 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
         hasExited = true;
         await waitForMembers();
       }
-      // Still in the turn in which the exit was noticed: nobody else can have the number yet.
+      // This is still the turn of the event loop in which the exit was noticed, so the pid cannot have been reused
+      // yet.
       const ended = endAll();
       hasExited = true;
       await ended;
       guardian.remove(pid);
       resolve();
     });
-    // A founder that cannot be killed never exits; nobody waits for it longer than killing takes.
+    // A founder that cannot be killed never exits; `gone` waits for it no longer than killing takes.
     void patience.ended.then(endAll).then((stubborn) => {
       if (stubborn.length > 0) resolve();
     });
@@ -100,7 +109,8 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
   }
 
   /**
-   * What is left after the founder has left as it was asked to: it got SIGTERM too, and has time until the deadline.
+   * Waits, until the deadline, for members that are left after the founder has ended as requested; they got SIGTERM
+   * too.
    */
   async function waitForMembers(): Promise<void> {
     for (let pauseMs = 5; !patience.isOver(); pauseMs = Math.min(pauseMs * 2, 100)) {
@@ -114,7 +124,7 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     return ending;
   }
 
-  /** Says nothing to a tree that is being killed: SIGCONT would set free what is held for that. */
+  /** Does nothing once the tree is being killed, because SIGCONT would release members that are stopped for that. */
   async function askAll(signals: readonly NodeJS.Signals[]): Promise<void> {
     if (process.platform === "win32" || ending || patience.isOver()) return;
     if (!hasExited) for (const signal of signals) signalGroup(pid, signal);
@@ -124,7 +134,7 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
   }
 
   function endInput(): void {
-    // Before it ends: its children would be nobody's then.
+    // Looks at the descendants before the founder ends, because after that they have another parent.
     if (!hasExited) descendants.look();
     streams.stdin.end();
   }
@@ -140,7 +150,8 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
     },
     kill: () => patience.end(),
     async usage() {
-      // Every few seconds for every server: all of /proc would cost an idle gateway more than everything else together.
+      // Called for every server every few seconds: reading all of /proc would cost an idle gateway more than
+      // everything else together.
       const near = hasExited ? undefined : descendants.look();
       const pids = near ?? (await members()).map((row) => row.pid);
       return {
@@ -157,24 +168,24 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
 
 interface Doomed extends Pick<TreeParts, "pid" | "guardian" | "streams"> {
   readonly traits: FamilyTraits;
-  /** From then on the founder's number may belong to somebody else. */
+  /** From then on the founder's pid may be reused. */
   readonly hasExited: () => boolean;
 }
 
-/** Resolves to the pids that could not be killed. */
+/** Kills the whole tree. Resolves to the pids that could not be killed. */
 async function killTree({ pid, traits, guardian, streams, hasExited }: Doomed): Promise<readonly number[]> {
   const founded = !hasExited();
   if (process.platform === "win32") await killWindowsTree(pid);
-  // Stopped first, as in killFamily: a killed parent would be one trace less.
+  // Stopped before being killed, as in killFamily, because the descendants of a killed parent are harder to find.
   else if (founded) signalGroup(pid, process.platform === "linux" ? "SIGSTOP" : "SIGKILL");
   const stubborn = await killFamily(guardian.table, traits, exceptOf(guardian));
   if (founded && !hasExited()) signalGroup(pid, "SIGKILL");
-  // Only somebody whom we may not kill can still hold these; nobody shall wait for him.
+  // Whatever still holds these streams cannot be killed by us; nobody must wait for it.
   if (stubborn.length > 0) for (const stream of Object.values(streams)) stream.destroy();
   return stubborn;
 }
 
-/** What a tree is asked with. */
+/** What ending a tree needs. */
 interface Asking {
   readonly patience: Patience;
   readonly exited: Promise<Exit>;
@@ -188,7 +199,7 @@ async function askToEnd({ timeoutMs, asksTwice = false }: StopOptions, asking: A
   const deadline = performance.now() + timeoutMs;
   endInput();
   await patience.wait(exited, Math.min(endOfInputGraceMs, timeoutMs));
-  // A stopped process would keep SIGTERM for later: SIGCONT lets it hear (fault 80).
+  // A stopped process would receive SIGTERM only when it continues, so SIGCONT follows (fault 80).
   await askAll(["SIGTERM", "SIGCONT"]);
   if (asksTwice) {
     await patience.wait(gone, timeoutMs / 2);
@@ -198,7 +209,7 @@ async function askToEnd({ timeoutMs, asksTwice = false }: StopOptions, asking: A
   patience.end();
 }
 
-/** A server that ends when its input does shall end by itself, without a signal in the middle of its last write. */
+/** Time for a server to end by itself when its input ends, so that no signal interrupts its last write. */
 const endOfInputGraceMs = 250;
 
 function exceptOf({ pid }: TreeParts["guardian"]): readonly number[] {

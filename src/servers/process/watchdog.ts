@@ -1,15 +1,15 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { TreeLifetime, TreeUsage } from "./tree-lifetime.ts";
 
-/** What one server's process tree may use. */
+/** The most that the process tree of one server may use. */
 export interface TreeLimits {
   readonly processes: number;
   readonly residentBytes: number;
 }
 
 /**
- * Far above what servers need (a browser with many tabs: some 100 processes, 2-3 GB), far below what takes a machine
- * down.
+ * Far more than servers need (a browser with many tabs has about 100 processes and 2 to 3 GB), and far less than what
+ * makes a machine unusable.
  */
 export const defaultTreeLimits: TreeLimits = Object.freeze({
   processes: 256,
@@ -17,28 +17,32 @@ export const defaultTreeLimits: TreeLimits = Object.freeze({
 });
 
 /**
- * Often enough that a fork bomb or a leak is caught before the machine is full, rare enough to cost well under 1 % of
- * a core.
+ * Often enough to catch a fork bomb or a leak before the machine is full, and rare enough to take well under 1 % of a
+ * core.
  */
 export const defaultWatchIntervalMs = 2_000;
-/** What a server starts, it mostly starts at its own start; what was seen is not lost when the gateway is killed. */
+/**
+ * The first look comes early, because servers start most of their processes at the beginning, and processes that have
+ * been seen are found even when the gateway is killed.
+ */
 const firstLookMs = 200;
 
+/** Ends process trees that use too much. */
 export interface Watchdog {
-  /** Watches a tree until it is gone. `onExceeded` is told why, before the tree is killed. */
+  /** Watches a tree until it is gone. `onExceeded` gets the reason before the tree is killed. */
   watch(
     tree: Pick<TreeLifetime, "usage" | "kill" | "gone">,
     limits: TreeLimits,
     onExceeded: (reason: string) => void,
   ): void;
-  /** Stops looking. */
+  /** Stops watching all trees. */
   [Symbol.dispose](): void;
 }
 
 /**
- * Kills process trees that use too much (fault 81), by looking at /proc every `intervalMs`. Not confined: what happens
- * between two looks, CPU time, disk space, network, and everything where there is no /proc. Whoever needs hard limits
- * runs the gateway, or the server, in a container.
+ * Kills process trees that use too much (fault 81), by reading /proc every `intervalMs`. It does not limit what
+ * happens between two looks, CPU time, disk space or network, and it does nothing where there is no /proc. For hard
+ * limits, run the gateway or the server in a container.
  */
 export function createWatchdog({
   clock,
@@ -88,7 +92,7 @@ export function createWatchdog({
   };
 }
 
-/** Why a tree must end, in one sentence for people; undefined when it is within its limits. */
+/** Why a tree must end, as one sentence for people; undefined when it is within its limits. */
 export function explainExcess(usage: TreeUsage, limits: TreeLimits): string | undefined {
   if (usage.processes > limits.processes)
     return `it has ${usage.processes} processes; the limit is ${limits.processes}`;

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 
 /**
- * Kills a process and what is linked to it as child of child; Windows has neither process groups nor a readable
- * environment, so a child whose parent ended before is not found. Resolves when taskkill is done, whatever it found.
+ * Kills a process and its descendants. Windows has neither process groups nor readable environments, so a child whose
+ * parent has already ended is not found. Resolves when taskkill is done, whatever it found.
  */
 export function killWindowsTree(pid: number): Promise<void> {
   return new Promise((resolve) => {

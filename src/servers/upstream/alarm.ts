@@ -1,15 +1,15 @@
 import { longestMs } from "../../kernel/limits.ts";
 /**
- * One timer for many deadlines, set to the earliest of them: a timer for each call would cost more than all else that
- * waits for it.
+ * One timer for many deadlines, set to the earliest of them. A timer for each call would cost more than all other
+ * work on a waiting call.
  */
 export interface Alarm {
-  /** Rings at `atMs` (performance.now), or before. */
+  /** Makes the alarm ring at `atMs` (performance.now) or earlier. */
   setFor(atMs: number, nowMs: number): void;
   clear(): void;
 }
 
-/** `onRing` deals with what is due and says when it wants to be called again, Infinity for not at all. */
+/** `onRing` handles what is due and returns when it wants to be called again; Infinity for not at all. */
 export function createAlarm(onRing: (nowMs: number) => number): Alarm {
   let timer: NodeJS.Timeout | undefined;
   let ringsAtMs = Number.POSITIVE_INFINITY;
@@ -24,7 +24,7 @@ export function createAlarm(onRing: (nowMs: number) => number): Alarm {
 
   function ring(): void {
     const nowMs = performance.now();
-    // Before it rings: what is dealt with may set it anew at once.
+    // Reset before ringing, because handling what is due may set the alarm again.
     ringsAtMs = Number.POSITIVE_INFINITY;
     setFor(onRing(nowMs), nowMs);
   }

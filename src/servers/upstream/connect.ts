@@ -5,49 +5,58 @@ import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Connection, ConnectionEvents, RootsSource } from "./connection.ts";
 import type { GatewayIdentity } from "./encode.ts";
 
-/** What every connector is given: how to reach the server, how to speak, and where to tell. */
+/** What every connector needs: how to reach the server, how to talk to it, and where to report events. */
 export interface ConnectOptions<T> {
-  /** The server's slug: how messages name it. */
+  /** The server's slug, by which messages name it. */
   readonly server: string;
   readonly transport: T;
   readonly identity: GatewayIdentity;
   readonly limits: ConnectionLimits;
-  /** Eras that this server was seen to speak with this credential; tried first, and given up when they fail. */
+  /**
+   * Eras that this server was known to speak with this credential. They are tried first, and not relied on if that
+   * fails.
+   */
   readonly knownEras: readonly Era[] | undefined;
   readonly events: ConnectionEvents;
-  /** Undefined: the server is told of no roots. */
+  /** Undefined: the server gets no roots. */
   readonly roots?: RootsSource | undefined;
   readonly memory: LargeBuffers;
-  /** Called whenever the process is seen to work while it is starting. */
+  /** Called whenever the starting process shows signs of work. */
   readonly onWork?: (() => void) | undefined;
-  /** How long a process has to end by itself when its start is given up; without it, it is killed at once. */
+  /** How much time a process gets to end by itself when its start is given up; killed at once when undefined. */
   readonly giveUpMs?: number | undefined;
 }
 
+/** Limits of one connection. */
 export interface ConnectionLimits {
-  /** Largest message taken from a server; the connection is closed beyond it. */
+  /** The largest message accepted from a server; a larger one closes the connection. */
   readonly messageBytes: number;
   readonly depth: number;
-  /** Bytes that may wait for a server that does not read; beyond it requests fail with UPSTREAM_BUSY. */
+  /** The most bytes queued for a server that does not read; beyond it requests fail with UPSTREAM_BUSY. */
   readonly sendQueueBytes: number;
   readonly stopTimeoutMs: number;
 }
 
-/** Resolves when the handshake is done. The signal's abort ends the attempt and everything that it started. */
+/**
+ * Connects to a remote server. Resolves when the handshake is done. When the signal aborts, everything that was
+ * started is ended.
+ */
 export type ConnectHttp = (
   options: ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute,
   signal: AbortSignal,
 ) => Promise<Connection>;
 
+/** How the network reaches the server. */
 export interface HttpRoute {
-  /** Undefined: straight to the server, with the certificates that Node trusts. */
+  /** Undefined: directly, with the certificate authorities that Node trusts. */
   readonly createClient?: CreateHttpClient | undefined;
 }
 
+/** How requests to the server are authorised. */
 export interface HttpCredentials {
   /**
-   * Headers computed per request, such as an OAuth token; asked again with `refresh` after a 401. Undefined when
-   * there is none.
+   * Computes headers for each request, such as an OAuth token; called again with `refresh` after a 401. Resolves to
+   * undefined when there are none.
    */
   readonly authorize:
     | ((refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>)

@@ -1,83 +1,94 @@
 import type { Answer, Era, Question, Replies } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
-/** What the other end of a connection said of itself. Untrusted; servers are told apart by slug, never by this. */
+/** What the server said about itself. Untrusted; servers are identified by their slug, never by this. */
 export interface Peer {
   readonly era: Era;
   readonly revision: string;
   readonly serverInfo: JsonObject;
   readonly capabilities: JsonObject;
   readonly instructions: string | undefined;
-  /** Every era that the server was seen to speak. The verdict is kept per server and credential. */
+  /** Every era that the server is known to speak. Remembered per server and credential. */
   readonly eras: readonly Era[];
-  /** Ids of the gateways that it is, or has behind it, where it says so. */
+  /** The ids of the gateways that the server is, or has behind it, if it says so. */
   readonly gateways?: readonly string[];
 }
 
 /**
- * One live way to a server. Made by `connectStdio`, `connectHttp` or `connectSse`; handed out by the instance.
- * Requests are independent: any number may be in flight, each is settled exactly once.
+ * A live connection to a server. `connectStdio`, `connectHttp` and `connectSse` make one; the instance hands it out.
+ * Any number of requests may be in flight, independent of each other; each settles exactly once.
  */
 export interface Connection extends AsyncDisposable {
   readonly peer: Peer;
   /**
-   * Sends one request and resolves to its reply: the server's result or error, as bytes.
-   * Throws GatewayError UPSTREAM_TIMEOUT, UPSTREAM_CLOSED, UPSTREAM_PROTOCOL, UPSTREAM_BUSY, UPSTREAM_HTTP,
-   * CONNECT_FAILED, SERVER_NEEDS_LOGIN, RESULT_TOO_LARGE, CALL_CANCELLED.
+   * Sends one request. Resolves to the server's result or error, as bytes. Rejects with GatewayError
+   * UPSTREAM_TIMEOUT, UPSTREAM_CLOSED, UPSTREAM_PROTOCOL, UPSTREAM_BUSY, UPSTREAM_HTTP, CONNECT_FAILED,
+   * SERVER_NEEDS_LOGIN, RESULT_TOO_LARGE or CALL_CANCELLED.
    */
   request(request: UpstreamRequest): Promise<Reply>;
-  /** Sends a notification; resolves when it was handed to the transport. */
+  /** Sends a notification. Resolves when the transport has taken it. */
   notify(method: string, params: JsonObject): Promise<void>;
-  /** Settles when the connection has ended, however it ended. Never rejects. */
+  /** Settles when the connection has ended in any way. Never rejects. */
   readonly closed: Promise<Closed>;
-  /** Requests that have been sent and not been answered. */
+  /** The number of requests that were sent and not answered yet. */
   readonly inFlight: number;
-  /** Monotonic ms of the last message in either direction: for the idle stop. */
+  /** Monotonic ms of the last message in either direction. */
   readonly lastActivityMs: number;
 }
 
+/** One request to a server. */
 export interface UpstreamRequest {
   readonly method: string;
-  /** Members of `params` without `_meta`, each as the bytes to send, in order. */
+  /** The members of `params` except `_meta`, each as the bytes to send, in order. */
   readonly params: readonly ParamMember[];
-  /** Passed on inside `_meta`, beside the keys that the connection itself sets. */
+  /** Sent in `_meta`, in addition to the keys that the connection sets. */
   readonly meta?: JsonObject | undefined;
   /**
-   * Era of the client on whose behalf this is sent; a server of both eras is reached in it. Default: the connection's
-   * own.
+   * The era of the client on whose behalf the request is sent. A server of both eras gets the request in that era. By
+   * default, the connection's own era.
    */
   readonly era?: Era | undefined;
-  /** Capabilities of the client on whose behalf this is sent (modern servers read them per request). */
+  /** The capabilities of the client on whose behalf the request is sent; modern servers read them from each request. */
   readonly clientCapabilities?: JsonObject | undefined;
   readonly logLevel?: string | undefined;
   readonly signal: AbortSignal;
-  /** Silence allowed before UPSTREAM_TIMEOUT; progress starts it again. Waiting for a person does not count. */
+  /**
+   * The longest silence before UPSTREAM_TIMEOUT. Progress starts it anew; time in which a person is asked does not
+   * count.
+   */
   readonly timeoutMs: number;
-  /** Ends the request whatever progress there is. */
+  /**
+   * The most time for the whole request, whatever progress there is. Time in which a person is asked does not count.
+   */
   readonly maxTimeoutMs: number;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   readonly onLog?: ((params: JsonObject) => void) | undefined;
-  /** The client's own way back: for what the server says on the request's stream that is nobody else's business. */
+  /** Sends messages to the client: what the server says on the request's own stream concerns only that client. */
   readonly replies?: Replies | undefined;
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
-  /** Header parameters of the tool (2026-07-28, streamable-http, `x-mcp-header`): name without prefix, and value. */
+  /** The tool's header parameters (2026-07-28, streamable-http, `x-mcp-header`): name without prefix, and value. */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** The value of `Mcp-Name`: the tool's or prompt's real name, or the resource's URI. */
+  /** The value of `Mcp-Name`: the tool's or prompt's own name, or the resource's URI. */
   readonly nameHeader?: string | undefined;
   /**
-   * Called once, as the request is written: from here on the server may have seen it, so that it must not be sent
-   * again blindly.
+   * Called once, when the request is being written. From then on the server may have seen it, so it must not be
+   * repeated blindly.
    */
   readonly onSent?: (() => void) | undefined;
 }
 
-/** The value as the client's bytes, or as JSON text of our own, which must be ASCII (`wire/json/ascii-json.ts`). */
+/**
+ * A member of `params`. The value is the client's bytes, or JSON text of our own, which must be ASCII
+ * (`wire/json/ascii-json.ts`).
+ */
 export type ParamMember = readonly [key: string, value: JsonBytes | string];
 
+/** The server's answer to a request. */
 export type Reply =
   | { readonly kind: "result"; readonly result: JsonBytes }
   | { readonly kind: "error"; readonly error: JsonBytes };
 
+/** How a connection ended: on request, with the server's process, or by losing the server. */
 export type Closed =
   | { readonly kind: "asked" }
   | {
@@ -88,33 +99,35 @@ export type Closed =
     }
   | { readonly kind: "lost"; readonly reason: string };
 
-/** Answers `roots/list` on a connection. A server that has none is not told that it could ask. */
+/** Answers a server's `roots/list`. A server whose connection has no such source is not told that it may ask. */
 export interface RootsSource {
   /** Never rejects. */
   answer(params: JsonBytes, signal: AbortSignal): Promise<Answer>;
 }
 
-/** What a connection tells its instance on its own: never about a single request. */
+/** What a connection reports to its instance: everything that does not concern a single request. */
 export interface ConnectionEvents {
   /**
-   * A notification that belongs to no request (`isOfCall`: to one whose client does not want it):
-   * `notifications/tools/list_changed`, `notifications/resources/updated`, ...
+   * A notification that belongs to no request, for example `notifications/tools/list_changed` or
+   * `notifications/resources/updated`. With `isOfCall`, it does belong to a request, but that client has not asked
+   * for it.
    */
   onNotification(method: string, params: JsonObject, isOfCall?: boolean): void;
   /**
-   * The server had forgotten the session, and there is a new one: subscriptions and log level went with the old, and
-   * lists may be others.
+   * The server had lost the session, and a new one was opened. Subscriptions and the log level are gone with the old
+   * one, and the lists may have changed.
    */
   onSessionReplaced?(): void;
-  /** One line that the server wrote to stderr, cut at 4 KB. */
+  /** One line from the server's stderr, cut at 4 KB. */
   onStderr(line: string): void;
   /**
-   * Something odd that was dropped: a second answer, an unknown id, a line that is no JSON. Counted, and logged at
+   * Something was dropped: a second answer, an unknown id, a line that is not JSON. Counted, and logged at level
    * debug.
    */
   onOddity(kind: OddityKind, detail: string): void;
 }
 
+/** What a server did that the protocol does not allow. */
 export type OddityKind =
   | "not-json"
   | "unknown-id"

@@ -5,23 +5,25 @@ import type { Era } from "../../kernel/call-context.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { UpstreamRequest } from "./connection.ts";
 
-/** What the gateway says of itself to servers. */
+/** What the gateway tells servers about itself. */
 export interface GatewayIdentity {
   readonly name: string;
   readonly version: string;
 }
 
-/** Everything that is the same for all requests on one connection. */
+/** What is the same for all requests on one connection. */
 export interface Dialect {
   readonly era: Era;
   /**
-   * The members of a modern request's `_meta` that are always the same, up to the value of the client's capabilities.
+   * The beginning of a modern request's `_meta`, which is the same in all requests; the client's capabilities follow
+   * as the value of its last key.
    */
   readonly metaStart: string;
-  /** Declared where no client stands behind the request. */
+  /** The capabilities to declare when no client is behind the request. */
   readonly capabilities: JsonObject;
 }
 
+/** The dialect of a connection in this era and revision. */
 export function createDialect(
   era: Era,
   revision: string,
@@ -37,8 +39,8 @@ export function createDialect(
 }
 
 /**
- * One request as a latin1 string (write it with encoding "latin1"): our own parts are ASCII, the members of `params`
- * are the bytes that were given. The progress token is the id, so it is unique per active request.
+ * Writes a request as a latin1 string (write it with the encoding "latin1"): our own text is ASCII, and the members
+ * of `params` are the given bytes. The progress token is the id, so it is unique among active requests.
  */
 export function encodeRequest(id: number, request: UpstreamRequest, dialect: Dialect): string {
   return requestText(id, request.method, encodeParams(id, request, dialect));

@@ -14,8 +14,9 @@ import type { GatewayIdentity } from "./encode.ts";
 import type { Peer, RootsSource } from "./connection.ts";
 
 /**
- * What the gateway declares at `initialize`: capabilities are fixed there, so everything that it can bridge to a client
- * is declared. Whether the very client of a call can answer is seen when a question comes.
+ * The capabilities that the gateway declares at `initialize`. They cannot be changed later, so everything that can be
+ * passed on to a client is declared. Whether the client of a certain call can answer is checked when a question
+ * comes.
  */
 const bridgedCapabilities: JsonObject = Object.freeze({
   sampling: { context: {}, tools: {} },
@@ -26,36 +27,38 @@ const bridgedCapabilities: JsonObject = Object.freeze({
 const withRoots: JsonObject = Object.freeze({ roots: { listChanged: true }, ...bridgedCapabilities });
 
 /**
- * What the gateway declares on one connection. Roots only where the connection has its own: servers keep what they
- * are answered, and one client's roots would stand in place of the server's settings for everybody who uses it.
+ * The capabilities to declare on one connection. Roots are declared only where the connection has its own: servers
+ * remember the roots that they get, and one client's roots would replace the server's own settings for everybody who
+ * uses it.
  */
 export function declaredCapabilities(roots: RootsSource | undefined): JsonObject {
   return roots === undefined ? bridgedCapabilities : withRoots;
 }
 
-/** Error codes that only a modern server gives: they prove the era, and must not lead to `initialize`. */
+/** Error codes that only modern servers use: they prove the era, so `initialize` must not follow. */
 const modernErrorCodes: ReadonlySet<number> = new Set([
   rpcCodes.headerMismatch,
   rpcCodes.missingCapability,
   rpcCodes.unsupportedVersion,
 ]);
 
+/** Whether an error code proves that the server is a modern one. */
 export function isModernError(code: number): boolean {
   return modernErrorCodes.has(code);
 }
 
-/** Revisions that a refusal (-32022) says the server does speak. */
+/** The revisions that a refusal (-32022) names as supported. */
 export function supportedIn(data: unknown): readonly string[] {
   const supported: readonly unknown[] = isJsonObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];
   return supported.filter((version) => typeof version === "string");
 }
 
-/** `params` of `initialize`, without `_meta`. */
+/** The `params` of `initialize`, without `_meta`. */
 export function initializeParams(identity: GatewayIdentity, capabilities: JsonObject): JsonObject {
   return { protocolVersion: newestLegacyRevision, capabilities, clientInfo: identity };
 }
 
-/** Reads the result of `initialize`. Throws UPSTREAM_PROTOCOL when it is none. */
+/** Reads the result of `initialize`. Throws UPSTREAM_PROTOCOL when it is not a valid one. */
 export function peerFromInitialize(server: string, result: JsonBytes): Peer {
   const parsed = parseResult(server, "initialize", result);
   const revision = parsed["protocolVersion"];
@@ -79,8 +82,8 @@ export function peerFromInitialize(server: string, result: JsonBytes): Peer {
 }
 
 /**
- * Reads the result of `server/discover`; undefined when it is none (a legacy server that answers anything to
- * everything).
+ * Reads the result of `server/discover`. Undefined when it is not a valid one, as from a legacy server that answers
+ * any method with something.
  */
 export function peerFromDiscover(result: JsonBytes): Peer | undefined {
   const parsed = parseShallow(result);
@@ -115,8 +118,8 @@ function parseResult(server: string, method: string, result: JsonBytes): JsonObj
 }
 
 /**
- * What a server says of itself is written again, to disk and to clients: it must not be so deep that JSON.stringify
- * fails.
+ * Parses what a server says about itself. Undefined when it is not JSON, or nests so deeply that JSON.stringify could
+ * fail when it is written again, to disk and to clients.
  */
 function parseShallow(result: JsonBytes): unknown {
   try {

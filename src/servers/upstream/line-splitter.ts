@@ -2,10 +2,11 @@ import { carriageReturn, lineFeed } from "../../wire/json/characters.ts";
 import { largeBytes, type LargeBuffers } from "../../wire/json/large-buffers.ts";
 
 /**
- * Cuts a byte stream into lines without ever decoding it, in linear time however the bytes arrive (faults 71, 72).
- * `onLine` gets each line without its end (LF or CRLF); empty lines are skipped. `onTooLong` is called once, and
- * nothing after it, when a line grows beyond `limitBytes` (fault 70). Returns how many lines ended in the chunk,
- * empty ones too. Whoever gives `memory` gives up the chunks that a large line was in.
+ * Splits a byte stream into lines without decoding it, in linear time whatever the chunks are (faults 71, 72).
+ * `onLine` gets each line without its end (LF or CRLF); empty lines are skipped. When a line grows beyond
+ * `limitBytes`, `onTooLong` is called once, and nothing after it (fault 70). The returned function takes a chunk, and
+ * returns how many lines ended in it, including empty ones. A caller that passes `memory` gives up the chunks of
+ * large lines, whose memory is released.
  */
 export function createLineSplitter(
   limitBytes: number,
@@ -16,8 +17,8 @@ export function createLineSplitter(
   let parts: Buffer[] = [];
   let partBytes = 0;
   /**
-   * A very large line is put together as it comes: copied at its end, twenty megabytes hold up everybody for as many
-   * milliseconds.
+   * A very large line is copied into this buffer as it arrives. Copying all of it at its end would hold up everybody
+   * for a millisecond per megabyte.
    */
   let slab: Buffer | undefined;
   let ended = false;
@@ -27,7 +28,7 @@ export function createLineSplitter(
     if (end > 0) onLine(end === line.length ? line : line.subarray(0, end));
   }
 
-  /** A part of a line that goes on, or that began before. */
+  /** Keeps a chunk of a line that is not complete yet, or the end of one that began in an earlier chunk. */
   function keep(chunk: Buffer): void {
     const bytes = partBytes + chunk.length;
     if (bytes > (slab?.length ?? slabSizes[0])) moveToSlab(bytes);
@@ -51,7 +52,7 @@ export function createLineSplitter(
     slab = larger;
   }
 
-  /** The line that was kept. */
+  /** Returns the line that was kept, and forgets it. */
   function take(): Buffer {
     const line = slab === undefined ? Buffer.concat(parts) : slab.subarray(0, partBytes);
     if (slab === undefined && line.length >= largeBytes) memory?.free(parts);
@@ -91,7 +92,6 @@ export function createLineSplitter(
 }
 
 /**
- * From the first on a line is put together as it comes. What is not used of such memory is never touched, so it costs
- * nothing.
+ * Sizes of the buffer for a large line; shorter lines are kept as chunks. Memory that is never written costs nothing.
  */
 const slabSizes = [2, 16, 128].map((megabytes) => megabytes * 1_048_576) as [number, ...number[]];

@@ -2,14 +2,21 @@ import { abortReason } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
- * Questions of one server that wait for their answer, by the server's own ids: it may take one back (2025-11-25,
- * cancellation).
+ * Questions of one server that are waiting for an answer, by the server's own ids. A server may withdraw a question
+ * (2025-11-25, cancellation).
  */
 export interface OpenQuestions {
-  /** The signal of a question: aborts with that of its call, or when the server takes it back. */
+  /**
+   * Returns the signal for a question. It aborts with the signal of its call, or when the server withdraws the
+   * question.
+   */
   open(id: string | number, ofCall: AbortSignal): AbortSignal;
-  /** To be called once it is over. True unless the server took it back: then it wants no answer. */
+  /**
+   * Call when the question has been answered. Returns true unless the server has withdrawn it; then it must not get
+   * the answer.
+   */
   close(id: string | number): boolean;
+  /** Call when the server withdraws a question. */
   takeBack(id: unknown): void;
 }
 
@@ -19,6 +26,7 @@ interface OpenQuestion {
   leave(): void;
 }
 
+/** No questions yet. `server` is the slug that messages name. */
 export function createOpenQuestions(server: string): OpenQuestions {
   const open = new Map<unknown, OpenQuestion>();
   return {
