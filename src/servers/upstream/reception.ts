@@ -8,6 +8,7 @@ import type { ServerQuestions } from "./server-questions.ts";
 import type { WaitingRequest } from "./waiting-request.ts";
 import type { WaitingRequests } from "./waiting-requests.ts";
 
+/** Where received messages go. */
 export interface ReceptionParts {
   readonly server: string;
   readonly events: ConnectionEvents;
@@ -16,12 +17,15 @@ export interface ReceptionParts {
 }
 
 /**
- * Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such
- * streams.
+ * Processes one message. `stream` is the id of the request on whose own stream the message came, for transports that
+ * have such streams.
  */
 export type Receive = (message: Inbound, stream?: number) => void;
 
-/** Gives each message of the server to what it belongs to. What belongs to nothing is dropped and counted. */
+/**
+ * Makes the function that routes each message of a server to what it belongs to. Messages that belong to nothing are
+ * dropped and counted.
+ */
 export function createReception({ server, events, waiting, questions }: ReceptionParts): Receive {
   const receiveNotification = createNotificationReception(events, waiting, questions);
 
@@ -60,7 +64,7 @@ export function createReception({ server, events, waiting, questions }: Receptio
         return;
       case "invalid":
         events.onOddity("not-json", message.reason);
-        // On a stream of its own a request can only be answered by what comes there.
+        // On a request's own stream, a broken answer can only be the answer to that request.
         if (typeof message.id === "number" && (stream === undefined || stream === message.id))
           waiting.fail(message.id, faulty(message.reason));
         return;
@@ -103,14 +107,14 @@ function createNotificationReception(
   };
 }
 
-/** The subscription that a message names (2026-07-28, patterns/subscriptions): its id is that of its request. */
+/** The subscription that a message names (2026-07-28, patterns/subscriptions); its id is that of its request. */
 function subscribed(waiting: WaitingRequests, params: JsonObject): WaitingRequest | undefined {
   const meta = params["_meta"];
   const id = isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
   return typeof id === "number" ? waiting.get(id) : undefined;
 }
 
-/** What a server says of itself concerns whoever listens, on whatever stream it comes. */
+/** What a server says about itself concerns every listener, whatever stream it comes on. */
 function isForEverybody(method: string): boolean {
   return (
     method.endsWith("/list_changed") ||

@@ -6,36 +6,40 @@ import { createServerQuestions } from "./server-questions.ts";
 import { createWaitingRequests } from "./waiting-requests.ts";
 
 /**
- * The requests of one connection that wait for their answer. Every request is settled exactly once: by its answer, its
- * deadline, its caller's cancellation, or the end of the connection. What belongs to none is dropped and counted.
+ * The requests of one connection that wait for an answer. Every request settles exactly once: by its answer, its
+ * deadline, its caller's cancellation, or the end of the connection. Messages that belong to no request are dropped
+ * and counted.
  */
 export interface RequestTable {
-  /** Enters a request; `send` is called once with its id. The promise is the request's reply. */
+  /** Adds a request, and calls `send` once with its id. The promise is the server's reply. */
   open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply>;
   /**
-   * Takes in one message. `stream` is the id of the request on whose own stream it came, where a transport has such
-   * streams.
+   * Processes one message. `stream` is the id of the request on whose own stream the message came, for transports
+   * that have such streams.
    */
   receive(message: Inbound, stream?: number): void;
-  /** Fails one request, if it still waits. */
+  /** Rejects one request if it is still waiting. */
   fail(id: number, error: GatewayError): void;
+  /** Rejects all requests that are waiting. */
   failAll(error: () => GatewayError): void;
   readonly size: number;
 }
 
+/** What a table needs from its connection. */
 export interface RequestTableOptions {
-  /** How messages name the server: its slug. */
+  /** The server's slug, by which messages name it. */
   readonly server: string;
   readonly events: ConnectionEvents;
   readonly roots?: RootsSource | undefined;
-  /** Sends a complete message (latin1, no newline): answers to the server's own requests, cancellations. */
+  /** Sends a complete message (latin1, no line end): an answer to a request of the server, or a cancellation. */
   readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
-  /** False where the server must not send requests (modern era): they are refused (fault 84). */
+  /** False for servers that must not send requests (modern era); their requests are refused (fault 84). */
   readonly questionsAllowed: () => boolean;
-  /** A request was not answered in time, whatever the reason. */
+  /** Called when a request was not answered in time, for whatever reason. */
   readonly onTimeout?: (request: UpstreamRequest) => void;
 }
 
+/** An empty table. */
 export function createRequestTable(options: RequestTableOptions): RequestTable {
   const { server, events, roots } = options;
   const waiting = createWaitingRequests({

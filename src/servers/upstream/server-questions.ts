@@ -10,29 +10,34 @@ import type { ConnectionEvents, RootsSource } from "./connection.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import type { WaitingRequest } from "./waiting-request.ts";
 
-/** Requests that a server sends on a connection: pings, and questions that whoever made the call has to answer. */
+/** Requests that a server sends: pings, and questions for the client whose call is in progress. */
 export interface ServerQuestions {
-  /** Answers it, sooner or later. Never rejects. */
+  /** Sends the answer when there is one. Never rejects. */
   answer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void>;
-  /** The server wants no answer any more. */
+  /** Call when the server withdraws a question. */
   takeBack(id: unknown): void;
 }
 
+/** What answering a server's requests needs from the connection. */
 export interface ServerQuestionsDeps {
   readonly server: string;
   readonly events: ConnectionEvents;
-  /** The connection's own roots: who makes which call does not matter to them. */
+  /** The connection's own roots, which do not depend on the call. */
   readonly roots: RootsSource | undefined;
   readonly send: (text: string, stream: number | undefined) => void;
-  /** False where the server must not send requests (modern era): they are refused (fault 84). */
+  /** False for servers that must not send requests (modern era); their requests are refused (fault 84). */
   readonly allowed: () => boolean;
-  /** The call that a question belongs to. */
+  /** The call that a question belongs to; undefined when that is not clear. */
   readonly ownerOf: (stream: number | undefined) => WaitingRequest | undefined;
   readonly inFlight: () => number;
-  /** A person's time to think is not the server's silence. */
+  /**
+   * Runs `ask` with the call's deadline suspended, because time in which a person is asked does not count as silence
+   * of the server.
+   */
   readonly withClockStopped: (owner: WaitingRequest, ask: () => Promise<Answer>) => Promise<Answer>;
 }
 
+/** Answers the requests of one connection. */
 export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestions {
   const open = createOpenQuestions(deps.server);
 
@@ -91,11 +96,11 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       deps.events.onOddity("roots-refused", "roots/list, though no roots were declared to it");
       return refusal(rpcCodes.methodNotFound, "no roots were declared: this server is not one client's alone");
     }
-    // It belongs to no call: it ends with its answer, or when the server takes it back.
+    // The question belongs to no call: it ends with its answer, or when the server withdraws it.
     return await deps.roots.answer(params, open.open(id, new AbortController().signal));
   }
 
-  /** Tells the server how far the client is with its question, under the token that it gave. */
+  /** Passes the client's progress on a question to the server, with the token that the server gave. */
   function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
     const token = progressTokenOf(params);
     if (token === undefined) return undefined;
@@ -106,7 +111,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
   return { answer, takeBack: open.takeBack };
 }
 
-/** The token that a question carries, when it carries one. */
+/** The progress token of a question, if it has one. */
 function progressTokenOf(params: JsonBytes): string | number | undefined {
   if (!params.includes('"progressToken"')) return undefined;
   const meta = parseJsonObject(params)?.["_meta"];

@@ -1,6 +1,9 @@
 import type { Reply, UpstreamRequest } from "./connection.ts";
 
-/** One request that waits. It is its own listener for the caller's cancellation: nothing is made for it per call. */
+/**
+ * One request that waits for its answer. It is itself the listener for the caller's cancellation, so that a call
+ * needs no closure for that.
+ */
 export class WaitingRequest implements EventListenerObject {
   readonly id: number;
   readonly request: UpstreamRequest;
@@ -8,11 +11,11 @@ export class WaitingRequest implements EventListenerObject {
   settle: (reply: Reply) => void = ignore;
   reject: (error: Error) => void = ignore;
   readonly #onCancel: (id: number) => void;
-  /** When silence has lasted too long; Infinity while a person is being asked. */
+  /** When the server has been silent for too long (performance.now); Infinity while a person is being asked. */
   deadlineMs = Number.POSITIVE_INFINITY;
-  /** Questions that a person is answering now: the clock stands still. */
+  /** How many questions a person is answering now; meanwhile the deadline is suspended. */
   asking = 0;
-  /** Time spent on such questions: not counted against the maximum. */
+  /** Ms spent on such questions, which do not count towards the maximum. */
   askedMs = 0;
 
   constructor(id: number, request: UpstreamRequest, onCancel: (id: number) => void) {
@@ -22,13 +25,13 @@ export class WaitingRequest implements EventListenerObject {
     this.#onCancel = onCancel;
   }
 
-  /** To be called before it is entered anywhere. */
+  /** Sets the functions that settle the request's promise; call it first. */
   settledBy(settle: (reply: Reply) => void, reject: (error: Error) => void): void {
     this.settle = settle;
     this.reject = reject;
   }
 
-  /** From now on silence counts; how long all of it has taken, too. */
+  /** Sets the deadline: the longest silence from now on, but no later than the maximum for the whole request. */
   setDeadline(nowMs: number): void {
     const { timeoutMs, maxTimeoutMs } = this.request;
     const spentMs = nowMs - this.startedMs - this.askedMs;
@@ -36,7 +39,10 @@ export class WaitingRequest implements EventListenerObject {
     this.deadlineMs = this.asking > 0 ? Number.POSITIVE_INFINITY : nowMs + silenceMs;
   }
 
-  /** Waits for a person, whose time to think does not count. The deadline has to be set anew when that is over. */
+  /**
+   * Runs `ask` with the deadline suspended, because the time in which a person is asked does not count. Set the
+   * deadline again afterwards.
+   */
   async withClockStopped<T>(ask: () => Promise<T>): Promise<T> {
     const askedAtMs = performance.now();
     this.asking += 1;

@@ -6,35 +6,40 @@ import { createAlarm } from "./alarm.ts";
 import type { Reply, UpstreamRequest } from "./connection.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 
-/** The requests of one connection that wait, and their deadlines: each leaves exactly once. */
+/** The requests of one connection that wait for an answer, and their deadlines. Each leaves exactly once. */
 export interface WaitingRequests {
-  /** Enters a request; `send` is called once with its id. The promise is the request's reply. */
+  /** Adds a request, and calls `send` once with its id. The promise is the server's reply. */
   open(request: UpstreamRequest, send: (id: number) => void): Promise<Reply>;
   get(id: number): WaitingRequest | undefined;
-  /** Takes it out, to be settled. */
+  /** Removes a request and returns it, so that it can be settled. */
   take(id: number): WaitingRequest | undefined;
-  /** Fails it, if it still waits. */
+  /** Rejects a request if it is still waiting. */
   fail(id: number, error: GatewayError): void;
   failAll(error: () => GatewayError): void;
-  /** It has made progress: silence begins anew. */
+  /** Call when the request has made progress: the allowed silence begins again. */
   noteLife(entry: WaitingRequest): void;
-  /** A person's time to think is not the server's silence. */
+  /**
+   * Runs `ask` with the request's deadline suspended, because time in which a person is asked does not count as
+   * silence of the server.
+   */
   withClockStopped<T>(owner: WaitingRequest, ask: () => Promise<T>): Promise<T>;
   /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
   ownerOf(stream: number | undefined): WaitingRequest | undefined;
-  /** Whether there was ever a request of this id. */
+  /** Whether a request has ever had this id. */
   hasBeen(id: unknown): boolean;
   readonly size: number;
 }
 
+/** What waiting requests need from their connection. */
 export interface WaitingOptions {
   readonly server: string;
-  /** Tells the server that the answer is no longer wanted. */
+  /** Tells the server that a request is cancelled. */
   readonly sendCancel: (text: string, id: number) => void;
-  /** A request was not answered in time, whatever the reason. */
+  /** Called when a request was not answered in time, for whatever reason. */
   readonly onTimeout?: ((request: UpstreamRequest) => void) | undefined;
 }
 
+/** No requests yet. `server` is the slug that messages name. */
 export function createWaitingRequests({ server, sendCancel, onTimeout }: WaitingOptions): WaitingRequests {
   const waiting = createSlotTable<WaitingRequest>();
   const alarm = createAlarm(failOverdue);
@@ -62,7 +67,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     alarm.setFor(entry.deadlineMs, nowMs);
   }
 
-  /** Returns when the next one will be overdue. */
+  /** Fails all overdue requests; returns when the next one will be overdue. */
   function failOverdue(nowMs: number): number {
     let nextMs = Number.POSITIVE_INFINITY;
     for (const entry of waiting.values()) {
@@ -106,7 +111,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     fail,
     failAll(error) {
       for (const { id } of waiting.values()) fail(id, error());
-      // The connection is over: the alarm would hold all of it until a deadline that nobody waits for.
+      // The connection is over. Its alarm would keep all of it in memory until a deadline that no longer matters.
       alarm.clear();
     },
     noteLife: (entry) => setDeadline(entry, performance.now()),
@@ -136,8 +141,8 @@ function onlyOwner(waiting: SlotTable<WaitingRequest>): WaitingRequest | undefin
 }
 
 /**
- * What the gateway asks on its own account: no question of a server comes of it, and it must not make a call's
- * question ambiguous.
+ * Requests of the gateway itself. A server asks nothing because of them, so they must not make it unclear which call
+ * a question belongs to.
  */
 function ownsNothing(method: string): boolean {
   return (
@@ -159,7 +164,7 @@ function overdue(server: string, entry: WaitingRequest, nowMs: number): GatewayE
   );
 }
 
-/** Which of the server's times ran out. Requests of the connection's own have none that is configured. */
+/** A hint that names the setting whose time ran out. Times of the connection's own requests cannot be configured. */
 function timeoutHint({ method, timeoutMs, maxTimeoutMs }: UpstreamRequest, tookMs: number): { hint?: string } {
   const raise = (setting: string, value: number) => ({
     hint: `Look at the server's log, or raise ${settingNow(setting, value)}, for this server.`,

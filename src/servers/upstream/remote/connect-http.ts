@@ -13,7 +13,7 @@ import { createWire, type Wire } from "../streamable/wire.ts";
 
 export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute;
 
-/** What is said first over a wire that nobody has used yet. Rejects when the server is spoken to in vain. */
+/** The first messages over a new wire. Rejects when no connection comes about. */
 type Handshake = (options: RemoteOptions, signal: AbortSignal) => Promise<Connection>;
 
 interface RemoteOptions extends HttpOptions {
@@ -22,17 +22,17 @@ interface RemoteOptions extends HttpOptions {
 }
 
 /**
- * Connects to a server over Streamable HTTP of either era, or over HTTP+SSE when the URL turns out to be that.
+ * Connects to a server over Streamable HTTP in either era, or over HTTP+SSE if that is what the URL turns out to be.
  * Rejects with CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED,
  * UPSTREAM_TIMEOUT, or the signal's reason.
  */
 export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(httpTuning, options, signal);
 
-/** The same over HTTP+SSE, because the configuration says so: nothing else is tried. */
+/** Connects over HTTP+SSE and tries nothing else, for servers whose configuration says so. */
 export const connectHttpSse: ConnectHttp = (options, signal) =>
   connectHttpWith(httpTuning, options, signal, connectSse);
 
-/** The same with other limits than the usual ones. */
+/** Connects with limits other than the usual ones. */
 export async function connectHttpWith(
   tuning: HttpTuning,
   options: HttpOptions,
@@ -67,7 +67,7 @@ async function negotiateFirst(options: RemoteOptions, signal: AbortSignal): Prom
   try {
     return await connectSse(options, signal);
   } catch (error) {
-    // No event stream either: what the server said to `initialize` tells more.
+    // There is no event stream either; what the server answered to `initialize` says more.
     throw toGatewayError(error).code === "UPSTREAM_HTTP" ? verdict.failure : error;
   }
 }

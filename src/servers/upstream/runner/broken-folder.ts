@@ -3,7 +3,10 @@ import { join, sep } from "node:path";
 import type { NpxFolders } from "./npm-cache.ts";
 import { npxFolderName, type NpxForm } from "./npx-form.ts";
 
-/** How far below the line that names the error its path may stand: Node's list of requirers, npm's own lines. */
+/**
+ * How many lines after the first line of an error its path may stand. Node lists the modules that require the missing
+ * one; npm has lines of its own.
+ */
 const linesOfOneError = 12;
 const missingModule = /Cannot find (?:module|package) '([^']*)'/;
 const npmError = /npm (?:error|ERR!) code (?:ENOENT|ENOTEMPTY|ENOTDIR|EEXIST|ECOMPROMISED)\b/;
@@ -11,9 +14,9 @@ const missingProgram =
   /(?:^|[:\s'])([A-Za-z0-9._-]+)'?(?:: not found|: command not found|: Permission denied| is not recognized)/;
 
 /**
- * The name of the folder below `_npx` that a server which did not start complains of: an install that was cut short,
- * or one that npm itself cannot get on with. Undefined where the error names no such folder: what a server misses
- * elsewhere is its own affair. Pure.
+ * The name of the folder in `_npx` that a failed server complains about, because an install was cut short or npm
+ * itself cannot continue there. Undefined when the error names no such folder: files missing elsewhere are the
+ * server's own problem. Pure.
  */
 export function brokenFolderIn(stderr: readonly string[], folders: NpxFolders): string | undefined {
   for (const [index, line] of stderr.entries()) {
@@ -53,8 +56,8 @@ function folderNamedIn(text: string, { names }: NpxFolders): string | undefined 
 }
 
 /**
- * The same for a shell that does not find the program, or may not run it: its message names no folder, but the form
- * does, and the program is not in it, or cannot be executed.
+ * The same for a shell that does not find the program or may not execute it. Its message names no folder, but the
+ * form of the command determines one; the result is that folder if the program is not in it or not executable.
  */
 export async function folderWithoutProgram(
   stderr: readonly string[],
@@ -77,8 +80,8 @@ async function mayAccess(path: string, mode: number): Promise<boolean> {
 }
 
 /**
- * Renames the folder, so that npx installs it anew. Resolves to where it is now; undefined when it is no folder of
- * its own, when somebody installs into it now, or when it cannot be moved.
+ * Renames the folder, so that npx installs into a new one. Resolves to the new path. Undefined when it is not a real
+ * folder, when somebody is installing into it now, or when it cannot be renamed.
  */
 export async function moveAside(
   { names: [root = ""] }: NpxFolders,
@@ -96,7 +99,7 @@ export async function moveAside(
   }
 }
 
-/** npm touches this every second while it installs; one that was killed leaves it behind. */
+/** npm touches this file every second during an install; an npm that was killed leaves it behind. */
 async function isInstalling(folder: string, nowMs: number): Promise<boolean> {
   return await stat(join(folder, "concurrency.lock")).then(
     ({ mtimeMs }) => nowMs - mtimeMs < livingLockMs,

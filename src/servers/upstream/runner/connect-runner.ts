@@ -15,26 +15,34 @@ import { packageRunnerOf } from "./package-runner.ts";
 type StdioConnection = Connection & { readonly pid: number };
 type StdioOptions = ConnectOptions<StdioTransport>;
 
+/** What connecting to package runners needs. */
 export interface RunnerDeps {
   readonly spawn: SpawnServer;
-  /** The gateway's own environment, of which servers get a part. */
+  /** The gateway's own environment; servers get a part of it. */
   readonly environment: Environment;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
-  /** Asked each time: whether what npx has installed is started without npx. */
+  /** Whether to start what npx has installed without npx. Called each time, because the configuration may change. */
   readonly npxFromFolder: () => boolean;
 }
 
-/** As `connectStdio`; npx is spared where what it installed is known, and helped where its folder is broken. */
+/**
+ * Like `connectStdio`. In addition, programs that npx has already installed are started without npx, and broken
+ * install folders are moved aside.
+ */
 export type ConnectRunner = (options: StdioOptions, signal: AbortSignal) => Promise<StdioConnection>;
 
-/** Once in this time: a package that is broken in itself is broken again after every install. */
+/**
+ * A folder is moved aside at most once in this time, because a package that is itself broken is broken again after
+ * each install.
+ */
 const repairAgainMs = 86_400_000;
-/** Folders that are remembered as moved; the oldest is forgotten first. */
+/** How many moved folders are remembered; beyond it the oldest is forgotten. */
 const mostRepaired = 1_000;
-/** The error of a server that did not start, with what its requirers say. */
+/** Lines of stderr that are examined: enough for an error with its list of requiring modules. */
 const keptLines = 40;
 
+/** Knows no installed programs at first. */
 export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
   const installed = createInstalledNpx(deps.clock);
   const repairedAtMs = new Map<string, number>();
@@ -77,7 +85,7 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
     }
   }
 
-  /** True when a folder was moved aside, so that another try may succeed. */
+  /** Resolves to true when a folder was moved aside, so that another start may succeed. */
   async function repair({ server, transport, events }: StdioOptions, lines: readonly string[]): Promise<boolean> {
     const folders = await foldersOf(transport);
     if (folders === undefined) return false;

@@ -8,21 +8,28 @@ import type { NpxFolders } from "./npm-cache.ts";
 import { npxFolderName, npxFormOf, type NpxForm } from "./npx-form.ts";
 
 /**
- * What npx started, to be started again without npx: it asks the registry each time, for seconds, and stays in memory
- * beside the server. Known from the running process itself, so that program, arguments and variables are what npx
- * gave it. Kept in memory only: the variables may hold secrets.
+ * Remembers programs that npx started, so that they can be started again without npx, which asks the registry each
+ * time, for seconds, and stays in memory beside the server. Program, arguments and variables are read from the
+ * running process, so they are exactly what npx gave it. They are kept in memory only, because the variables may be
+ * secrets.
  */
 export interface InstalledNpx {
-  /** Notes what npx has started as a descendant of `pid`. Nothing is noted where it is not quite what was expected. */
+  /**
+   * Remembers what npx started as a descendant of `pid`. Nothing is remembered when that does not look exactly as
+   * expected.
+   */
   note(transport: StdioTransport, pid: number, folders: NpxFolders): Promise<void>;
-  /** The same server without npx; undefined when it is not known, too old, or no longer as it was. */
+  /**
+   * How to start the same server without npx; undefined when it is not known, was seen too long ago, or was changed.
+   */
   find(transport: StdioTransport): Promise<StdioTransport | undefined>;
+  /** Forgets the server, so that npx starts it the next time. */
   forget(transport: StdioTransport): void;
 }
 
-/** A range or tag may mean a newer version by then, which npx finds. */
+/** After this time npx is used again: a range or tag may mean a newer version by then. */
 const goodForMs = 86_400_000;
-/** Far more than a gateway has servers; the oldest is forgotten first. */
+/** Far more servers than a gateway has; beyond it the oldest is forgotten. */
 const mostKnown = 1_000;
 
 interface Known {
@@ -32,13 +39,14 @@ interface Known {
   readonly places: Places;
 }
 
-/** What must be as it was. */
+/** Files that must be unchanged. */
 interface Places {
-  /** npm writes it anew whenever it installs into the folder. */
+  /** npm rewrites this file with every install into the folder. */
   readonly lock: string;
   readonly program: string;
 }
 
+/** Remembers nothing at first. */
 export function createInstalledNpx(clock: Pick<Clock, "now">): InstalledNpx {
   const known = new Map<string, Known>();
 
@@ -72,7 +80,7 @@ export function createInstalledNpx(clock: Pick<Clock, "now">): InstalledNpx {
   };
 }
 
-/** Two servers that differ in anything are two: variables choose registry, cache and settings of npm. */
+/** Servers that differ in anything are different, because variables determine npm's registry, cache and settings. */
 function keyOf({ command, args, env, cwd }: StdioTransport): string {
   return JSON.stringify([command, args, env, cwd]);
 }
@@ -94,9 +102,7 @@ interface Started {
   readonly program: string;
 }
 
-/**
- * The process that runs a program of the specification's own folder, with exactly the arguments of the configuration.
- */
+/** Finds the process that runs a program from the specification's own folder with exactly the configured arguments. */
 function findStarted(pid: number, form: NpxForm, { names }: NpxFolders): Started | undefined {
   for (const descendant of process.platform === "linux" ? (readDescendants(pid) ?? []) : []) {
     for (const name of names) {
@@ -119,7 +125,7 @@ function lookAt(pid: number, form: NpxForm, folder: string): Started | undefined
       return [entry.slice(0, end), entry.slice(end + 1)];
     });
     const command = readlinkSync(`/proc/${pid}/exe`);
-    // A program that was replaced while it ran.
+    // The program was replaced while it was running.
     if (command.endsWith(" (deleted)")) return undefined;
     return { command, args: argv.slice(1), env: Object.fromEntries(env), folder, program };
   } catch {
@@ -127,7 +133,7 @@ function lookAt(pid: number, form: NpxForm, folder: string): Started | undefined
   }
 }
 
-/** Throws for text that is not UTF-8, which could not be passed on as it was. */
+/** Throws for text that is not UTF-8, because it could not be passed on unchanged. */
 function readList(pid: number, name: "cmdline" | "environ"): readonly string[] {
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(`/proc/${pid}/${name}`));
   return text.split("\0").slice(0, -1);

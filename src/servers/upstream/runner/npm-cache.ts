@@ -2,17 +2,14 @@ import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "../../process/child-environment.ts";
 
-/**
- * The folder that npx installs into, by every name that messages may give it: as it is configured, and as it really
- * is.
- */
+/** The folder that npx installs into, under every name that messages may use: the configured one and the real one. */
 export interface NpxFolders {
   readonly names: readonly string[];
 }
 
 /**
- * Where npx, started with these variables, keeps what it installs. Undefined when there is no such folder or when it
- * is a link: then nothing of it is touched. A cache that only an `.npmrc` names is not known here.
+ * Finds the folder in which npx with these variables keeps what it installs. Undefined when there is none, or it is a
+ * link; then nothing in it is touched. A cache that only an `.npmrc` names is not found.
  */
 export async function findNpxFolders(environment: Environment): Promise<NpxFolders | undefined> {
   const cache = environment["npm_config_cache"] ?? environment["NPM_CONFIG_CACHE"] ?? defaultCache(environment);

@@ -2,16 +2,20 @@ import { createHash } from "node:crypto";
 import type { Transport } from "../../../config/config.ts";
 import { hasProcess } from "../../../config/transports.ts";
 
-/** `npx [-y|--yes] name[@range] args...` and nothing else: the form whose folder is known without asking npm. */
+/**
+ * A command `npx [-y|--yes] name[@range] args...` and nothing else, for which the install folder is known without
+ * asking npm.
+ */
 export interface NpxForm {
-  /** The package as it is written, such as `@scope/name@^1`. */
+  /** The package as written in the command, such as `@scope/name@^1`. */
   readonly specification: string;
   readonly args: readonly string[];
 }
 
-/** A name of the registry, with a version, range or tag; no folder, address or repository. */
+/** A package name of the registry with an optional version, range or tag; no folder, URL or repository. */
 const registryName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(@[^/:\\]+)?$/i;
 
+/** The parts of such a command; undefined for any other. */
 export function npxFormOf(transport: Transport): NpxForm | undefined {
   if (!hasProcess(transport) || !/(^|\/)npx$/.test(transport.command)) return undefined;
   const isAgreed = transport.args[0] === "-y" || transport.args[0] === "--yes";
@@ -21,7 +25,7 @@ export function npxFormOf(transport: Transport): NpxForm | undefined {
   return { specification, args };
 }
 
-/** The name of the folder below `_npx` that npm installs a single package into: see libnpmexec. */
+/** The name of the folder in `_npx` that npm installs a single package into, computed as libnpmexec does. */
 export function npxFolderName(specification: string): string {
   return createHash("sha512").update(specification).digest("hex").slice(0, 16);
 }

@@ -1,14 +1,14 @@
 import type { Transport } from "../../../config/config.ts";
 import { hasProcess } from "../../../config/transports.ts";
 
-/** Programs that fetch a package before they run it. */
+/** Programs that download a package before they run it. */
 export type PackageRunner = "npx" | "uvx" | "bunx" | "pipx" | "docker";
 
 interface RunnerForm {
   readonly runner: PackageRunner;
-  /** Name of the program, without folder and without `.exe` or `.cmd`. */
+  /** The program's name without folder and without `.exe` or `.cmd`. */
   readonly program: string;
-  /** The subcommand that fetches; undefined where the program does nothing else. */
+  /** The subcommand that downloads; undefined where the program does nothing else. */
   readonly words?: readonly string[];
 }
 
@@ -30,12 +30,12 @@ const forms: readonly RunnerForm[] = [
 ];
 
 /**
- * Words beside options among which a subcommand is looked for: `docker --context far container run` has it as the
- * third.
+ * Among how many words, options not counted, the subcommand is looked for: in `docker --context far container run` it
+ * is the third.
  */
 const subcommandWords = 3;
 
-/** The runner that a server is started by; undefined when its program is there already. Pure. */
+/** The runner that starts a server; undefined when the command is the server's own program. Pure. */
 export function packageRunnerOf(transport: Transport): PackageRunner | undefined {
   if (!hasProcess(transport)) return undefined;
   const [command = "", ...args] = withoutShell([transport.command, ...transport.args]);

@@ -10,8 +10,8 @@ import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
 
 /**
- * A connection over HTTP+SSE (2024-11-05, transports): all messages of the server come on one GET stream, ours are
- * POSTed to the endpoint that it names first. The connection ends with that stream. Rejects as connectHttp does;
+ * Connects over HTTP+SSE (2024-11-05, transports): the server sends all messages on one GET stream, and ours are
+ * POSTed to the endpoint that it names first. The connection ends with that stream. Rejects as connectHttp does, with
  * UPSTREAM_HTTP when the URL gives no event stream.
  */
 export async function connectSse(options: SseOptions, signal: AbortSignal): Promise<Connection> {

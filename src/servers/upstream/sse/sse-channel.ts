@@ -12,6 +12,7 @@ import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../request-table.ts";
 import { createSsePosts } from "./sse-posts.ts";
 
+/** What a channel needs from its connection. */
 export interface SseOptions {
   readonly server: string;
   readonly identity: GatewayIdentity;
@@ -20,13 +21,15 @@ export interface SseOptions {
   readonly lifetime: Lifetime;
 }
 
+/** Requests to a server over HTTP+SSE. */
 export interface SseChannel extends Channel {
-  /** Sends one message that gets no answer. Throws when it could not be sent or was refused. */
+  /** Sends a message that gets no answer. Rejects when it could not be sent or was refused. */
   post(text: string): Promise<void>;
+  /** Sets how requests are written; call it before the first request. */
   setDialect(dialect: Dialect): void;
 }
 
-/** Opens the GET stream; resolves when the server has named where to POST. */
+/** Opens the GET stream. Resolves when the server has named the endpoint to POST to. */
 export function openSseChannel(options: SseOptions, signal: AbortSignal): Promise<SseChannel> {
   const { wire, events, server, lifetime } = options;
   const streamHeaders = ["accept", "text/event-stream", "accept-encoding", "identity", ...wire.endpoint.headers];
@@ -72,8 +75,8 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
   return new Promise((resolve, reject) => {
     const onAbort = () => end(abortReason(signal));
     /**
-     * The stream is over: before the endpoint came that is a failure to connect, afterwards the end of the
-     * connection.
+     * Handles the end of the stream: before the endpoint was named it is a failure to connect, afterwards the end of
+     * the connection.
      */
     function end(error: Error): void {
       signal.removeEventListener("abort", onAbort);

@@ -5,23 +5,27 @@ import type { Lifetime } from "../streamable/lifetime.ts";
 import { failureOfRefusal, rpcErrorOf } from "../streamable/refusal.ts";
 import type { Wire } from "../streamable/wire.ts";
 
+/** What POSTs need from their connection. */
 export interface PostOptions {
   readonly server: string;
   readonly wire: Wire;
   readonly lifetime: Lifetime;
 }
 
-/** What is sent to the address that the server names at the beginning of its stream. */
+/** Messages to the endpoint that the server names at the beginning of its stream. */
 export interface SsePosts {
+  /** Whether the server has named its endpoint. */
   readonly hasPath: boolean;
   setPath(path: string): void;
-  /** Sends one message that gets no answer. Throws when it could not be sent or was refused. */
+  /** Sends a message that gets no answer. Rejects when it could not be sent or was refused. */
   post(text: string): Promise<void>;
-  /** Sends a request. Its failure is the request's, in the table. */
+  /** Sends a request. If that fails, the request fails in the table. */
   send(id: number, body: string, onSent: (() => void) | undefined): void;
+  /** Ends the POST of a request. */
   abort(id: number): void;
 }
 
+/** No endpoint yet; `table` has the requests that are sent. */
 export function createSsePosts(options: PostOptions, table: RequestTable): SsePosts {
   const { wire, server, lifetime } = options;
   const headers = [
@@ -68,13 +72,13 @@ export function createSsePosts(options: PostOptions, table: RequestTable): SsePo
 interface Post {
   readonly id: number;
   readonly onSent: (() => void) | undefined;
-  /** It is no longer under way. */
+  /** Call when the POST is over. */
   readonly leave: () => void;
 }
 
 /**
- * The POST of a request is only a receipt: the answer comes on the stream. What comes of it after its head does not
- * matter.
+ * A successful response to the POST only acknowledges the request, whose answer comes on the stream. So nothing after
+ * its head matters.
  */
 function createPostSink(
   { server, wire }: PostOptions,

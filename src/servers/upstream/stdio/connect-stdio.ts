@@ -9,7 +9,10 @@ import { watchWork } from "./work-watch.ts";
 import type { ServerProcess, SpawnServer } from "./server-process.ts";
 import { shakeHands } from "./shake-hands.ts";
 
-/** Starts the server and finds out what it speaks, in the same process (2026-07-28, stdio, backward compatibility). */
+/**
+ * Starts the server and finds out which era it speaks, in the same process (2026-07-28, stdio, backward
+ * compatibility).
+ */
 export async function connectStdio(
   options: ConnectOptions<StdioTransport>,
   spawn: SpawnServer,
@@ -49,8 +52,7 @@ function toConnection(
   const eras: readonly Era[] = [peer.era];
   return {
     pid: child.pid,
-    // One process is in one era: an `initialize` scopes legacy semantics to it, so the other era would need a second
-    // process.
+    // One process has one era: after `initialize` it behaves as legacy, so the other era would need a second process.
     peer: { ...peer, eras },
     request: link.request,
     async notify(method, params) {

@@ -10,7 +10,7 @@ import { createOutbox } from "./outbox.ts";
 import { readOutput } from "./output.ts";
 import type { ServerProcess } from "./server-process.ts";
 
-/** Lines to a process and from it, and the requests that wait for theirs. */
+/** A process's stdin and stdout as a stream of messages, and the requests that wait for an answer. */
 export interface Link {
   dialect: Dialect;
   readonly table: RequestTable;
@@ -22,6 +22,7 @@ export interface Link {
   end(why: Closed, stopTimeoutMs: number, asksTwice?: boolean): Promise<void>;
 }
 
+/** A link to a process that has just been started. Requests are written as modern ones until `dialect` is set. */
 export function createLink(options: ConnectOptions<StdioTransport>, child: ServerProcess): Link {
   let lastActivityMs = performance.now();
   let lastHeardMs = lastActivityMs;
@@ -76,7 +77,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
     settleClosed(why);
   }
 
-  /** A server that is stopped or stuck would make every further call wait for its deadline: it is ended (fault 80). */
+  /** Ends a server that is stopped or stuck: otherwise every further call would wait for its deadline (fault 80). */
   async function checkLife(patienceMs: number): Promise<void> {
     if (checkingLife || ended !== undefined) return;
     checkingLife = true;
@@ -104,13 +105,13 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   return link;
 }
 
-/** After a call that was not answered in time, any message within this long proves that the server lives. */
+/** After a call was not answered in time, any message within this time proves that the server is alive. */
 const lifeSignMs = 10_000;
 
-/** With more calls than this in flight, waiting a turn for others to join pays. */
+/** With more calls in flight than this, it pays to wait a turn of the event loop and write several messages at once. */
 const soloCalls = 4;
 
-/** Whatever the answer is: that there is one counts. */
+/** Any answer will do, because it proves that the server is alive. */
 async function ask(link: Link, method: string, timeoutMs: number): Promise<void> {
   const { signal } = new AbortController();
   await link.request({ method, params: [], signal, timeoutMs, maxTimeoutMs: timeoutMs }).catch(() => undefined);

@@ -2,18 +2,20 @@ import type { Writable } from "node:stream";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { settingNow } from "../../../kernel/setting-now.ts";
 
-/** Lines on their way to a server. */
+/** Queues lines for a server. */
 export interface Outbox {
-  /** Throws UPSTREAM_BUSY when the queue is full. */
+  /** Queues a line. Throws UPSTREAM_BUSY when the queue is full. */
   push(text: string): void;
-  /** False when it is full: then it was not taken. For what nobody can be told of. */
+  /** Queues a line, and returns false when the queue is full. For messages whose loss nobody can be told of. */
   offer(text: string): boolean;
+  /** Writes what is queued, and nothing after it. */
   close(): void;
 }
 
 /**
- * Under load the writes of one turn of the event loop leave in one write; a call that is alone leaves at once. A
- * server that does not read fills the queue up to a limit; beyond it requests fail and memory stays flat (fault 79).
+ * Under load (`isBusy`), all lines of one turn of the event loop leave in one write; a single call leaves at once. A
+ * server that does not read fills the queue up to `limitBytes`. Beyond that requests fail, so memory stays limited
+ * (fault 79).
  */
 export function createOutbox(stdin: Writable, limitBytes: number, server: string, isBusy: () => boolean): Outbox {
   let pending = "";
@@ -39,7 +41,7 @@ export function createOutbox(stdin: Writable, limitBytes: number, server: string
   }
 
   stdin.on("error", () => {
-    closed = true; // EPIPE: the exit tells the reason.
+    closed = true; // EPIPE: the exit of the process gives the reason.
   });
   return {
     offer,

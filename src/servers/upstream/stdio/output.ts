@@ -9,16 +9,19 @@ import type { RequestTable } from "../request-table.ts";
 import type { ServerProcess } from "./server-process.ts";
 import { createStrayFlow } from "./stray-flow.ts";
 
-/** Who hears of what a process writes to stdout. */
+/** Receives what a process writes to stdout. */
 export interface OutputListener {
   readonly table: RequestTable;
-  /** A line came. */
+  /** Called for each line. */
   readonly onHeard: () => void;
-  /** Nothing that could be read will come any more. */
+  /** Called when nothing more can be read. */
   readonly onEnd: (reason: string) => void;
 }
 
-/** Gives every line of stdout to the table. `mayTell`: whether one more stray message may be spoken of now. */
+/**
+ * Passes every line of stdout to the table. `mayTell` of the result tells whether another stray message may be
+ * reported now.
+ */
 export function readOutput(
   options: ConnectOptions<StdioTransport>,
   child: Pick<ServerProcess, "stdout">,
@@ -59,8 +62,8 @@ export function readOutput(
   });
   child.stdout.on("error", () => undefined);
   child.stdout.on("end", () => {
-    // A server that closes stdout and lives on can never answer again: it counts as dead (fault 83). One that is
-    // exiting says how in the next moment, which is the better reason.
+    // A server that closes stdout can never answer again, so it counts as dead even if it keeps running (fault 83).
+    // If it is exiting, its exit follows in a moment and gives a better reason.
     setTimeout(() => onEnd(`${server} closed its output`), outputGraceMs).unref();
   });
   return { mayTell: () => strays.mayTell() };
@@ -68,5 +71,5 @@ export function readOutput(
 
 const outputGraceMs = 50;
 
-/** Most messages taken from one array. */
+/** The most messages taken from one array. */
 const mostBatched = 100;

@@ -19,14 +19,14 @@ import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import type { Link } from "./link.ts";
 
 /**
- * A probe that is not answered is no proof: servers take their time to start. `initialize` is sent after this long
- * all the same; a legacy server that ignores unknown requests then answers it, a modern one has its answer to the
- * probe still to come.
+ * How long to wait for the answer to the probe. No answer proves nothing, because a server may take time to start;
+ * `initialize` is then sent in addition. A legacy server that ignores unknown requests answers that one, and a modern
+ * one still answers the probe.
  */
 const probePatienceMs = 5_000;
 
 /**
- * Finds out what the server speaks, and leaves `link.dialect` set to it. Throws UPSTREAM_PROTOCOL when there is no
+ * Finds out which era the server speaks, and sets `link.dialect` to it. Throws UPSTREAM_PROTOCOL when there is no
  * revision in common.
  */
 export async function shakeHands(
@@ -51,7 +51,10 @@ export async function shakeHands(
   return first === "legacy" ? await initialize(options, link, signal) : first;
 }
 
-/** It was legacy when it was seen last; the program behind the command may have become another one since. */
+/**
+ * Begins with `initialize`, because the server was legacy when it was last seen. The program behind the command may
+ * have been replaced since, so a refusal leads to `server/discover`.
+ */
 async function reinitialize(options: ConnectOptions<StdioTransport>, link: Link, signal: AbortSignal): Promise<Peer> {
   const { dialect } = link;
   try {
@@ -112,10 +115,10 @@ async function initialize(options: ConnectOptions<StdioTransport>, link: Link, s
   return peer;
 }
 
-/** The caller's signal holds the start deadline; the table's own timers must not end the handshake before it. */
+/** The caller's signal has the start deadline; the timers of the table must not end the handshake before it. */
 function handshakeRequest(method: string, signal: AbortSignal): UpstreamRequest {
   return { method, params: [], signal, timeoutMs: handshakeTimeoutMs, maxTimeoutMs: handshakeTimeoutMs };
 }
 
-/** Longer than any install is waited for. */
+/** Longer than any install may take. */
 const handshakeTimeoutMs = 86_400_000;

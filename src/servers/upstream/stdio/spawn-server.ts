@@ -6,16 +6,20 @@ import { spawnTree } from "../../process/spawn-tree.ts";
 import { readStderr } from "../../process/stderr-lines.ts";
 import { defaultTreeLimits, type Watchdog } from "../../process/watchdog.ts";
 
+/** What starting servers needs. */
 export interface SpawnServerDeps {
   readonly guardian: Guardian;
   readonly watchdog: Watchdog;
-  /** The gateway's own environment, of which a child gets a small safe part. */
+  /** The gateway's own environment; servers get a small, safe part of it. */
   readonly environment: Environment;
-  /** Takes secrets out of what the server writes to stderr. */
+  /** Replaces secrets in what the server writes to stderr. */
   readonly redact: (text: string) => string;
 }
 
-/** Processes for `connectStdio`: in a tree of their own, guarded, watched, their stderr always read. */
+/**
+ * Makes the function that starts processes for `connectStdio`: each in a tree of its own, known to the guardian,
+ * watched for excess, and with its stderr read at all times.
+ */
 export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
   return async (transport: StdioTransport, tell, signal): Promise<ServerProcess> => {
     signal.throwIfAborted();
@@ -47,7 +51,7 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
           await tree.gone;
           return;
         }
-        // The stop deadline is the tree's own: nothing that gives up earlier may leave it running.
+        // The tree has its own deadline; no signal of a caller may leave it running.
         await tree.stop({ timeoutMs, asksTwice }, new AbortController().signal);
       },
     };

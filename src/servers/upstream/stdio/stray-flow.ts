@@ -1,22 +1,23 @@
 import type { Readable } from "node:stream";
 
-/** What a server says that nobody waits for: notifications, questions, lines that are no messages. */
+/** Limits the messages that nobody waits for: notifications, questions, lines that are not messages. */
 export interface StrayFlow {
   /**
-   * So many more came. A server that says too much is not read for a moment: it waits in its own write, and the
-   * others go on.
+   * Counts messages. When there are too many, the server's output is not read for a moment: the server waits in its
+   * own write, and other servers are not delayed.
    */
   note(count: number): void;
-  /** Whether another line that is no message may be told of. */
+  /** Whether another line that is not a message may be reported. */
   mayTell(): boolean;
 }
 
 const windowMs = 100;
-/** Per window: 5,000 a second, each some 10 µs of the one thread that serves everybody. */
+/** Per window, which makes 5,000 per second. Each takes about 10 µs of the one thread that serves everybody. */
 const mostStrays = 500;
-/** Per window; the others are as the first. */
+/** Per window; further ones look like the first. */
 const mostTold = 100;
 
+/** Pauses and resumes this stream. */
 export function createStrayFlow(stdout: Pick<Readable, "pause" | "resume" | "isPaused">): StrayFlow {
   let count = 0;
   let told = 0;

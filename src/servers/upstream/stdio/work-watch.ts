@@ -1,17 +1,18 @@
 import type { ServerProcess } from "./server-process.ts";
 
-/** Often enough for the shortest deadline that may be configured. */
+/** Often enough for the shortest deadline that can be configured. */
 const lookMs = 500;
 /**
- * Per look. What a process does that only waits (timers, its own garbage) stays below; what installs or computes is
- * far above.
+ * Limits per look. A process that only waits (timers, garbage collection) stays below them; one that installs or
+ * computes is far above.
  */
 const leastCpuMs = 20;
 const leastIoBytes = 1_024;
 
 /**
- * Calls back whenever the process or its descendants are seen to work: they used the processor, read or wrote, or
- * began and ended. Where the system shows none of that, only output tells. Returns the function that ends it.
+ * Calls `onWork` whenever the process or its descendants show signs of work: they used the processor, read or wrote,
+ * or processes began or ended. Where the system shows none of that, it never calls, and only output counts. Returns
+ * the function that stops it.
  */
 export function watchWork(child: Pick<ServerProcess, "work">, onWork: () => void): () => void {
   let before = child.work();

@@ -4,22 +4,24 @@ import type { LegacySession } from "./legacy-session.ts";
 import type { Wire } from "./wire.ts";
 
 /**
- * The GET stream of a legacy session: what the server sends that belongs to no request. Most servers have none (405).
+ * The GET stream of a legacy session, on which the server sends what belongs to no request. Most servers have none
+ * (405).
  */
 export interface BackgroundStream {
   close(): void;
 }
 
+/** The session, and what to call for what comes. */
 export interface BackgroundStreamOptions {
   readonly wire: Wire;
   readonly session: LegacySession;
   readonly onMessage: (message: Buffer) => void;
-  /** The server does not know the session any more (404). */
+  /** Called when the server no longer knows the session (404). */
   readonly onSessionGone: () => void;
 }
 
 /**
- * Opens the stream, and opens it again with growing delays when it ends, for as long as the session lives. A refusal
+ * Opens the stream, and opens it again, with growing delays, whenever it ends while the session lives. A refusal
  * other than 5xx ends it for good.
  */
 export function openBackgroundStream(options: BackgroundStreamOptions): BackgroundStream {

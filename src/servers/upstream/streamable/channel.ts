@@ -2,14 +2,14 @@ import { longestMs } from "../../../kernel/limits.ts";
 import type { Reply, UpstreamRequest } from "../connection.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 
-/** Requests to one server in one era. A server of both eras has two of them on one wire. */
+/** Requests to one server in one era. A server of both eras has two channels over the same wire. */
 export interface Channel {
   request(request: UpstreamRequest): Promise<Reply>;
   failAll(error: () => GatewayError): void;
   readonly size: number;
 }
 
-/** The same request with timeouts that fit a timer: a subscription may ask for Infinity. */
+/** The same request with a timeout that a timer can hold: subscriptions have an infinite one. */
 export function withFiniteTimeouts(request: UpstreamRequest): UpstreamRequest {
   if (request.timeoutMs <= longestMs) return request;
   return { ...request, timeoutMs: longestMs };

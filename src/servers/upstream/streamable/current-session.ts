@@ -6,6 +6,7 @@ import { openBackgroundStream, type BackgroundStream } from "./background-stream
 import { openLegacySession, type LegacySession } from "./legacy-session.ts";
 import type { Wire } from "./wire.ts";
 
+/** What a session needs from its connection. */
 export interface SessionOptions {
   readonly wire: Wire;
   readonly identity: GatewayIdentity;
@@ -13,23 +14,25 @@ export interface SessionOptions {
   readonly session: LegacySession;
   /** Aborts when the connection is disposed of. */
   readonly signal: AbortSignal;
-  /** The session ended and the server gives no other. */
+  /** Called when the session ended and the server does not open another. */
   readonly onLost: (reason: string) => void;
 }
 
-/** The session in use, with the stream on which the server says what belongs to no request. */
+/** The session in use, and the stream on which the server sends what belongs to no request. */
 export interface CurrentSession {
   readonly session: LegacySession;
   readonly dialect: Dialect;
-  /** Another one in place of `stale`, made once for all who find it gone. */
+  /** Opens a new session to replace `stale`. Everybody who finds `stale` gone gets the same new session. */
   renew(stale: LegacySession): Promise<LegacySession>;
+  /** Notes that the server has answered a request in this session. */
   noteAnswered(session: LegacySession): void;
-  /** Whether the server has answered in it; one that was replaced had its time. */
+  /** Whether the server has answered in this session, or had the time to: always true for one that was replaced. */
   isProven(session: LegacySession): boolean;
-  /** Stops listening. */
+  /** Closes the stream. */
   close(): void;
 }
 
+/** Begins with `options.session`, and listens on its stream. */
 export function createCurrentSession(options: SessionOptions, onMessage: (message: Buffer) => void): CurrentSession {
   const { wire, events } = options;
   let session = options.session;

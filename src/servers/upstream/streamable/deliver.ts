@@ -5,6 +5,7 @@ import { readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
 import { largeBytes, type LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { RequestTable } from "../request-table.ts";
 
+/** Where received messages go. */
 export interface Delivery {
   readonly table: RequestTable;
   readonly events: ConnectionEvents;
@@ -12,12 +13,12 @@ export interface Delivery {
   readonly memory: LargeBuffers;
 }
 
-/** Most messages taken from one array (revision 2025-03-26 had batches). */
+/** The most messages taken from one array (revision 2025-03-26 has batches). */
 const batchLimit = 100;
 
 /**
- * Hands what came on the stream of one request to the table; true when its answer was among it. An answer to another
- * request does not belong there and is dropped (fault 68).
+ * Passes what came on the stream of request `id` to the table. Returns true when the answer to that request was among
+ * it. An answer to another request does not belong on this stream and is dropped (fault 68).
  */
 export function deliver(delivery: Delivery, id: number, bytes: Buffer): boolean {
   if (bytes[0] === openBracket) return deliverBatch(delivery, id, bytes);

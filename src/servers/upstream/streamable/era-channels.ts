@@ -10,6 +10,7 @@ import { createModernChannel } from "./modern-channel.ts";
 import { discover, type Verdict } from "./negotiate.ts";
 import type { Wire } from "./wire.ts";
 
+/** What a connection is made from after the era was negotiated. */
 export interface HttpConnectionOptions {
   readonly server: string;
   readonly identity: GatewayIdentity;
@@ -19,15 +20,19 @@ export interface HttpConnectionOptions {
   readonly verdict: Exclude<Verdict, { kind: "neither" }>;
 }
 
-/** What the server was seen to be, and a channel for each era that it speaks. */
+/** What is known about the server, with a channel for each era that it speaks. */
 export interface EraChannels {
   readonly peer: Peer;
   readonly modern: Channel | undefined;
   readonly legacy: LegacyChannel | undefined;
-  /** The session of a server that is (also) legacy, made once; undefined when it has none. */
+  /**
+   * Opens a session with a server that is modern, because it may be legacy as well. Resolves to undefined when it is
+   * not. Everybody who asks gets the same session.
+   */
   openLegacy(): Promise<LegacyChannel | undefined>;
 }
 
+/** The channel of the era that was negotiated; the other one is made when it is first needed. */
 export function createEraChannels(options: HttpConnectionOptions): EraChannels {
   const { wire, lifetime, verdict, events, identity, server } = options;
   let modern: Channel | undefined;
@@ -61,10 +66,10 @@ export function createEraChannels(options: HttpConnectionOptions): EraChannels {
     });
   }
 
-  /** The session of a server that is (also) legacy, made once; undefined when it has none. */
+  /** See {@link EraChannels.openLegacy}. */
   function openLegacy(): Promise<LegacyChannel | undefined> {
     opening ??= tryLegacy().catch((error: unknown) => {
-      // Not reached: the next legacy request tries again.
+      // The server was not reached, so the next legacy request tries again.
       opening = undefined;
       throw error;
     });
@@ -79,14 +84,14 @@ export function createEraChannels(options: HttpConnectionOptions): EraChannels {
       peer = { ...peer, eras: withEra(peer.eras, "legacy") };
       return legacy;
     } catch (error) {
-      // A modern server may do anything to an initialize, also nothing.
+      // A modern server may answer `initialize` with anything, or not at all.
       if (error instanceof GatewayError && (error.code === "UPSTREAM_TIMEOUT" || error.code === "UPSTREAM_PROTOCOL"))
         return undefined;
       throw error;
     }
   }
 
-  /** Once per connection: a server that answers like a legacy one is asked again what it is. */
+  /** Asks a server that answers like a legacy one again which era it speaks; once per connection. */
   async function reconsider(): Promise<Channel | undefined> {
     if ((await discover(wire, identity, lifetime.signal)) !== undefined) return undefined;
     const channel = await openLegacy();

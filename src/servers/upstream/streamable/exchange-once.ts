@@ -6,29 +6,32 @@ import { noHead, type ResponseHead } from "../../../wire/http/response-head.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
+/** An answer to a request. */
 export type RpcAnswer = Extract<Inbound, { readonly kind: "result" | "error" }>;
 
+/** What came of an exchange. */
 export type Outcome =
   | {
       readonly kind: "answer";
       readonly head: ResponseHead;
       readonly answer: RpcAnswer;
     }
-  /** A success that holds no answer: 202 to a notification, or a peer that does not speak MCP. */
+  /** A success without an answer: 202 to a notification, or a server that does not speak MCP. */
   | { readonly kind: "empty"; readonly head: ResponseHead }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
+/** Deadline and cancellation of an exchange. */
 export interface OnceOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** For a message that gets no answer: that it was accepted (202) is all there is to know. */
+  /** For a message that gets no answer: 202 tells all there is to know, so the exchange is done. */
   readonly isNotice?: boolean;
 }
 
 /**
- * One exchange as a promise, for what is rare: handshakes, notifications, farewells; it does not wait behind calls.
- * Resolves to the first answer, or to the end. Rejects with the failures of an exchange, UPSTREAM_TIMEOUT, or the
- * signal's reason.
+ * Makes one exchange as a promise. For rare messages (handshakes, notifications, the end of a session); it is never
+ * queued behind calls. Resolves to the first answer, or to the end of the response. Rejects with the failures of an
+ * exchange, UPSTREAM_TIMEOUT, or the signal's reason.
  */
 export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {

@@ -5,9 +5,9 @@ import type { Channel } from "./channel.ts";
 import { createEraChannels, type HttpConnectionOptions } from "./era-channels.ts";
 
 /**
- * A connection over Streamable HTTP. Modern requests are stateless; legacy ones go in a session, which a server that
- * answered as a modern one is asked for when the first legacy request comes: what it lists of itself need not name
- * the legacy revisions.
+ * A connection over Streamable HTTP. Modern requests are stateless; legacy ones go in a session. When the first
+ * legacy request comes, even a server that answered as a modern one is asked for a session, because a modern server
+ * need not list the legacy revisions that it also speaks.
  */
 export function createHttpConnection(options: HttpConnectionOptions): Connection {
   const { wire, lifetime, server } = options;

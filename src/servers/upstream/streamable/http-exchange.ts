@@ -17,21 +17,28 @@ import type {
 import { failureOfHead, type Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
-/** One HTTP request to be made; without a path it goes to the endpoint's. */
+/** An HTTP request to be made; without a path it goes to the path of the endpoint. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
 
-/** Where the answer goes. Ends with exactly one of onEnd, onRefused and onFailed, unless the exchange was aborted. */
+/**
+ * Receives the response of an exchange. The last call is exactly one of onEnd, onRefused and onFailed, unless the
+ * exchange was aborted.
+ */
 export interface HttpExchangeSink {
-  /** Called right before the request is written: from here on the server may have seen it. */
+  /** Called right before the request is written; from then on the server may have seen it. */
   onSent(): void;
-  /** A success's head. */
+  /** The head of a successful response. */
   onHead(head: ResponseHead): void;
-  /** One JSON text: the body, or the data of one event. Points into what was received, and may be kept. */
+  /** One JSON text: the body, or the data of one event. Refers to the received bytes, and may be kept. */
   onMessage(message: Buffer, type: string): void;
-  /** The answer is complete. */
+  /** The response is complete. */
   onEnd(isEventStream: boolean): void;
+  /** The response is an HTTP error. */
   onRefused(refusal: Refusal): void;
-  /** UPSTREAM_BUSY, CONNECT_FAILED, UPSTREAM_CLOSED, UPSTREAM_PROTOCOL, RESULT_TOO_LARGE, SERVER_NEEDS_LOGIN. */
+  /**
+   * The exchange failed with UPSTREAM_BUSY, CONNECT_FAILED, UPSTREAM_CLOSED, UPSTREAM_PROTOCOL, RESULT_TOO_LARGE or
+   * SERVER_NEEDS_LOGIN.
+   */
   onFailed(error: GatewayError): void;
 }
 
@@ -40,12 +47,12 @@ const accepted = 202;
 type Mode = "head" | "body" | "stream" | "refusal";
 
 /**
- * One HTTP request and its answer: a connection that fails is tried again while nothing was sent, a 401 is met once
- * with fresh credentials, the answer is read as one JSON text, as an event stream or as a refusal. A class, because
- * it is made per call.
+ * One HTTP request and its response. A failed attempt to connect is repeated as long as nothing was sent; a 401 is
+ * answered once with fresh credentials; the response is read as a JSON text, an event stream or a refusal. It is a
+ * class because one is made for every call.
  */
 export class HttpExchange implements ResponseHandler, EventStreamSink {
-  /** Its place among the exchanges that are under way. */
+  /** Its number among the exchanges in flight. */
   readonly id: number;
   readonly #wire: Wire;
   readonly #outgoing: Outgoing;
@@ -55,14 +62,17 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #isQueued = false;
   #isRefreshed = false;
   #failedConnects = 0;
-  /** Before the answer: the next try to connect; after it: the end of a stream that stays open. */
+  /**
+   * Before the response, the next attempt to connect; after the answer, the end of a stream that the server leaves
+   * open.
+   */
   #timer: NodeJS.Timeout | undefined;
   #inFlight: RequestInFlight | undefined;
   #events: EventStreamReader | undefined;
   #head = noHead;
-  /** Of a body whose length is known: all of it, filled as it comes. */
+  /** The whole body, if its length is known; filled as it arrives. */
   #body: Buffer | undefined;
-  /** Of a body whose length is not known, or that is a refusal's. */
+  /** The body so far, if its length is unknown or it belongs to a refusal. */
   #gathered: GatheredBytes | undefined;
   #bytes = 0;
 
@@ -81,7 +91,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     return this.#events?.retryMs;
   }
 
-  /** To be called once. The sink may hear of a failure before this returns. */
+  /** Call it once. The sink may be told of a failure before this returns. */
   start(): void {
     this.#wire.enter(this);
     this.#wire.touch();
@@ -89,14 +99,17 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     else void this.#dispatchAuthorized(this.#wire.authorize, false);
   }
 
-  /** Ends the exchange without a word to the sink; the server sees its connection close. */
+  /** Ends the exchange without calling the sink. The server sees its connection close. */
   abort(): void {
     if (this.#ended) return;
     this.#end();
     this.#inFlight?.abort(this);
   }
 
-  /** Nothing more is to come: what its server leaves open is ended a little later, so that the socket is free again. */
+  /**
+   * Call when nothing more is expected. If the server leaves the response open, it is ended a little later, so that
+   * its socket becomes free.
+   */
   expectEnd(): void {
     if (this.#ended || this.#mode === "head") return;
     this.#timer ??= setTimeout(() => {
@@ -105,7 +118,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     }, this.#wire.tuning.afterAnswerMs);
   }
 
-  /** Ends the exchange because the connection is disposed of. */
+  /** Fails the exchange because the connection is being disposed of. */
   disconnect(): void {
     if (this.#ended) return;
     this.abort();
@@ -145,8 +158,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
       this.#prepareBody(Number(head.get("content-length") ?? 0));
     }
     this.#sink.onHead(head);
-    // Says that the message was taken, and has no body (2025-11-25, transports, sending messages): some servers leave
-    // its end open.
+    // 202 means that the message was accepted, and has no body (2025-11-25, transports, sending messages), but some
+    // servers never end the response.
     if (head.status === accepted && this.#mode === "body") this.expectEnd();
   }
 
@@ -229,13 +242,13 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     return this.#wire.endpoint.server;
   }
 
-  /** The server says how much will come: then it is gathered without a copy more. */
+  /** With a known length, the body is collected without an additional copy. */
   #prepareBody(length: number): void {
     if (length > this.#wire.limits.messageBytes) this.onTooLong();
     else if (length > 0) this.#body = Buffer.allocUnsafe(length);
   }
 
-  /** Until here the pool held the body, also when the caller had given up. */
+  /** Until now the body was in the queue of the client, even if the caller had given up. */
   #leaveQueue(): void {
     if (!this.#isQueued) return;
     this.#isQueued = false;
@@ -245,7 +258,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #dispatch(headers: readonly string[]): void {
     if (this.#ended) return;
     const { method, body, path, isUrgent } = this.#outgoing;
-    // There are not more urgent ones than calls that wait, and what they bring makes room.
+    // Urgent requests are never more than the calls that wait, and what they deliver frees the queue.
     if (isUrgent !== true && !this.#wire.admitQueued(body?.length ?? 0)) {
       this.#fail(
         new GatewayError(
@@ -316,7 +329,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     return startsWithMark(body) ? body.subarray(3) : body;
   }
 
-  /** The piece is in memory that is used again: the first has to be copied, the others are copied anyway. */
+  /** The piece is in memory that is reused, so the first one has to be copied; later ones are copied in any case. */
   #gather(piece: Buffer): void {
     if (this.#gathered !== undefined) {
       this.#gathered.append(piece);

@@ -10,19 +10,18 @@ import { endedUnanswered } from "./modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf, type Refusal, type RpcError } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
+/** What a call needs from its channel. */
 export interface LegacyCallHost extends Delivery {
   readonly wire: Wire;
   readonly calls: SlotTable<LegacyCall>;
-  /** The session in place of one that the server does not know any more; the same for everybody who asks. */
+  /** Opens a new session to replace one that the server no longer knows; the same one for everybody who asks. */
   renew(stale: LegacySession): Promise<LegacySession>;
-  /** Notes that the server answered in this session, so it was a good one. */
+  /** Notes that the server has answered in this session, which proves that it was valid. */
   onAnswered(session: LegacySession): void;
   isProven(session: LegacySession): boolean;
 }
 
-/** What SDK servers answer, with 400, to a session that they do not know (after a restart, say). */
-
-/** One request in a legacy session: its POST, and the GETs that resume its event stream when it breaks. */
+/** One request in a legacy session: its POST, and the GETs that resume its event stream if that breaks. */
 export class LegacyCall implements HttpExchangeSink {
   readonly #host: LegacyCallHost;
   readonly id: number;
@@ -45,7 +44,7 @@ export class LegacyCall implements HttpExchangeSink {
     this.#body = body;
   }
 
-  /** The server may have seen it. */
+  /** Whether the server may have seen the request. */
   get isSent(): boolean {
     return this.#isSent;
   }
@@ -88,7 +87,7 @@ export class LegacyCall implements HttpExchangeSink {
       this.fail(failure);
       return;
     }
-    // A server that has its client come back for the answer has ours come back too (2025-11-25, transports, sending
+    // A server that lets its client reconnect for the answer makes ours do the same (2025-11-25, transports, sending
     // messages).
     if (this.#exchange?.lastEventId !== undefined) this.#request.replies?.breakOff?.();
     this.#resumeOrFail(failure);
@@ -125,14 +124,15 @@ export class LegacyCall implements HttpExchangeSink {
   }
 
   /**
-   * 404 says so (2025-11-25, transports, session management). Many servers say 400 and -32000 instead, which may also
-   * be a plain error: it is believed once per session, and only of one that has worked. With the request's own id it
-   * is the tool's: it ran.
+   * Whether a refusal means that the server no longer knows the session. 404 means that (2025-11-25, transports,
+   * session management). Many servers, those made with the SDKs among them, use 400 with the code -32000 instead,
+   * which may also be an ordinary error; so that is believed once per request, and only in a session that has worked.
+   * If the error has the request's own id, the request did run and the error is the tool's.
    */
   #isSessionGone(status: number, error: RpcError | undefined): boolean {
     const session = this.#session;
     if (session === undefined || this.#isRenewed) return false;
-    // The server has become a modern one: no new session will come, which ends this connection.
+    // The server has become a modern one. It will open no new session, which ends this connection.
     if (error !== undefined && isModernError(error.code)) return true;
     if (session.id === undefined) return false;
     if (status === 404) return true;
@@ -140,7 +140,7 @@ export class LegacyCall implements HttpExchangeSink {
     return this.#host.isProven(session);
   }
 
-  /** The refusal says that the request did not run, so it is sent once more, in a new session. */
+  /** The refusal means that the request was not executed, so it is sent again in a new session. */
   async #sendAgain(): Promise<void> {
     this.#isRenewed = true;
     try {
@@ -151,7 +151,10 @@ export class LegacyCall implements HttpExchangeSink {
     }
   }
 
-  /** 2025-11-25, transports, resumability: a GET with the last event's id brings the rest. */
+  /**
+   * Resumes the stream by a GET with the last event's id, which brings the rest (2025-11-25, transports,
+   * resumability).
+   */
   #resumeOrFail(failure: GatewayError): void {
     const { tuning } = this.#host.wire;
     const seen = this.#exchange?.lastEventId;

@@ -10,13 +10,17 @@ import { LegacyCall, type LegacyCallHost } from "./legacy-call.ts";
 import { createCurrentSession, type SessionOptions } from "./current-session.ts";
 import { endSession, postInSession } from "./legacy-session.ts";
 
+/** Requests and notifications in a session. */
 export interface LegacyChannel extends Channel {
   notify(method: string, params: JsonObject): Promise<void>;
-  /** Says goodbye to the server; bounded by the tuning. */
+  /** Ends the session; takes no longer than the tuning allows. */
   end(): Promise<void>;
 }
 
-/** Requests in a session (2025-11-25, transports, Streamable HTTP), which is replaced when the server forgets it. */
+/**
+ * Sends requests in a session (2025-11-25, transports, Streamable HTTP), which is replaced when the server has lost
+ * it.
+ */
 export function createLegacyChannel(options: SessionOptions): LegacyChannel {
   const { wire, events, signal } = options;
   const calls = createSlotTable<LegacyCall>();
@@ -30,12 +34,12 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
     send(text, reason, id) {
       const cancelled = reason === "cancel" && id !== undefined ? calls.get(id) : undefined;
       if (cancelled?.isSent === false) {
-        // It waits for a connection: sent after its cancellation, it would run.
+        // The request still waits for a connection. If it were sent after its cancellation, it would run.
         cancelled.abort();
         return;
       }
-      // A server need not answer what was cancelled: its stream would stay open. Nor, when it hangs, that it is
-      // cancelled.
+      // The server need not answer a cancelled request, so its stream could stay open; and if the server hangs, it
+      // does not accept the cancellation either. The request is ended in both cases.
       const end = () => cancelled?.abort();
       const timer = cancelled === undefined ? undefined : setTimeout(end, wire.tuning.afterAnswerMs);
       void post(text).finally(() => {

@@ -11,8 +11,7 @@ import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
 /**
- * One session of revisions 2025-03-26 to 2025-11-25; without an id when the server keeps none. Replaced when it
- * expires.
+ * A session of revisions 2025-03-26 to 2025-11-25. It has no id when the server uses none. Replaced when it expires.
  */
 export interface LegacySession {
   readonly id: string | undefined;
@@ -23,9 +22,10 @@ export interface LegacySession {
   readonly streamHeaders: readonly string[];
 }
 
+/** What came of `initialize`. */
 export type LegacyOpening =
   | { readonly kind: "open"; readonly session: LegacySession }
-  /** The server does not do this: `status` is 200 for a JSON-RPC error, `code` that error's. */
+  /** The server refused. `status` is 200 for a JSON-RPC error, whose code is `code`. */
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -33,11 +33,14 @@ export type LegacyOpening =
       readonly failure: GatewayError;
     };
 
-/** The SDK counts from 0, so every server knows it; tables count from 1, so it is never used twice in a session. */
+/**
+ * The SDK counts from 0, so every server accepts it. Request tables count from 1, so no other request in the session
+ * has it.
+ */
 const initializeId = 0;
 
 /**
- * `initialize` and `notifications/initialized` (2025-11-25, basic/lifecycle). Rejects with SERVER_NEEDS_LOGIN,
+ * Sends `initialize` and `notifications/initialized` (2025-11-25, basic/lifecycle). Rejects with SERVER_NEEDS_LOGIN,
  * CONNECT_FAILED, UPSTREAM_CLOSED, UPSTREAM_TIMEOUT, UPSTREAM_PROTOCOL, or the signal's reason.
  */
 export async function openLegacySession(
@@ -82,7 +85,7 @@ export async function openLegacySession(
   return { kind: "open", session };
 }
 
-/** Posts a message that gets no answer. Resolves also when the server refuses it: returns the failure then. */
+/** Posts a message that gets no answer. If the server refuses it, the promise resolves to the failure. */
 export async function postInSession(
   wire: Wire,
   session: LegacySession,
@@ -102,7 +105,7 @@ export async function postInSession(
   return outcome.kind === "refused" ? failureOfRefusal(wire.endpoint.server, outcome.refusal) : undefined;
 }
 
-/** Tells the server that the session is over; what it answers does not matter. */
+/** Tells the server that the session is over. Its answer does not matter. */
 export async function endSession(wire: Wire, session: LegacySession): Promise<void> {
   if (session.id === undefined) return;
   const outgoing = { method: "DELETE", headers: session.streamHeaders, body: null } as const;
@@ -112,7 +115,7 @@ export async function endSession(wire: Wire, session: LegacySession): Promise<vo
       timeoutMs: wire.tuning.disposeTimeoutMs,
     });
   } catch {
-    // The server is gone, or does not answer: its session expires by itself.
+    // The server is gone or does not answer; its session will expire.
   }
 }
 

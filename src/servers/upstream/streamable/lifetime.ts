@@ -1,22 +1,23 @@
 import { setMaxListeners } from "node:events";
 import type { Closed } from "../connection.ts";
 
-/** How long a connection lives: how it ended, and the signal that ends what works for it. */
+/** The life of a connection: how it ended, and the signal that stops what works for it. */
 export interface Lifetime {
-  /** Never rejects. */
+  /** Settles when the connection has ended. Never rejects. */
   readonly closed: Promise<Closed>;
-  /** Undefined while it lives. */
+  /** How the connection ended; undefined while it lives. */
   readonly ending: Closed | undefined;
   readonly signal: AbortSignal;
-  /** The first call counts. What is in flight may still be answered. */
+  /** Marks the connection as ended; only the first call counts. Requests in flight may still be answered. */
   end(how: Closed): void;
-  /** Stops everything that works for the connection on its own. */
+  /** Stops everything that works for the connection in the background. */
   abort(): void;
 }
 
+/** The lifetime of a new connection. */
 export function createLifetime(): Lifetime {
   const controller = new AbortController();
-  // Any number of exchanges may be under way: Node warns of a leak from the eleventh listener on.
+  // Any number of exchanges may listen; Node would warn of a leak from the eleventh listener on.
   setMaxListeners(0, controller.signal);
   let ending: Closed | undefined;
   let settle: (how: Closed) => void = () => undefined;

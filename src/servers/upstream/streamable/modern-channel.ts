@@ -13,23 +13,26 @@ import { encodeHeaderValue, isHeaderName } from "../../../kernel/header-value.ts
 import { failureOfRefusal, rpcErrorOf, type Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
+/** What a modern channel needs from its connection. */
 export interface ModernChannelOptions {
   readonly wire: Wire;
   readonly identity: GatewayIdentity;
   readonly events: ConnectionEvents;
   /**
-   * Asked when a refusal is one that no modern server gives: the channel to use instead, or undefined to let it
-   * stand.
+   * Called for a refusal that no modern server would give. Resolves to the channel to use instead, or to undefined
+   * when the refusal is final.
    */
   readonly reconsider: () => Promise<Channel | undefined>;
 }
 
+/** The dialect of modern requests over this wire. */
 export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "roots">): Dialect {
   return createDialect("modern", modernRevision, identity, declaredCapabilities(roots));
 }
 
 /**
- * Stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer's stream is its own.
+ * Sends the stateless requests of revision 2026-07-28 (streamable-http): each is one POST, and its answer comes on
+ * the response to it.
  */
 export function createModernChannel(options: ModernChannelOptions): Channel {
   const { wire, events } = options;
@@ -41,7 +44,8 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
     events,
     questionsAllowed: () => false,
     send(_text, reason, id) {
-      // Closing the stream is the cancellation; answers to a server's requests must not be sent in this revision.
+      // In this revision, a request is cancelled by closing its stream, and answers to a server's requests must not
+      // be sent.
       if (reason === "cancel" && id !== undefined) calls.get(id)?.abort();
     },
   });
@@ -144,7 +148,7 @@ class ModernCall implements HttpExchangeSink {
     this.#fail(error);
   }
 
-  /** A 4xx says that the request did not run, so it may be sent again in the other era. */
+  /** A 4xx means that the request was not executed, so it may be sent again in the other era. */
   async #handOver(letStand: () => void): Promise<void> {
     const { table, reconsider } = this.#host;
     const channel = await reconsider().catch(() => undefined);
@@ -169,13 +173,14 @@ class ModernCall implements HttpExchangeSink {
   }
 }
 
+/** The failure of a request whose response ended without an answer. */
 export function endedUnanswered(server: string, isEventStream: boolean): GatewayError {
   return isEventStream
     ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream before it had answered`)
     : new GatewayError("UPSTREAM_PROTOCOL", `${server} answered with something that is not the answer in JSON-RPC`);
 }
 
-/** Codes that a modern server gives with a 4xx (2026-07-28, streamable-http, server validation; JSON-RPC 2.0). */
+/** Codes that a modern server uses with a 4xx (2026-07-28, streamable-http, server validation; JSON-RPC 2.0). */
 const plainCodes: ReadonlySet<number> = new Set([
   rpcCodes.parseError,
   rpcCodes.invalidRequest,
@@ -189,11 +194,14 @@ function isUnlikeModern(status: number, code: number | undefined): boolean {
   return code === undefined || !(isModernError(code) || plainCodes.has(code));
 }
 
-/** Methods are few; one that is not cached only costs its array. */
+/** There are few methods. One that is not cached only costs a new array. */
 const cachedMethods = 64;
 const cachedNames = 1_024;
 
-/** The headers of a request: one shared array per method, copied only where a request adds its own. */
+/**
+ * Makes the headers of requests: an array per method and name that requests share, copied only for a request with
+ * headers of its own.
+ */
 export function createModernHeaders(fixed: readonly string[]): (request: UpstreamRequest) => readonly string[] {
   const byMethod = new Map<string, readonly string[]>();
   const byName = new Map<string, readonly string[]>();
@@ -217,7 +225,7 @@ export function createModernHeaders(fixed: readonly string[]): (request: Upstrea
     return base;
   }
 
-  /** A tool is called many times: what is sent with it is made once. */
+  /** Cached by name, because a tool is called many times. */
   function namedBase(method: string, name: string | undefined): readonly string[] {
     if (name === undefined) return baseOf(method);
     const key = `${method} ${name}`;

@@ -12,17 +12,18 @@ import { createModernHeaders, modernDialect } from "./modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
+/** What negotiation found out. */
 export type Verdict =
   | { readonly kind: "modern"; readonly peer: Peer }
   | { readonly kind: "legacy"; readonly session: LegacySession }
-  /** Neither: the old HTTP+SSE transport is left to try. `failure` is thrown when that is not spoken either. */
+  /** Neither era, so only the old HTTP+SSE transport is left to try. If that fails too, `failure` is thrown. */
   | { readonly kind: "neither"; readonly failure: GatewayError };
 
 /**
  * Finds out which era a server speaks (2026-07-28, streamable-http and versioning, backward compatibility). Nothing
- * depends on one error code: whatever is no modern answer to `server/discover` leads to `initialize`, and a 4xx to
- * that means HTTP+SSE. Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and the like when the server was not reached
- * at all.
+ * depends on a single error code: whatever is not a modern answer to `server/discover` leads to `initialize`, and a
+ * 4xx to that suggests HTTP+SSE. Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and similar failures when the server
+ * was not reached at all.
  */
 export async function negotiate(
   wire: Wire,
@@ -33,7 +34,7 @@ export async function negotiate(
   if (knownEras !== undefined && knownEras.length > 0 && !knownEras.includes("modern")) {
     const opening = await openLegacySession(wire, identity, signal);
     if (opening.kind === "open") return { kind: "legacy", session: opening.session };
-    // It was legacy once: ask anew.
+    // The server used to be legacy and no longer is, so it is asked which revisions it supports.
     const peer = await discover(wire, identity, signal);
     return peer === undefined ? neither(opening) : { kind: "modern", peer };
   }
@@ -49,7 +50,7 @@ function neither(opening: Extract<LegacyOpening, { kind: "refused" }>): Verdict 
   return { kind: "neither", failure: opening.failure };
 }
 
-/** Failures of `server/discover` that a legacy server may cause; anything else means that no server was reached. */
+/** Failures of `server/discover` that a legacy server may cause; any other means that no server was reached. */
 const inconclusive: ReadonlySet<string> = new Set([
   "UPSTREAM_TIMEOUT",
   "UPSTREAM_CLOSED",
@@ -57,7 +58,7 @@ const inconclusive: ReadonlySet<string> = new Set([
   "RESULT_TOO_LARGE",
 ]);
 
-/** The server as a modern one, or undefined when it is none. */
+/** Asks the server as a modern one. Resolves to undefined when it is not. */
 export async function discover(wire: Wire, identity: GatewayIdentity, signal: AbortSignal): Promise<Peer | undefined> {
   const request: UpstreamRequest = {
     method: "server/discover",
@@ -100,7 +101,10 @@ function peerFromOutcome(wire: Wire, outcome: Outcome): Peer | undefined {
   }
 }
 
-/** A modern server that we cannot speak to is no legacy one, unless it says that it also speaks a legacy revision. */
+/**
+ * A modern server without a revision in common is not a legacy one, unless it says that it also speaks a legacy
+ * revision. Throws UPSTREAM_PROTOCOL for the first kind.
+ */
 function refuseModernError(server: string, bytes: Buffer): void {
   const { code, data } = parseErrorObject(bytes);
   if (!isModernError(code)) return;
@@ -112,8 +116,8 @@ function refuseModernError(server: string, bytes: Buffer): void {
 }
 
 /**
- * Whether a refusal names the very revision that was asked with: then asking again is what it wants (2026-07-28,
- * versioning).
+ * Whether a refusal names the very revision of the request as supported. Then the server expects the request to be
+ * repeated (2026-07-28, versioning).
  */
 function speaksOurs(wire: Wire, outcome: Outcome): boolean {
   const bytes =

@@ -4,20 +4,24 @@ import { isJsonObject, type JsonBytes } from "../../../kernel/json-bytes.ts";
 import { redirectTarget, type ServerAddress } from "./server-address.ts";
 import type { ResponseHead } from "../../../wire/http/response-head.ts";
 
-/** An HTTP answer that is neither a success nor a redirect. The body is empty when it was beyond the limit. */
+/** An HTTP response that is neither a success nor a redirect. The body is empty when it was larger than the limit. */
 export interface Refusal {
   readonly head: ResponseHead;
   readonly body: Buffer;
 }
 
+/** A JSON-RPC error in the body of a refusal. */
 export interface RpcError {
   readonly code: number;
   readonly bytes: JsonBytes;
-  /** The id of the request where the server had looked at it; else null, or what servers make up. */
+  /** The request's id if the server had read it; otherwise null or anything. */
   readonly id: unknown;
 }
 
-/** The JSON-RPC error that a body holds (with or without an id), or undefined: then the HTTP status is all there is. */
+/**
+ * The JSON-RPC error in a body, with or without an id. Undefined when there is none, and only the HTTP status is
+ * known.
+ */
 export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined {
   try {
     const members = scanMembers(body, 0, body.length, maxDepth);
@@ -33,14 +37,14 @@ export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined
       id: id === undefined ? undefined : (JSON.parse(body.toString("utf8", id.start, id.end)) as unknown),
     };
   } catch {
-    // No JSON object: a page of some proxy, say.
+    // Not a JSON object; for example, a proxy's error page.
     return undefined;
   }
 }
 
 /**
- * Heads that end an exchange before its body is read: redirects (fault 103) and encodings that were not asked for
- * (fault 19).
+ * Failures that are certain before the body is read: redirects (fault 103), and encodings that were not asked for
+ * (fault 19). Undefined for any other head.
  */
 export function failureOfHead(endpoint: ServerAddress, head: ResponseHead): GatewayError | undefined {
   const { server } = endpoint;
@@ -60,7 +64,7 @@ export function failureOfHead(endpoint: ServerAddress, head: ResponseHead): Gate
   );
 }
 
-/** What a refusal means for a request: a login that is needed, a server that is busy, or just a status. */
+/** What a refusal means for the request: a login is needed, the server is busy, or the status as it is. */
 export function failureOfRefusal(server: string, refusal: Refusal): GatewayError {
   const { head } = refusal;
   const { status } = head;
@@ -76,11 +80,12 @@ export function failureOfRefusal(server: string, refusal: Refusal): GatewayError
   return new GatewayError("UPSTREAM_HTTP", `${server} answered with HTTP ${status}`, { data });
 }
 
+/** The failure of a request for which the server demands a login, or one with more scopes (403). */
 export function needsLogin(server: string, status: number, challenge: Readonly<Record<string, string>>): GatewayError {
   const why = status === 403 ? "it wants a login with more scopes" : "it wants a login";
   const scope = challenge["scope"] ?? "";
-  // The scope is the server's text, and the hint is made to be pasted into a shell: only words of harmless letters
-  // get there.
+  // The scope is text from the server, and the hint is meant to be pasted into a shell, so only harmless characters
+  // are copied into it.
   const option = status === 403 && /^[A-Za-z0-9:._/ -]{1,500}$/.test(scope) ? ` --scope "${scope}"` : "";
   return new GatewayError("SERVER_NEEDS_LOGIN", `${server} answered with HTTP ${status}: ${why}`, {
     data: { status, challenge },
@@ -92,7 +97,7 @@ const challengeLimit = 4_096;
 const authParameter = /([A-Za-z0-9!#$%&'*+.^_`|~-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
 const keptParameters: ReadonlySet<string> = new Set(["resource_metadata", "scope", "error", "realm"]);
 
-/** The facts of `WWW-Authenticate` that a login needs (RFC 9728, RFC 6750); what the server wrote, so untrusted. */
+/** The parts of `WWW-Authenticate` that a login needs (RFC 9728, RFC 6750). Untrusted text from the server. */
 export function readChallenge(head: ResponseHead): Readonly<Record<string, string>> {
   const facts: Record<string, string> = {};
   for (const header of head.getAll("www-authenticate")) {

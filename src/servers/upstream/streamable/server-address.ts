@@ -4,18 +4,18 @@ import { isHeaderName, isHeaderValue } from "../../../kernel/header-value.ts";
 import { basicAuthorization } from "../../../wire/http/basic-authorization.ts";
 import { userAgent } from "../../../wire/http/tuning.ts";
 
-/** Where a server is, and the headers that every request to it carries. */
+/** The address of a server, and the headers that every request to it has. */
 export interface ServerAddress {
   readonly server: string;
-  /** The only part of the URL that messages may name: path and query can hold keys. */
+  /** The only part of the URL that messages may contain, because path and query may hold keys. */
   readonly origin: string;
   /** Path and query, as sent. */
   readonly path: string;
-  /** Name, value, name, value; names in lower case. */
+  /** A flat list: name, value, name, value. Names are in lower case. */
   readonly headers: readonly string[];
 }
 
-/** What the transport itself sets: a configured header of that name would break it. */
+/** Headers that the transport sets itself; a configured one of the same name would break it, and is ignored. */
 const ownHeaders: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -36,9 +36,9 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a configured URL. User and password in it become a Basic `Authorization` (unless one is configured) and
- * appear nowhere else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent; the
- * message holds no value.
+ * Parses a configured URL. A user and password in it become a Basic `Authorization` header, unless one is configured,
+ * and appear nowhere else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent;
+ * the message contains no values.
  */
 export function parseEndpoint(
   server: string,
@@ -73,8 +73,8 @@ export function parseEndpoint(
 }
 
 /**
- * The same server at the path that an SSE server names. Throws UPSTREAM_PROTOCOL when it is on another origin
- * (credentials stay home).
+ * The same server at the path that an SSE server has named. Throws UPSTREAM_PROTOCOL when that is on another origin,
+ * which must not get the credentials.
  */
 export function withPath(endpoint: ServerAddress, reference: string): ServerAddress {
   const base = `${endpoint.origin}${endpoint.path}`;
@@ -91,8 +91,8 @@ export function withPath(endpoint: ServerAddress, reference: string): ServerAddr
 }
 
 /**
- * How messages name the target of a redirect: its origin, and of a path only what many servers do, a slash at the
- * end.
+ * How messages name the target of a redirect: by its origin. Of the path they tell only whether it differs by a slash
+ * at the end, which is a common case.
  */
 export function redirectTarget(endpoint: ServerAddress, location: string | undefined): string {
   const base = `${endpoint.origin}${endpoint.path}`;

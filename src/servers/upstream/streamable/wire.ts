@@ -8,7 +8,7 @@ import { HttpExchange, type HttpExchangeSink, type Outgoing } from "./http-excha
 import type { CreateHttpClient, HttpClient } from "../../../wire/http/http-client.ts";
 import type { HttpTuning } from "../../../wire/http/tuning.ts";
 
-/** The sockets to one server, and everything that all exchanges over them share. */
+/** The sockets to one server, and everything that the exchanges over them share. */
 export interface Wire {
   readonly client: HttpClient;
   readonly endpoint: ServerAddress;
@@ -16,24 +16,26 @@ export interface Wire {
   readonly tuning: HttpTuning;
   readonly memory: LargeBuffers;
   readonly roots: RootsSource | undefined;
-  /** Headers of a login; concurrent refreshes are one. */
+  /** Resolves to the headers of a login. Concurrent refreshes are a single one. */
   readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
-  /** Makes an exchange; `start()` it. */
+  /** Makes an exchange, which has to be started. */
   exchange(outgoing: Outgoing, sink: HttpExchangeSink): HttpExchange;
-  /** Whether a body of that size may join those that wait for a socket; if so it is counted until `releaseQueued`. */
+  /** Whether a body of this size may be queued for a socket. If so, it is counted until `releaseQueued`. */
   admitQueued(bytes: number): boolean;
   releaseQueued(bytes: number): void;
   /** Monotonic ms of the last bytes in either direction. */
   readonly lastActivityMs: number;
+  /** Notes that bytes were sent or received. */
   touch(): void;
   enter(exchange: HttpExchange): void;
   leave(exchange: HttpExchange): void;
-  /** No connection could be made, however often it was tried. */
+  /** Called when no connection could be made after all attempts. */
   onUnreachable(error: GatewayError): void;
   /** Ends every exchange and closes every socket. */
   dispose(): void;
 }
 
+/** What a wire is made from. */
 export interface WireOptions {
   readonly endpoint: ServerAddress;
   readonly limits: ConnectionLimits;
@@ -47,6 +49,7 @@ export interface WireOptions {
   readonly onUnreachable: (error: GatewayError) => void;
 }
 
+/** A wire to `options.endpoint`. It connects when the first exchange is started. */
 export function createWire(options: WireOptions): Wire {
   const { endpoint, limits, tuning } = options;
   const client = options.createClient({
@@ -74,7 +77,7 @@ export function createWire(options: WireOptions): Wire {
     authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
     exchange: (outgoing, sink) => new HttpExchange(live.nextId(), wire, outgoing, sink),
     admitQueued(bytes) {
-      // One body is always let in, however large the configuration allows it to be.
+      // One body is always accepted, even if it is larger than the limit of the queue.
       if (queuedBytes > 0 && queuedBytes + bytes > limits.sendQueueBytes) return false;
       queuedBytes += bytes;
       return true;
@@ -96,7 +99,7 @@ export function createWire(options: WireOptions): Wire {
   return wire;
 }
 
-/** Any number of exchanges that met a 401 share one refresh. */
+/** All exchanges that got a 401 at the same time share one refresh. */
 function shareRefresh(
   authorize: NonNullable<HttpCredentials["authorize"]>,
   signal: AbortSignal,
