@@ -24,7 +24,7 @@ export async function findGateways(context: CommandContext): Promise<readonly Ga
   if (ofFile.length > 1) return await closest(ofFile, context);
   if (ofFile.length === 1 || file === undefined) return ofFile.length === 1 ? ofFile : running;
   throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with ${file}; there are:${listing(running)}`, {
-    hint: "Name the configuration of the one that you mean with --config.",
+    hint: "Name the configuration of the gateway that you mean with --config.",
   });
 }
 

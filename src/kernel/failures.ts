@@ -1,11 +1,12 @@
 /**
- * Every error that the gateway itself makes, one row each. The code is API; `hint` tells the person or model what to
- * do. `http` and `rpc` are used where the failure leaves as an HTTP status or JSON-RPC error. Numbers of our own lie
- * outside -32768..-32000 (MCP 2026-07-28, basic/index, error codes); those inside are the protocol's. `retry` says
- * whether the same request may succeed later unchanged. docs/errors.md lists the table; a test compares the two.
+ * Every failure of the gateway itself, one row each. The code is API; `hint` tells the person or model what to do.
+ *
+ * `http` and `rpc` are used where the failure leaves as an HTTP status or a JSON-RPC error. The gateway's own numbers
+ * lie outside -32768..-32000 (MCP 2026-07-28, basic/index, error codes); those inside are the protocol's. `retry` says
+ * whether the same request may succeed later. docs/errors.md lists the table; a test compares the two.
  */
 export const failures = {
-  // The message itself
+  // The message
   PARSE_ERROR: { http: 400, rpc: -32700, retry: false, hint: "Send one JSON-RPC message as valid UTF-8 JSON." },
   REQUEST_INVALID: {
     http: 400,
@@ -17,19 +18,19 @@ export const failures = {
     http: 404,
     rpc: -32601,
     retry: false,
-    hint: "Ask server/discover or initialize for what this endpoint offers.",
+    hint: "Send server/discover or initialize to learn what this endpoint offers.",
   },
   PARAMS_INVALID: {
     http: 400,
     rpc: -32602,
     retry: false,
-    hint: "Compare the request's params with the protocol revision that it names.",
+    hint: "Check the request's params against the protocol revision that it names.",
   },
   INTERNAL: {
     http: 500,
     rpc: -32603,
     retry: true,
-    hint: "This is a fault of the gateway: look at its log, and report it.",
+    hint: "This is a bug in the gateway: look at its log, and report it.",
   },
   HEADER_MISMATCH: {
     http: 400,
@@ -87,7 +88,7 @@ export const failures = {
     retry: false,
     hint: "Send at most 200 headers, and at most 16 KB of them.",
   },
-  // Who calls, and from where
+  // The sender of a request
   HOST_INVALID: {
     http: 400,
     rpc: -31110,
@@ -122,7 +123,7 @@ export const failures = {
     http: 429,
     rpc: -31115,
     retry: true,
-    hint: "Wait as long as Retry-After says, or do less at once.",
+    hint: "Wait as long as Retry-After says, and send fewer requests at once.",
   },
   SESSION_UNKNOWN: { http: 404, rpc: -31116, retry: false, hint: "The session ended: initialize again." },
   SESSION_LIMIT: { http: 429, rpc: -31117, retry: true, hint: "End sessions with DELETE, or raise limits.sessions." },
@@ -130,17 +131,17 @@ export const failures = {
     http: 503,
     rpc: -31119,
     retry: true,
-    hint: "Try again in a moment. If it stays, look at what the people of this gateway are read from.",
+    hint: "Try again in a moment. If it fails again, check the directory that the gateway reads its people from.",
   },
   DRAINING: { http: 503, rpc: -31118, retry: true, hint: "The gateway is stopping: connect again in a moment." },
-  // Finding
+  // Looking things up
   TOOL_UNKNOWN: { http: 404, rpc: -31001, retry: false, hint: "List the tools to see what exists." },
   TOOL_AMBIGUOUS: { http: 409, rpc: -31002, retry: false, hint: "Call one of the listed paths." },
   SERVER_UNKNOWN: {
     http: 404,
     rpc: -31003,
     retry: false,
-    hint: "List the servers: discover_mcp_tools at /mcp/meta does with an empty query, and GET /api/servers.",
+    hint: "List the servers with GET /api/servers, or with discover_mcp_tools and an empty query at /mcp/meta.",
   },
   RESOURCE_UNKNOWN: { http: 404, rpc: -31004, retry: false, hint: "List the resources to see what exists." },
   PROMPT_UNKNOWN: { http: 404, rpc: -31005, retry: false, hint: "List the prompts to see what exists." },
@@ -157,7 +158,7 @@ export const failures = {
     retry: true,
     hint: "Search again with fewer words, or in one server only, with `server`.",
   },
-  // Calling
+  // Calls
   ARGUMENTS_INVALID: {
     http: 400,
     rpc: -31020,
@@ -170,7 +171,7 @@ export const failures = {
     retry: false,
     hint: "The configuration does not allow this tool; use another one.",
   },
-  CALL_CANCELLED: { http: 499, rpc: -31022, retry: true, hint: "The caller cancelled the call." },
+  CALL_CANCELLED: { http: 499, rpc: -31022, retry: true, hint: "Call again if the result is still needed." },
   RESULT_TOO_LARGE: {
     http: 502,
     rpc: -31023,
@@ -181,7 +182,7 @@ export const failures = {
     http: 400,
     rpc: -31024,
     retry: false,
-    hint: "The tool asks the user or the model something; use a client that declares that capability.",
+    hint: "Use a client that declares the capability that the tool's question needs.",
   },
   HANDLE_INVALID: {
     http: 400,
@@ -206,7 +207,7 @@ export const failures = {
     http: 503,
     rpc: -31040,
     retry: true,
-    hint: "The server is starting: call again in a few seconds.",
+    hint: "Call again in a few seconds: the server is starting.",
   },
   SERVER_OFFLINE: {
     http: 503,
@@ -218,13 +219,13 @@ export const failures = {
     http: 503,
     rpc: -31042,
     retry: false,
-    hint: "Mend the server (its last stderr lines tell more), then restart it.",
+    hint: "Repair the server (the last lines of its stderr say more), then restart it.",
   },
   SERVER_DISABLED: {
     http: 503,
     rpc: -31043,
     retry: false,
-    hint: "Enable the server in the configuration, or set the variable that it lacks.",
+    hint: "Enable the server in the configuration, or set the variable that is missing.",
   },
   SERVER_NEEDS_LOGIN: { http: 503, rpc: -31044, retry: false, hint: "Run `toolyard login <server>`." },
   SERVER_NEEDS_CONFIG: {
@@ -237,13 +238,13 @@ export const failures = {
     http: 503,
     rpc: -31046,
     retry: false,
-    hint: "Somebody stopped this server: `toolyard restart <server>` starts it.",
+    hint: "Start the server with `toolyard restart <server>`; somebody has stopped it.",
   },
   SPAWN_FAILED: {
     http: 503,
     rpc: -31047,
     retry: true,
-    hint: "Check the server's command, its rights, and the machine's process and file limits.",
+    hint: "Check the server's command, its permissions, and the machine's process and file limits.",
   },
   START_TIMEOUT: {
     http: 504,
@@ -262,7 +263,7 @@ export const failures = {
     http: 502,
     rpc: -31051,
     retry: true,
-    hint: "The server ended while it worked; it is started again at the next call.",
+    hint: "Check whether the call took effect before you repeat it; the next call starts the server or reconnects to it.",
   },
   UPSTREAM_PROTOCOL: {
     http: 502,
@@ -274,20 +275,25 @@ export const failures = {
     http: 503,
     rpc: -31053,
     retry: true,
-    hint: "The server does not take requests as fast as they come: call again later.",
+    hint: "Call again later: the server does not take requests as fast as they arrive.",
   },
-  UPSTREAM_HTTP: { http: 502, rpc: -31054, retry: false, hint: "Look at the server's own log for what it refused." },
+  UPSTREAM_HTTP: {
+    http: 502,
+    rpc: -31054,
+    retry: false,
+    hint: "Look in the server's own log for why it refused the request.",
+  },
   SERVER_IS_GATEWAY: {
     http: 508,
     rpc: -31059,
     retry: false,
-    hint: "Take its entry out of this configuration: a gateway cannot be a server of its own.",
+    hint: "Remove its entry from this configuration: a gateway cannot be one of its own servers.",
   },
   START_QUEUE_FULL: {
     http: 503,
     rpc: -31055,
     retry: true,
-    hint: "Too many servers are starting at once: call again in a few seconds.",
+    hint: "Call again in a few seconds: too many servers are starting at once.",
   },
   CLIENT_INSTANCE_LIMIT: {
     http: 503,
@@ -295,14 +301,19 @@ export const failures = {
     retry: true,
     hint: 'Close clients that are not used, raise limits.clientInstances, or give the server scope "user".',
   },
-  // The gateway's own life
+  // Starting and running the gateway
   CONFIG_INVALID: {
     http: 400,
     rpc: -31070,
     retry: false,
     hint: "Correct the configuration at the place that the message names.",
   },
-  PORT_TAKEN: { http: 500, rpc: -31071, retry: false, hint: "Stop what listens there, or choose another --port." },
+  PORT_TAKEN: {
+    http: 500,
+    rpc: -31071,
+    retry: false,
+    hint: "Stop the program that listens there, or choose another --port.",
+  },
   BIND_REFUSED: {
     http: 500,
     rpc: -31072,
@@ -320,25 +331,25 @@ export const failures = {
     http: 409,
     rpc: -31087,
     retry: false,
-    hint: "Name the configuration of the one that you mean with --config.",
+    hint: "Name the configuration of the gateway that you mean with --config.",
   },
   GATEWAY_REPLACED: {
     http: 503,
     rpc: -31088,
     retry: true,
-    hint: "Restart the gateway: `toolyard stop`, then start it again. Until then only what is loaded already works.",
+    hint: "Restart the gateway: `toolyard stop`, then start it again. Until then, only the parts that are already loaded work.",
   },
   DATA_DIR_UNWRITABLE: {
     http: 500,
     rpc: -31076,
     retry: true,
-    hint: "Make room in the data directory and let it be written to, or choose another with --data-dir.",
+    hint: "Free space on its disk and make the data directory writable, or choose another with --data-dir.",
   },
   ADDRESS_UNUSABLE: {
     http: 500,
     rpc: -31075,
     retry: false,
-    hint: "Choose an address of this machine with --host: 127.0.0.1, or 0.0.0.0 for all that it has.",
+    hint: "Choose an address of this machine with --host: 127.0.0.1, or 0.0.0.0 for all of its addresses.",
   },
 } as const satisfies Record<string, FailureRow>;
 
@@ -349,4 +360,5 @@ interface FailureRow {
   readonly hint: string;
 }
 
+/** The code of a failure. */
 export type FailureCode = keyof typeof failures;

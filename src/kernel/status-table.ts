@@ -1,17 +1,14 @@
 import type { InstanceStatus } from "./status.ts";
 
-/**
- * What the outside is told, and what follows from it (docs/design.md, "Statuses"). One table, so that no two places
- * disagree.
- */
+/** What a status means to clients (docs/design.md, "Statuses"). All places use this table, so that they agree. */
 export interface StatusRow {
-  /** Lists and searches show its tools. */
+  /** Whether lists and searches show the tools of such an instance. */
   readonly shown: boolean;
-  /** What execute_mcp_tool does: calls it, waits for its start, tries to start it, or refuses with the reason. */
+  /** What execute_mcp_tool does: calls the tool, waits for the start, tries to start the server, or refuses. */
   readonly execute: "calls" | "waits" | "tries" | "refuses";
-  /** What discover_mcp_tools says of it where nothing more exact is known. */
+  /** The reason that discover_mcp_tools gives when nothing more exact is known. */
   readonly reason: string;
-  /** What discover_mcp_tools says can be done; `{server}` stands for its slug. */
+  /** What discover_mcp_tools says can be done; `{server}` stands for the slug. */
   readonly action: string;
 }
 
@@ -42,7 +39,7 @@ export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.f
     shown: false,
     execute: "tries",
     reason: "It failed to start.",
-    action: "Ask the user to look at its log, and to run `toolyard restart {server}` when it is mended.",
+    action: "Ask the user to look at its log, and to run `toolyard restart {server}` when it is repaired.",
   },
   requires_reauth: {
     shown: false,
@@ -54,21 +51,21 @@ export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.f
     shown: false,
     execute: "tries",
     reason: "It crashed too often and was given up.",
-    action: "Ask the user to mend it and to run `toolyard restart {server}`.",
+    action: "Ask the user to repair it and to run `toolyard restart {server}`.",
   },
   disabled: {
     shown: false,
     execute: "refuses",
     reason: "It is switched off.",
     action:
-      "Ask the user to enable {server} in the configuration, to set the variable that it lacks, or to run `toolyard restart {server}` if it was stopped.",
+      "Ask the user to enable {server} in the configuration, to set the variable that is missing, or to run `toolyard restart {server}` if it was stopped.",
   },
 });
 
-/** A dormant instance is `online` without a process: a call starts it. */
+/** Used for dormant instances, whose status is `online` although they have no process: a call starts them. */
 export const dormantRow: StatusRow = Object.freeze({
   shown: true,
   execute: "waits",
-  reason: "It sleeps and starts when it is called.",
+  reason: "It was stopped while idle; a call starts it.",
   action: "Call it with execute_mcp_tool as usual.",
 });

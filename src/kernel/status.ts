@@ -1,7 +1,4 @@
-/**
- * What the outside sees of an instance (docs/design.md, "Statuses"). Derived from its state by one table in
- * `instance/`.
- */
+/** The statuses of an instance as clients see them (docs/design.md, "Statuses"); `instance/` derives them from states. */
 export const instanceStatuses = [
   "awaiting_user_config",
   "provisioning",
@@ -18,4 +15,5 @@ export const instanceStatuses = [
   "disabled",
 ] as const;
 
+/** One of them. */
 export type InstanceStatus = (typeof instanceStatuses)[number];

@@ -186,7 +186,7 @@ describe("a server behind a proxy", () => {
   ])("is not looked for behind HTTPS_PROXY when %s", async (_why, entry, more) => {
     const env = { HTTPS_PROXY: proxyUrl(), NODE_EXTRA_CA_CERTS: pem("ca"), ...more };
     await using gateway = await start({ url: behindProxy(), ...entry }, env);
-    expect(await failed(gateway, /no connection to tls at/)).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(await failed(gateway, /cannot connect to tls at/)).toMatch(/ENOTFOUND|EAI_AGAIN/);
     expect(heads).toEqual([]);
   });
 
@@ -210,7 +210,7 @@ describe("a server with certificates of a company's own", () => {
     expect(await reached(trusting)).toBe("reached");
     expect(heads).toEqual([]);
     await using strict = await start({ url: here() });
-    expect(await failed(strict, /no connection to tls at/)).toMatch(
+    expect(await failed(strict, /cannot connect to tls at/)).toMatch(
       /UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER/,
     );
   });

@@ -145,7 +145,7 @@ describe("whoever used an earlier process of a server that holds state is told o
     process.kill(startsIn(pidsOf("x"))[0] ?? 0, "SIGKILL");
     await until(() => startsIn(pidsOf("x")).length > 1);
     expect((await stranger.execute("x:add")).content).toHaveLength(1);
-    expect((await user.execute("x:add")).content[1].text).toContain("crashed: ended by SIGKILL");
+    expect((await user.execute("x:add")).content[1].text).toContain("crashed: killed by SIGKILL");
     expect((await second.execute("x:add")).content).toHaveLength(2);
     expect((await user.execute("x:add")).content).toHaveLength(1);
   });

@@ -92,7 +92,7 @@ function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayErr
     case "disabled":
       return new GatewayError("SERVER_DISABLED", `${slug} is disabled: ${reason}`);
     case "awaiting_user_config":
-      return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values from you: ${reason}`);
+      return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values that you have not set: ${reason}`);
     case "requires_reauth":
       return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, {
         hint: `Run \`toolyard login ${slug}\`.`,

@@ -26,7 +26,7 @@ export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw new GatewayError("PARSE_ERROR", "the body is no valid JSON", { hint });
+    throw new GatewayError("PARSE_ERROR", "the body is not valid JSON", { hint });
   }
   if (!isJsonObject(value)) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
   return { value, members };

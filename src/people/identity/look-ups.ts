@@ -33,7 +33,10 @@ export function createLookUp(directory: Pick<Directory, "isCurrent">, onFailure:
 
   return async (request, find, refusal) => {
     if (waiting >= mostWaiting)
-      throw new GatewayError("DIRECTORY_UNAVAILABLE", `${waiting} requests wait to learn who sent them`);
+      throw new GatewayError(
+        "DIRECTORY_UNAVAILABLE",
+        `${waiting} requests are already waiting for the directory to find their senders`,
+      );
     const controller = new AbortController();
     const onClose = (): void =>
       controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the connection"));

@@ -102,7 +102,7 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
 
   function add(base: Instance, name: string, caller: ClientCaller): Entry {
     const { connected, principal } = caller;
-    if (connected?.ended.aborted === true) throw new GatewayError("CALL_CANCELLED", "the client has gone");
+    if (connected?.ended.aborted === true) throw new GatewayError("CALL_CANCELLED", "the client has disconnected");
     const own = [...entries.values()].filter((entry) => entry.owner === principal.id);
     if (own.length >= deps.limits().clientInstances) dismiss(leastNeeded(own, base), "client-gone");
     const id = idOf(base, name);

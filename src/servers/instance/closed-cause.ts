@@ -9,7 +9,7 @@ export function toClosedCause(
   stderr: readonly string[],
 ): GatewayError {
   if (closed.kind === "exited") {
-    const how = closed.signal === null ? `exited with code ${closed.code}` : `was ended by ${closed.signal}`;
+    const how = closed.signal === null ? `exited with code ${closed.code}` : `was killed by ${closed.signal}`;
     return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, {
       data: { exitCode: closed.code, signal: closed.signal, stderr: closed.stderr },
     });
@@ -23,7 +23,7 @@ export function toClosedCause(
 /** Why a server's state is lost, as a sentence that begins with "it". */
 export function toEndReason(closed: Closed): string {
   if (closed.kind === "exited")
-    return closed.signal === null ? `it crashed: exit code ${closed.code}` : `it crashed: ended by ${closed.signal}`;
+    return closed.signal === null ? `it crashed: exit code ${closed.code}` : `it crashed: killed by ${closed.signal}`;
   return closed.kind === "lost" ? `its connection was lost: ${closed.reason}` : "it was stopped";
 }
 

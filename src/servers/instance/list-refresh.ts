@@ -78,7 +78,7 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
     void work.catch((error: unknown) => {
       deps.log.warn(
         { component: "instance", server, operation },
-        `${instance}: its lists could not be fetched again, the old ones stay: ${toGatewayError(error).message}`,
+        `${instance}: its lists could not be fetched again; the old ones remain valid: ${toGatewayError(error).message}`,
       );
     });
   }

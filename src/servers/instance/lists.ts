@@ -135,7 +135,7 @@ async function fetchPage(
     parsed = undefined;
   }
   if (!isJsonObject(parsed))
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is no object`);
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is not an object`);
   return isTooDeep(reply.result) ? withoutDeepItems(parsed, list) : parsed;
 }
 

@@ -50,7 +50,7 @@ function startingStatus(state: Extract<InstanceState, { kind: "starting" }>): In
 const removalReasons: Readonly<Record<RemovalReason, string>> = {
   unconfigured: "removed from the configuration",
   reconfigured: "its configuration changed",
-  "client-gone": "the client that it was for has gone",
+  "client-gone": "the client that it was started for has disconnected",
   stopping: "the gateway is stopping",
 };
 
@@ -58,7 +58,7 @@ const removalReasons: Readonly<Record<RemovalReason, string>> = {
 export function toRemovalError(server: string, why: RemovalReason): GatewayError {
   return why === "stopping"
     ? new GatewayError("DRAINING", `${server} is not available: the gateway is stopping`)
-    : new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured as it was`);
+    : new GatewayError("SERVER_UNKNOWN", `${server} was removed, or its configuration has changed`);
 }
 
 /** Why the instance is in this state, as one sentence. */
@@ -99,9 +99,13 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "removed":
       return toRemovalError(server, state.why);
     case "unconfigured":
-      return new GatewayError("SERVER_NEEDS_CONFIG", `${server} needs values from you: ${state.missing.join(", ")}`, {
-        data: { missing: state.missing },
-      });
+      return new GatewayError(
+        "SERVER_NEEDS_CONFIG",
+        `${server} needs values that you have not set: ${state.missing.join(", ")}`,
+        {
+          data: { missing: state.missing },
+        },
+      );
     case "stopped":
       return new GatewayError("SERVER_STOPPED", `${server} was stopped by hand`);
     case "needs-login":

@@ -174,7 +174,7 @@ function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayM
   } catch (error) {
     log.warn(
       { component: "guardian", error: String(error) },
-      "what runs cannot be recorded: if this gateway and its guardian are killed, the next one will not find its servers",
+      "running servers cannot be recorded: if this gateway and its guardian are killed, the next one will not find its servers",
     );
     return undefined;
   }

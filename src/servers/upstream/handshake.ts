@@ -67,7 +67,7 @@ export function peerFromInitialize(server: string, result: JsonBytes): Peer {
   if (!(legacyRevisions as readonly string[]).includes(revision)) {
     throw new GatewayError(
       "UPSTREAM_PROTOCOL",
-      `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which nobody knows`,
+      `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which the gateway does not know`,
     );
   }
   return {
@@ -113,7 +113,7 @@ function gatewaysIn(meta: unknown): readonly string[] {
 function parseResult(server: string, method: string, result: JsonBytes): JsonObject {
   const parsed = parseShallow(result);
   if (!isJsonObject(parsed))
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is no object`);
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is not an object`);
   return parsed;
 }
 

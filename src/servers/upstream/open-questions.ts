@@ -47,7 +47,7 @@ export function createOpenQuestions(server: string): OpenQuestions {
       const question = open.get(id);
       if (question === undefined) return;
       question.isTakenBack = true;
-      question.controller.abort(new GatewayError("CALL_CANCELLED", `${server} took its question back`));
+      question.controller.abort(new GatewayError("CALL_CANCELLED", `${server} withdrew its question`));
     },
   };
 }

@@ -46,7 +46,7 @@ export function createReception({ server, events, waiting, questions }: Receptio
   function faulty(reason: string): GatewayError {
     return new GatewayError(
       "UPSTREAM_PROTOCOL",
-      `${server} answered with something that is no JSON-RPC answer: ${reason}`,
+      `${server} answered with something that is not a JSON-RPC response: ${reason}`,
     );
   }
 

@@ -69,7 +69,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     if (!isQuestion(method)) return refusal(rpcCodes.methodNotFound, `the gateway does not answer ${method}`);
     if (!deps.allowed()) {
       deps.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
-      return refusal(rpcCodes.invalidRequest, `${method} must be asked with an input_required result in this revision`);
+      return refusal(rpcCodes.invalidRequest, `${method} must be sent as an input_required result in this revision`);
     }
     if (method === "roots/list") return await answerRoots(id, params);
     const owner = deps.ownerOf(stream);
@@ -86,15 +86,15 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       try {
         return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
       } catch (error) {
-        return refusal(rpcCodes.internalError, error instanceof Error ? error.message : "the client gave no answer");
+        return refusal(rpcCodes.internalError, error instanceof Error ? error.message : "the client did not answer");
       }
     });
   }
 
   async function answerRoots(id: string | number, params: JsonBytes): Promise<Answer> {
     if (deps.roots === undefined) {
-      deps.events.onOddity("roots-refused", "roots/list, though no roots were declared to it");
-      return refusal(rpcCodes.methodNotFound, "no roots were declared: this server is not one client's alone");
+      deps.events.onOddity("roots-refused", "roots/list, although no roots were declared to the server");
+      return refusal(rpcCodes.methodNotFound, "no roots were declared: this server does not run for a single client");
     }
     // The question belongs to no call: it ends with its answer, or when the server withdraws it.
     return await deps.roots.answer(params, open.open(id, new AbortController().signal));

@@ -26,7 +26,9 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
   async function inOrder(instance: string, work: () => Promise<void>): Promise<void> {
     const next = (writing.get(instance) ?? Promise.resolve()).then(work);
     const settled = next.catch((error: unknown) =>
-      onFailure(`the catalog of ${instance} cannot be kept: ${error instanceof Error ? error.message : String(error)}`),
+      onFailure(
+        `the catalog of ${instance} cannot be saved: ${error instanceof Error ? error.message : String(error)}`,
+      ),
     );
     writing.set(instance, settled);
     await settled;

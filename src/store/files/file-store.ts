@@ -47,7 +47,7 @@ function openGatewayStore(folder: string, log: Log): GatewayStore {
     ),
     namespaceUsage: createNamespaceUsageFile(
       join(folder, "namespace-usage.json"),
-      warnOf("namespace-usage", "how often namespaces are used cannot be kept"),
+      warnOf("namespace-usage", "the use of namespaces cannot be saved"),
     ),
     spill: () =>
       createSpillFiles(
@@ -56,12 +56,12 @@ function openGatewayStore(folder: string, log: Log): GatewayStore {
       ),
     async learned() {
       const { createLearnedFile } = await loadLearned();
-      const onFailure = warnOf("learned", "what was learned from use cannot be kept");
+      const onFailure = warnOf("learned", "what searches learned from use cannot be saved");
       return createLearnedFile(join(folder, "learned.json"), onFailure);
     },
     async vectors(model) {
       const { createVectorFile } = await loadVectors();
-      const onFailure = warnOf("vectors", "vectors of tools cannot be kept");
+      const onFailure = warnOf("vectors", "vectors of tools cannot be saved");
       const file = createVectorFile({ path: join(folder, "vectors.bin"), model, onFailure });
       await file.load();
       return file;

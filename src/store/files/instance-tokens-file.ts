@@ -17,7 +17,7 @@ export function createInstanceTokensFile(path: string, onFailure: (error: unknow
       try {
         const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
         if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["tokens"]))
-          throw new Error("the file has another shape");
+          throw new Error("the file has an unknown format");
         return kept["tokens"].flatMap((token: unknown) => parseToken(token) ?? []);
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) onFailure(error);

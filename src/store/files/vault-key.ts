@@ -107,7 +107,7 @@ async function readTrusted(path: string, bytes: number): Promise<Buffer | undefi
     throw new GatewayError(
       "CONFIG_INVALID",
       `${path} cannot be read (${String((error as NodeJS.ErrnoException).code)})`,
-      { hint: "Give it back to its owner, or set TOOLYARD_KEY." },
+      { hint: "Make the file readable to the user that runs the gateway, or set TOOLYARD_KEY." },
     );
   }
   // Windows has no such mode; there the user's own folder protects the file.

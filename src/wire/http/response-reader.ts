@@ -157,7 +157,7 @@ export class ResponseReader {
       if (encoding !== undefined) throw new MalformedResponse("it has both a Transfer-Encoding and a Content-Length");
       if (head.getAll("content-length").length > 1) throw new MalformedResponse("it has two lengths");
       if (length.length > mostDigits || !/^\d+$/.test(length))
-        throw new MalformedResponse("its Content-Length is no number");
+        throw new MalformedResponse("its Content-Length is not a number");
     }
     if (encoding !== undefined && (head.getAll("transfer-encoding").length > 1 || encoding.toLowerCase() !== "chunked"))
       throw new MalformedResponse("its Transfer-Encoding is not chunked");

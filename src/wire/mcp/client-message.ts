@@ -80,10 +80,10 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   if (method === undefined && idMember !== undefined)
     return readResponse(bytes, members, value, id as string | number, idText);
   if (typeof method !== "string" || method === "")
-    throw new MessageError("REQUEST_INVALID", "the method is no string", idText);
+    throw new MessageError("REQUEST_INVALID", "the method is not a string", idText);
   const params = value["params"] ?? noParams;
   if (!isJsonObject(params))
-    throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are no object`, idText);
+    throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are not an object`, idText);
   if (idMember === undefined) return { kind: "notification", method, params };
   return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
@@ -114,7 +114,7 @@ function parseBody(
   } catch (error) {
     if (error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR"))
       throw tellDepthLimit(error, maxDepth);
-    throw new MessageError("PARSE_ERROR", "the body is no valid JSON");
+    throw new MessageError("PARSE_ERROR", "the body is not valid JSON");
   }
 }
 

@@ -9,7 +9,7 @@ import { parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
   const parsed = parseJsonObject(error);
   if (parsed === undefined)
-    return { code: rpcCodes.internalError, message: "the server answered with an error that is no object" };
+    return { code: rpcCodes.internalError, message: "the server answered with an error that is not an object" };
   const code = isCode(parsed["code"]) ? parsed["code"] : rpcCodes.internalError;
   const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
   return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };

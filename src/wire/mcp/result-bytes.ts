@@ -30,7 +30,7 @@ export class ResultBytes {
   parsed(): JsonObject {
     if (this.#parsed !== undefined) return this.#parsed;
     const parsed: unknown = JSON.parse(this.bytes.toString("utf8"));
-    if (!isJsonObject(parsed)) throw new TypeError("the result is no JSON object");
+    if (!isJsonObject(parsed)) throw new TypeError("the result is not a JSON object");
     return (this.#parsed = parsed);
   }
 

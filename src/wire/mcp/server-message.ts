@@ -29,7 +29,7 @@ export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
     members = scanMembers(bytes, 0, bytes.length, maxDepth);
   } catch (error) {
     if (error instanceof GatewayError && error.code === "BODY_TOO_DEEP") return readDeep(bytes, maxDepth);
-    return { kind: "invalid", reason: error instanceof Error ? error.message : "no JSON object" };
+    return { kind: "invalid", reason: error instanceof Error ? error.message : "not a JSON object" };
   }
   return readMembers(bytes, members);
 }
@@ -40,7 +40,7 @@ function startsObject(bytes: Buffer): boolean {
   return bytes[at] === openBrace;
 }
 
-const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "no JSON object" });
+const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "not a JSON object" });
 
 /**
  * Classifies a message beyond the depth limit. A result is passed on to whoever asked for it, because only one item
@@ -68,7 +68,8 @@ function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
     return { kind: "result", id: valueOf(bytes, id), result: bytes.subarray(result.start, result.end) };
   const error = findMember(members, "error");
   if (error === undefined) return faultyAnswer("an answer with neither result nor error", valueOf(bytes, id));
-  if (bytes[error.start] !== openBrace) return faultyAnswer("an answer whose error is no object", valueOf(bytes, id));
+  if (bytes[error.start] !== openBrace)
+    return faultyAnswer("an answer whose error is not an object", valueOf(bytes, id));
   return { kind: "error", id: valueOf(bytes, id), error: bytes.subarray(error.start, error.end) };
 }
 
@@ -78,7 +79,7 @@ function faultyAnswer(reason: string, id: unknown): Inbound {
 
 function readCall(bytes: Buffer, members: readonly Member[], method: Member, id: Member | undefined): Inbound {
   const name = valueOf(bytes, method);
-  if (typeof name !== "string") return { kind: "invalid", reason: "the method is no string" };
+  if (typeof name !== "string") return { kind: "invalid", reason: "the method is not a string" };
   const params = findMember(members, "params");
   if (id !== undefined) {
     return {
@@ -89,7 +90,7 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
     };
   }
   const parsed = params ? valueOf(bytes, params) : {};
-  if (!isJsonObject(parsed)) return { kind: "invalid", reason: `the params of ${name} are no object` };
+  if (!isJsonObject(parsed)) return { kind: "invalid", reason: `the params of ${name} are not an object` };
   return { kind: "notification", method: name, params: parsed };
 }
 

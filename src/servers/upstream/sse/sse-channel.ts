@@ -122,5 +122,5 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
 function endedBy(server: string, isEventStream: boolean): GatewayError {
   return isEventStream
     ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream`)
-    : new GatewayError("UPSTREAM_HTTP", `${server} answered GET with something that is no event stream`);
+    : new GatewayError("UPSTREAM_HTTP", `${server} answered GET with something that is not an event stream`);
 }

@@ -86,7 +86,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
     await ask(link, method, patienceMs);
     checkingLife = false;
     if (lastHeardMs >= sinceMs || ended !== undefined) return;
-    finish({ kind: "lost", reason: `${options.server} does not answer anything any more, not even ${method}` });
+    finish({ kind: "lost", reason: `${options.server} no longer answers anything, not even ${method}` });
     await child.stop(0);
   }
 
@@ -124,7 +124,7 @@ function endedError(server: string, why: Closed): GatewayError {
     case "lost":
       return new GatewayError("UPSTREAM_CLOSED", why.reason);
     case "exited": {
-      const how = why.signal === null ? `exited with code ${why.code}` : `was ended by ${why.signal}`;
+      const how = why.signal === null ? `exited with code ${why.code}` : `was killed by ${why.signal}`;
       return new GatewayError("UPSTREAM_CLOSED", `${server} ${how}`, {
         data: { exitCode: why.code, signal: why.signal, stderr: why.stderr },
       });

@@ -47,7 +47,7 @@ export function createOutbox(stdin: Writable, limitBytes: number, server: string
     offer,
     push(text) {
       if (!offer(text))
-        throw new GatewayError("UPSTREAM_BUSY", `${server} does not read its input: ${limitBytes} bytes are waiting`, {
+        throw new GatewayError("UPSTREAM_BUSY", `${server} does not read its input: ${limitBytes} bytes are queued`, {
           hint: `Call again later, or raise ${settingNow("limits.stdinQueueBytes", limitBytes)}.`,
         });
     },

@@ -51,7 +51,7 @@ export function readOutput(
       const items = scanElements(line, 0, line.length, limits.depth, mostBatched).slice(0, mostBatched);
       for (const { start, end } of items) table.receive(readInbound(line.subarray(start, end), limits.depth));
     } catch {
-      events.onOddity("not-json", "an array that is no JSON");
+      events.onOddity("not-json", "an array that is not valid JSON");
     }
   }
 

@@ -35,7 +35,7 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
     );
     const stderr = readStderr(tree.stderr, {
       onLine: onStderr,
-      onDropped: (bytes) => onStderr(`(${bytes} bytes of stderr were left out: the server writes too much)`),
+      onDropped: (bytes) => onStderr(`(${bytes} bytes of stderr were dropped: the server writes too much)`),
     });
     deps.watchdog.watch(tree, defaultTreeLimits, (reason) => onStderr(`(the server is killed: ${reason})`));
     return {

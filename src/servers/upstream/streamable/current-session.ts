@@ -98,7 +98,7 @@ async function openAgain({ wire, identity, signal, onLost }: SessionOptions): Re
     const failure = signal.aborted
       ? new GatewayError("UPSTREAM_CLOSED", `the connection to ${wire.endpoint.server} was closed`)
       : toGatewayError(error);
-    onLost(`the session ended, and no new one came: ${failure.message}`);
+    onLost(`the session ended, and no new one could be opened: ${failure.message}`);
     throw failure;
   }
 }

@@ -34,7 +34,7 @@ function deliverBatch(delivery: Delivery, id: number, bytes: Buffer): boolean {
       if (deliverOne(delivery, id, readInbound(bytes.subarray(start, end), delivery.maxDepth))) isAnswered = true;
     }
   } catch {
-    delivery.events.onOddity("not-json", "an array that is no JSON");
+    delivery.events.onOddity("not-json", "an array that is not valid JSON");
   }
   return isAnswered;
 }

@@ -263,7 +263,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
       this.#fail(
         new GatewayError(
           "UPSTREAM_BUSY",
-          `${this.#wire.limits.sendQueueBytes} bytes already wait for ${this.#server}`,
+          `${this.#wire.limits.sendQueueBytes} bytes are already queued for ${this.#server}`,
           {
             hint: `Call again later, or raise ${settingNow("limits.stdinQueueBytes", this.#wire.limits.sendQueueBytes)}.`,
           },
@@ -284,7 +284,9 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
       this.#fail(
         error instanceof GatewayError
           ? error
-          : new GatewayError("SERVER_NEEDS_LOGIN", `no credentials for ${this.#server} could be had`, { cause: error }),
+          : new GatewayError("SERVER_NEEDS_LOGIN", `no credentials for ${this.#server} could be obtained`, {
+              cause: error,
+            }),
       );
       return;
     }
@@ -305,7 +307,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     const { origin } = this.#wire.endpoint;
     const error = new GatewayError(
       "CONNECT_FAILED",
-      `no connection to ${this.#server} at ${origin}${code === "" ? "" : ` (${code})`}`,
+      `cannot connect to ${this.#server} at ${origin}${code === "" ? "" : ` (${code})`}`,
       { data: { code } },
     );
     this.#fail(error);

@@ -142,6 +142,6 @@ function readSessionId(server: string, head: ResponseHead): string | undefined {
   const id = head.get("mcp-session-id");
   if (id === undefined || id === "") return undefined;
   if (!sessionIdPattern.test(id))
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} gave a session id that no header may hold`);
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} sent a session id that is not allowed in a header`);
   return id;
 }

@@ -177,7 +177,10 @@ class ModernCall implements HttpExchangeSink {
 export function endedUnanswered(server: string, isEventStream: boolean): GatewayError {
   return isEventStream
     ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream before it had answered`)
-    : new GatewayError("UPSTREAM_PROTOCOL", `${server} answered with something that is not the answer in JSON-RPC`);
+    : new GatewayError(
+        "UPSTREAM_PROTOCOL",
+        `${server} answered with something that is not a JSON-RPC response to the request`,
+      );
 }
 
 /** Codes that a modern server uses with a 4xx (2026-07-28, streamable-http, server validation; JSON-RPC 2.0). */

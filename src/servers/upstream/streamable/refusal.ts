@@ -74,7 +74,7 @@ export function failureOfRefusal(server: string, refusal: Refusal): GatewayError
   const retryAfter = head.get("retry-after")?.slice(0, 40);
   const data = retryAfter === undefined ? { status } : { status, retryAfter };
   if (status === 429)
-    return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it takes no more requests now`, {
+    return new GatewayError("UPSTREAM_BUSY", `${server} answered with HTTP 429: it accepts no more requests now`, {
       data,
     });
   return new GatewayError("UPSTREAM_HTTP", `${server} answered with HTTP ${status}`, { data });
@@ -82,7 +82,7 @@ export function failureOfRefusal(server: string, refusal: Refusal): GatewayError
 
 /** The failure of a request for which the server demands a login, or one with more scopes (403). */
 export function needsLogin(server: string, status: number, challenge: Readonly<Record<string, string>>): GatewayError {
-  const why = status === 403 ? "it wants a login with more scopes" : "it wants a login";
+  const why = status === 403 ? "it requires a login with more scopes" : "it requires a login";
   const scope = challenge["scope"] ?? "";
   // The scope is text from the server, and the hint is meant to be pasted into a shell, so only harmless characters
   // are copied into it.

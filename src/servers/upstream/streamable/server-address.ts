@@ -56,11 +56,14 @@ export function parseEndpoint(
     const name = key.toLowerCase();
     if (ownHeaders.has(name)) continue;
     if (!isHeaderName(name))
-      throw new GatewayError("CONFIG_INVALID", `a header configured for ${server} has a name that is no header name`);
+      throw new GatewayError(
+        "CONFIG_INVALID",
+        `a header configured for ${server} has a name that is not a valid header name`,
+      );
     if (!isHeaderValue(value))
       throw new GatewayError(
         "CONFIG_INVALID",
-        `the header ${name} configured for ${server} holds a character that no header may hold`,
+        `the header ${name} configured for ${server} contains a character that is not allowed in a header`,
       );
     headers.set(name, value);
   }
@@ -80,7 +83,7 @@ export function withPath(endpoint: ServerAddress, reference: string): ServerAddr
   const base = `${endpoint.origin}${endpoint.path}`;
   const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
   if (url === undefined)
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint that is no URL`);
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint that is not a URL`);
   if (url.origin !== endpoint.origin) {
     throw new GatewayError(
       "UPSTREAM_PROTOCOL",
