@@ -5,7 +5,7 @@ import type { Idleness } from "./idleness.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
 import type { Recovery } from "./recovery.ts";
-import { admit } from "./state.ts";
+import { decideAcquire } from "./state.ts";
 import { toRefusal } from "./state-status.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -31,11 +31,11 @@ export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, 
     parts.idleness.noteUse(nowMs);
     const { state } = life;
     const connection = held.current;
-    // A short cut for nearly every call; the table in `admit` decides the same.
+    // A short cut for nearly every call; the table in `decideAcquire` decides the same.
     if (state.kind === "online" && connection !== undefined) return connection;
     const { callRetryMs, failedRetryMs } = deps.settings();
     const hasConnection = connection !== undefined;
-    switch (admit(state, { nowMs, lastTryMs: attempts.lastTryMs, hasConnection, callRetryMs, failedRetryMs })) {
+    switch (decideAcquire(state, { nowMs, lastTryMs: attempts.lastTryMs, hasConnection, callRetryMs, failedRetryMs })) {
       case "call":
         return connection as Connection;
       case "start":

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { unavailableLine } from "../../catalog/exposure/discover-unavailable.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
-import { admit, transition, type InstanceState } from "./state.ts";
+import { decideAcquire, transition, type InstanceState } from "./state.ts";
 import { dormantRow, statusTable } from "../../kernel/status-table.ts";
 import { toReason, toRefusal, toStatus } from "./state-status.ts";
 
@@ -36,12 +36,12 @@ test("every status comes from some state, and every state has one of the table's
   expect(Object.keys(statusTable).sort()).toEqual([...instanceStatuses].sort());
 });
 
-test.each(states)("what the table says that execute does is what admit does: $kind $phase", (state) => {
+test.each(states)("what the table says that execute does is what decideAcquire does: $kind $phase", (state) => {
   const row = state.kind === "dormant" ? dormantRow : statusTable[toStatus(state)];
   const hasConnection =
     state.kind === "online" ||
     (state.kind === "starting" && (state.phase === "discovering" || state.phase === "syncing"));
-  const later = admit(state, {
+  const later = decideAcquire(state, {
     nowMs: 10_000_000,
     lastTryMs: 0,
     hasConnection,

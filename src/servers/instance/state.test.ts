@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { admit, transition, type AdmissionFacts, type InstanceEvent, type InstanceState } from "./state.ts";
+import { decideAcquire, transition, type AcquireFacts, type InstanceEvent, type InstanceState } from "./state.ts";
 
 const cause = new GatewayError("UPSTREAM_CLOSED", "x exited with code 1");
 const nowMs = 1_000;
@@ -93,8 +93,8 @@ describe("transition", () => {
   });
 });
 
-describe("admit", () => {
-  const facts: AdmissionFacts = {
+describe("decideAcquire", () => {
+  const facts: AcquireFacts = {
     nowMs: 10_000,
     lastTryMs: 9_500,
     hasConnection: false,
@@ -117,23 +117,23 @@ describe("admit", () => {
     ["stopped", "refuse"],
     ["removed", "refuse"],
   ] as const)("%s without a connection, tried half a second ago: %s", (kind, wanted) => {
-    expect(admit(states[kind], facts)).toBe(wanted);
+    expect(decideAcquire(states[kind], facts)).toBe(wanted);
   });
 
   test("a connection is used as soon as it is there, also while the tools are still listed", () => {
     for (const kind of ["online", "starting"] as const)
-      expect(admit(states[kind], { ...facts, hasConnection: true })).toBe("call");
+      expect(decideAcquire(states[kind], { ...facts, hasConnection: true })).toBe("call");
   });
 
   test("a server that is down is tried at most once a second", () => {
     for (const kind of ["offline", "error"] as const) {
-      expect(admit(states[kind], { ...facts, lastTryMs: 9_000 })).toBe("start");
-      expect(admit(states[kind], { ...facts, lastTryMs: undefined })).toBe("start");
+      expect(decideAcquire(states[kind], { ...facts, lastTryMs: 9_000 })).toBe("start");
+      expect(decideAcquire(states[kind], { ...facts, lastTryMs: undefined })).toBe("start");
     }
   });
 
   test("one that was given up is tried once in ten minutes", () => {
-    expect(admit(states.failed, { ...facts, nowMs: 599_999 })).toBe("refuse");
-    expect(admit(states.failed, { ...facts, nowMs: 600_000 })).toBe("start");
+    expect(decideAcquire(states.failed, { ...facts, nowMs: 599_999 })).toBe("refuse");
+    expect(decideAcquire(states.failed, { ...facts, nowMs: 600_000 })).toBe("start");
   });
 });

@@ -118,9 +118,9 @@ function isDown(state: InstanceState): state is DownState {
 }
 
 /** What a call does when it needs the connection of an instance. */
-export type Admission = "call" | "start" | "wait" | "refuse";
+export type AcquireDecision = "call" | "start" | "wait" | "refuse";
 
-export interface AdmissionFacts {
+export interface AcquireFacts {
   readonly nowMs: number;
   /** Monotonic ms at which the last start began; undefined before the first. */
   readonly lastTryMs: number | undefined;
@@ -131,7 +131,7 @@ export interface AdmissionFacts {
   readonly failedRetryMs: number;
 }
 
-export function admit(state: InstanceState, facts: AdmissionFacts): Admission {
+export function decideAcquire(state: InstanceState, facts: AcquireFacts): AcquireDecision {
   const sinceTryMs = facts.lastTryMs === undefined ? Number.POSITIVE_INFINITY : facts.nowMs - facts.lastTryMs;
   switch (state.kind) {
     case "online":

@@ -59,7 +59,7 @@ export interface Guardian extends AsyncDisposable {
    * when the guardian process cannot be started, because nothing is started without it, and DRAINING after the
    * guardian was disposed of.
    */
-  admit(): Promise<Admission>;
+  nameTree(): Promise<NamedTree>;
   /** Tells the guardian process about a new tree. `founder` is the pid of the tree's first process. */
   add(founder: number): void;
   /** Tells the guardian process in which other sessions the founder's descendants are now. */
@@ -68,8 +68,8 @@ export interface Guardian extends AsyncDisposable {
   remove(founder: number): void;
 }
 
-/** The name of a new tree. */
-export interface Admission {
+/** A new tree's name, and how its processes carry it. */
+export interface NamedTree {
   readonly mark: TreeMark;
   /** The environment variable that every process of the tree inherits. */
   readonly variable: readonly [name: string, value: string];
@@ -130,7 +130,7 @@ export function createGuardian(options: GuardianOptions): Guardian {
     get pid() {
       return watcher?.pid;
     },
-    async admit() {
+    async nameTree() {
       if (closed) throw new GatewayError("DRAINING", "the gateway is stopping and starts no more servers");
       await ensure();
       trees += 1;

@@ -35,7 +35,7 @@ export interface ProcessTree extends TreeLifetime {
  * gateways find all of it. Rejects with SPAWN_FAILED and the reason when it cannot be started.
  */
 export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<ProcessTree> {
-  const { mark, variable } = await guardian.admit();
+  const { mark, variable } = await guardian.nameTree();
   const child = await openProcess({
     command: spec.command,
     args: spec.args,
