@@ -3,7 +3,7 @@ import { toGatewayError, type GatewayError } from "../../../kernel/gateway-error
 import type { ConnectHttp, ConnectOptions, HttpCredentials, HttpRoute } from "../connect.ts";
 import type { Connection } from "../connection.ts";
 import { connectSse } from "../sse/connect-sse.ts";
-import { parseEndpoint } from "../streamable/server-address.ts";
+import { parseServerAddress } from "../streamable/server-address.ts";
 import { createHttpConnection } from "../streamable/http-connection.ts";
 import { createLifetime, type Lifetime } from "../streamable/lifetime.ts";
 import { negotiate } from "../streamable/negotiate.ts";
@@ -39,10 +39,10 @@ export async function connectHttpWith(
   signal: AbortSignal,
   handshake: Handshake = negotiateFirst,
 ): Promise<Connection> {
-  const endpoint = parseEndpoint(options.server, options.transport, options.identity);
+  const address = parseServerAddress(options.server, options.transport, options.identity);
   const lifetime = createLifetime();
   const wire = createWire({
-    endpoint,
+    address,
     limits: options.limits,
     tuning,
     createClient: options.createClient ?? createSocketPool,

@@ -32,7 +32,7 @@ export interface SseChannel extends Channel {
 /** Opens the GET stream. Resolves when the server has named the endpoint to POST to. */
 export function openSseChannel(options: SseOptions, signal: AbortSignal): Promise<SseChannel> {
   const { wire, events, server, lifetime } = options;
-  const streamHeaders = ["accept", "text/event-stream", "accept-encoding", "identity", ...wire.endpoint.headers];
+  const streamHeaders = ["accept", "text/event-stream", "accept-encoding", "identity", ...wire.address.headers];
   let dialect: Dialect | undefined;
 
   const table = createRequestTable({
@@ -97,7 +97,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
         if (type === "message") table.receive(readInbound(message, wire.limits.depth));
         if (type !== "endpoint" || posts.hasPath) return;
         try {
-          posts.setPath(withPath(wire.endpoint, message.toString("utf8")).path);
+          posts.setPath(withPath(wire.address, message.toString("utf8")).path);
         } catch (error) {
           end(error as GatewayError);
           return;

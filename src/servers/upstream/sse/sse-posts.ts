@@ -35,7 +35,7 @@ export function createSsePosts(options: PostOptions, table: RequestTable): SsePo
     "application/json",
     "accept-encoding",
     "identity",
-    ...wire.endpoint.headers,
+    ...wire.address.headers,
   ];
   const running = new Map<number, HttpExchange>();
   let path: string | undefined;

@@ -96,7 +96,7 @@ async function openAgain({ wire, identity, signal, onLost }: SessionOptions): Re
     return await openLegacySession(wire, identity, signal);
   } catch (error) {
     const failure = signal.aborted
-      ? new GatewayError("UPSTREAM_CLOSED", `the connection to ${wire.endpoint.server} was closed`)
+      ? new GatewayError("UPSTREAM_CLOSED", `the connection to ${wire.address.server} was closed`)
       : toGatewayError(error);
     onLost(`the session ended, and no new one could be opened: ${failure.message}`);
     throw failure;

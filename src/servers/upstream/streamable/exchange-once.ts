@@ -77,7 +77,7 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
       giveUp(
         new GatewayError(
           "UPSTREAM_TIMEOUT",
-          `${wire.endpoint.server} did not answer within ${options.timeoutMs / 1_000} s`,
+          `${wire.address.server} did not answer within ${options.timeoutMs / 1_000} s`,
         ),
       );
     }, options.timeoutMs);

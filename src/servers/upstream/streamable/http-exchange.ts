@@ -17,7 +17,7 @@ import type {
 import { failureOfHead, type Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
-/** An HTTP request to be made; without a path it goes to the path of the endpoint. */
+/** An HTTP request to be made; without a path it goes to the path of the server's URL. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
 
 /**
@@ -123,7 +123,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     if (this.#ended) return;
     this.abort();
     this.#sink.onFailed(
-      new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#wire.endpoint.server} was closed`),
+      new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#wire.address.server} was closed`),
     );
   }
 
@@ -140,7 +140,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     this.#head = head;
     this.#body = this.#gathered = undefined;
     this.#bytes = 0;
-    const failure = failureOfHead(this.#wire.endpoint, head);
+    const failure = failureOfHead(this.#wire.address, head);
     if (failure !== undefined) {
       this.#fail(failure);
       return;
@@ -239,7 +239,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   }
 
   get #server(): string {
-    return this.#wire.endpoint.server;
+    return this.#wire.address.server;
   }
 
   /** With a known length, the body is collected without an additional copy. */
@@ -272,7 +272,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
       return;
     }
     this.#isQueued = isUrgent !== true;
-    const request = { path: path ?? this.#wire.endpoint.path, method, headers, body, isUrgent: isUrgent === true };
+    const request = { path: path ?? this.#wire.address.path, method, headers, body, isUrgent: isUrgent === true };
     this.#wire.client.send(request, this);
   }
 
@@ -304,7 +304,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
       }, delayMs);
       return;
     }
-    const { origin } = this.#wire.endpoint;
+    const { origin } = this.#wire.address;
     const error = new GatewayError(
       "CONNECT_FAILED",
       `cannot connect to ${this.#server} at ${origin}${code === "" ? "" : ` (${code})`}`,

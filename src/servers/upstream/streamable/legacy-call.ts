@@ -82,7 +82,7 @@ export class LegacyCall implements HttpExchangeSink {
 
   onEnd(isEventStream: boolean): void {
     if (this.#isAnswered) return;
-    const failure = endedUnanswered(this.#host.wire.endpoint.server, isEventStream);
+    const failure = endedUnanswered(this.#host.wire.address.server, isEventStream);
     if (!isEventStream) {
       this.fail(failure);
       return;
@@ -101,13 +101,13 @@ export class LegacyCall implements HttpExchangeSink {
 
   onRefused(refusal: Refusal): void {
     const { wire, table, maxDepth } = this.#host;
-    const failure = failureOfRefusal(wire.endpoint.server, refusal);
+    const failure = failureOfRefusal(wire.address.server, refusal);
     if (failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403) {
       this.fail(failure);
       return;
     }
     if (this.#isResuming) {
-      this.fail(endedUnanswered(wire.endpoint.server, true));
+      this.fail(endedUnanswered(wire.address.server, true));
       return;
     }
     const error = rpcErrorOf(refusal.body, maxDepth);

@@ -27,7 +27,7 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
   const current = createCurrentSession(options, (message) => table.receive(readInbound(message, wire.limits.depth)));
 
   const table = createRequestTable({
-    server: wire.endpoint.server,
+    server: wire.address.server,
     events,
     roots: wire.roots,
     questionsAllowed: () => true,

@@ -48,7 +48,7 @@ export async function openLegacySession(
   identity: GatewayIdentity,
   signal: AbortSignal,
 ): Promise<LegacyOpening> {
-  const { server, headers } = wire.endpoint;
+  const { server, headers } = wire.address;
   const params = asciiJson(initializeParams(identity, declaredCapabilities(wire.roots)));
   const text = requestText(initializeId, "initialize", params);
   const outgoing = {
@@ -102,7 +102,7 @@ export async function postInSession(
     timeoutMs: wire.tuning.postTimeoutMs,
     isNotice: true,
   });
-  return outcome.kind === "refused" ? failureOfRefusal(wire.endpoint.server, outcome.refusal) : undefined;
+  return outcome.kind === "refused" ? failureOfRefusal(wire.address.server, outcome.refusal) : undefined;
 }
 
 /** Tells the server that the session is over. Its answer does not matter. */
@@ -126,7 +126,7 @@ const streamHeaders: readonly string[] = ["accept", "text/event-stream", "accept
 function sessionOf(wire: Wire, peer: Peer, id: string | undefined): LegacySession {
   const own = ["mcp-protocol-version", peer.revision];
   if (id !== undefined) own.push("mcp-session-id", id);
-  const { headers } = wire.endpoint;
+  const { headers } = wire.address;
   return {
     id,
     peer,

@@ -37,10 +37,10 @@ export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "
 export function createModernChannel(options: ModernChannelOptions): Channel {
   const { wire, events } = options;
   const dialect = modernDialect(options.identity, wire);
-  const headersOf = createModernHeaders(wire.endpoint.headers);
+  const headersOf = createModernHeaders(wire.address.headers);
   const calls = createSlotTable<ModernCall>();
   const table = createRequestTable({
-    server: wire.endpoint.server,
+    server: wire.address.server,
     events,
     questionsAllowed: () => false,
     send(_text, reason, id) {
@@ -124,13 +124,13 @@ class ModernCall implements HttpExchangeSink {
 
   onEnd(isEventStream: boolean): void {
     this.#leave();
-    if (!this.#isAnswered) this.#fail(endedUnanswered(this.#host.wire.endpoint.server, isEventStream));
+    if (!this.#isAnswered) this.#fail(endedUnanswered(this.#host.wire.address.server, isEventStream));
   }
 
   onRefused(refusal: Refusal): void {
     const { wire, table, maxDepth } = this.#host;
     this.#leave();
-    const failure = failureOfRefusal(wire.endpoint.server, refusal);
+    const failure = failureOfRefusal(wire.address.server, refusal);
     const error =
       failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403
         ? undefined

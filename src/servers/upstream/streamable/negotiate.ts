@@ -68,7 +68,7 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
     maxTimeoutMs: 0,
   };
   const body = encodeRequest(0, request, modernDialect(identity, wire));
-  const headers = createModernHeaders(wire.endpoint.headers)(request);
+  const headers = createModernHeaders(wire.address.headers)(request);
   let outcome: Outcome;
   try {
     const ask = async () =>
@@ -83,7 +83,7 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
 }
 
 function peerFromOutcome(wire: Wire, outcome: Outcome): Peer | undefined {
-  const { server } = wire.endpoint;
+  const { server } = wire.address;
   switch (outcome.kind) {
     case "empty":
       return undefined;

@@ -46,11 +46,11 @@ export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined
  * Failures that are certain before the body is read: redirects (fault 103), and encodings that were not asked for
  * (fault 19). Undefined for any other head.
  */
-export function failureOfHead(endpoint: ServerAddress, head: ResponseHead): GatewayError | undefined {
-  const { server } = endpoint;
+export function failureOfHead(address: ServerAddress, head: ResponseHead): GatewayError | undefined {
+  const { server } = address;
   const { status } = head;
   if (status >= 300 && status < 400) {
-    const target = redirectTarget(endpoint, head.get("location"));
+    const target = redirectTarget(address, head.get("location"));
     const advice = "redirects are not followed, so configure that URL if you trust it";
     return new GatewayError("CONNECT_FAILED", `${server} redirects to ${target} (HTTP ${status}); ${advice}`, {
       data: { status, target },

@@ -40,7 +40,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
  * and appear nowhere else. Throws CONFIG_INVALID for a URL that is not http(s) and for headers that cannot be sent;
  * the message contains no values.
  */
-export function parseEndpoint(
+export function parseServerAddress(
   server: string,
   transport: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
   identity: GatewayIdentity,
@@ -79,29 +79,29 @@ export function parseEndpoint(
  * The same server at the path that an SSE server has named. Throws UPSTREAM_PROTOCOL when that is on another origin,
  * which must not get the credentials.
  */
-export function withPath(endpoint: ServerAddress, reference: string): ServerAddress {
-  const base = `${endpoint.origin}${endpoint.path}`;
+export function withPath(address: ServerAddress, reference: string): ServerAddress {
+  const base = `${address.origin}${address.path}`;
   const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
   if (url === undefined)
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${endpoint.server} named an endpoint that is not a URL`);
-  if (url.origin !== endpoint.origin) {
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${address.server} named an endpoint that is not a URL`);
+  if (url.origin !== address.origin) {
     throw new GatewayError(
       "UPSTREAM_PROTOCOL",
-      `${endpoint.server} named an endpoint on ${originOf(url)}, not on its own origin ${endpoint.origin}`,
+      `${address.server} named an endpoint on ${originOf(url)}, not on its own origin ${address.origin}`,
     );
   }
-  return { ...endpoint, path: `${url.pathname}${url.search}` };
+  return { ...address, path: `${url.pathname}${url.search}` };
 }
 
 /**
  * How messages name the target of a redirect: by its origin. Of the path they tell only whether it differs by a slash
  * at the end, which is a common case.
  */
-export function redirectTarget(endpoint: ServerAddress, location: string | undefined): string {
-  const base = `${endpoint.origin}${endpoint.path}`;
+export function redirectTarget(address: ServerAddress, location: string | undefined): string {
+  const base = `${address.origin}${address.path}`;
   if (location === undefined || !URL.canParse(location, base)) return "nowhere";
   const target = new URL(location, base);
-  if (target.origin !== endpoint.origin) return originOf(target);
+  if (target.origin !== address.origin) return originOf(target);
   return target.pathname === `${new URL(base).pathname}/`
     ? "its own URL with a slash at the end"
     : `another path of ${target.origin}`;

@@ -11,7 +11,7 @@ import type { HttpTuning } from "../../../wire/http/tuning.ts";
 /** The sockets to one server, and everything that the exchanges over them share. */
 export interface Wire {
   readonly client: HttpClient;
-  readonly endpoint: ServerAddress;
+  readonly address: ServerAddress;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
   readonly memory: LargeBuffers;
@@ -37,7 +37,7 @@ export interface Wire {
 
 /** What a wire is made from. */
 export interface WireOptions {
-  readonly endpoint: ServerAddress;
+  readonly address: ServerAddress;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
   readonly createClient: CreateHttpClient;
@@ -49,11 +49,11 @@ export interface WireOptions {
   readonly onUnreachable: (error: GatewayError) => void;
 }
 
-/** A wire to `options.endpoint`. It connects when the first exchange is started. */
+/** A wire to `options.address`. It connects when the first exchange is started. */
 export function createWire(options: WireOptions): Wire {
-  const { endpoint, limits, tuning } = options;
+  const { address, limits, tuning } = options;
   const client = options.createClient({
-    origin: endpoint.origin,
+    origin: address.origin,
     connections: tuning.connections,
     reserved: tuning.reservedConnections,
     connectTimeoutMs: tuning.connectTimeoutMs,
@@ -69,7 +69,7 @@ export function createWire(options: WireOptions): Wire {
 
   const wire: Wire = {
     client,
-    endpoint,
+    address,
     limits,
     tuning,
     memory: options.memory,
