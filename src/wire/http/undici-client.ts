@@ -62,7 +62,7 @@ export function createUndiciClient(options: HttpClientOptions & HttpRouteOptions
           headers: [...route.headersFor(headers), ...headers],
           body: body === null ? null : Buffer.from(body, "latin1"),
         },
-        new Exchange(handler, () => isClosed),
+        new UndiciExchange(handler, () => isClosed),
       );
     }
   }
@@ -145,7 +145,7 @@ function headerProblem(headers: readonly string[]): string | undefined {
 }
 
 /** One request and its response, translated from undici's callbacks to a ResponseHandler. */
-class Exchange implements Dispatcher.DispatchHandler, RequestInFlight {
+class UndiciExchange implements Dispatcher.DispatchHandler, RequestInFlight {
   readonly #handler: ResponseHandler;
   readonly #isClosed: () => boolean;
   #controller: Dispatcher.DispatchController | undefined;

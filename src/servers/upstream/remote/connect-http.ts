@@ -62,12 +62,12 @@ export async function connectHttpWith(
 }
 
 async function negotiateFirst(options: RemoteOptions, signal: AbortSignal): Promise<Connection> {
-  const verdict = await negotiate(options.wire, options.identity, options.knownEras, signal);
-  if (verdict.kind !== "neither") return createHttpConnection({ ...options, verdict });
+  const negotiated = await negotiate(options.wire, options.identity, options.knownEras, signal);
+  if (negotiated.kind !== "neither") return createHttpConnection({ ...options, negotiated });
   try {
     return await connectSse(options, signal);
   } catch (error) {
     // There is no event stream either; what the server answered to `initialize` says more.
-    throw toGatewayError(error).code === "UPSTREAM_HTTP" ? verdict.failure : error;
+    throw toGatewayError(error).code === "UPSTREAM_HTTP" ? negotiated.failure : error;
   }
 }

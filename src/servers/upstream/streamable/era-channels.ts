@@ -7,7 +7,7 @@ import { createLegacyChannel, type LegacyChannel } from "./legacy-channel.ts";
 import { openLegacySession, type LegacySession } from "./legacy-session.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { createModernChannel } from "./modern-channel.ts";
-import { discover, type Verdict } from "./negotiate.ts";
+import { discover, type Negotiated } from "./negotiate.ts";
 import type { Wire } from "./wire.ts";
 
 /** What a connection is made from after the era was negotiated. */
@@ -17,7 +17,7 @@ export interface HttpConnectionOptions {
   readonly events: ConnectionEvents;
   readonly wire: Wire;
   readonly lifetime: Lifetime;
-  readonly verdict: Exclude<Verdict, { kind: "neither" }>;
+  readonly negotiated: Exclude<Negotiated, { kind: "neither" }>;
 }
 
 /** What is known about the server, with a channel for each era that it speaks. */
@@ -34,15 +34,15 @@ export interface EraChannels {
 
 /** The channel of the era that was negotiated; the other one is made when it is first needed. */
 export function createEraChannels(options: HttpConnectionOptions): EraChannels {
-  const { wire, lifetime, verdict, events, identity, server } = options;
+  const { wire, lifetime, negotiated, events, identity, server } = options;
   let modern: Channel | undefined;
   let legacy: LegacyChannel | undefined;
   let peer: Peer;
   let opening: Promise<LegacyChannel | undefined> | undefined;
   let reconsidering: Promise<Channel | undefined> | undefined;
 
-  if (verdict.kind === "modern") {
-    peer = verdict.peer;
+  if (negotiated.kind === "modern") {
+    peer = negotiated.peer;
     modern = createModernChannel({
       wire,
       identity,
@@ -50,8 +50,8 @@ export function createEraChannels(options: HttpConnectionOptions): EraChannels {
       reconsider: () => (reconsidering ??= reconsider()),
     });
   } else {
-    peer = verdict.session.peer;
-    legacy = startLegacy(verdict.session);
+    peer = negotiated.session.peer;
+    legacy = startLegacy(negotiated.session);
   }
 
   function startLegacy(session: LegacySession): LegacyChannel {

@@ -10,7 +10,7 @@ import type { Wire } from "./wire.ts";
 export type RpcAnswer = Extract<Inbound, { readonly kind: "result" | "error" }>;
 
 /** What came of an exchange. */
-export type Outcome =
+export type ExchangeOutcome =
   | {
       readonly kind: "answer";
       readonly head: ResponseHead;
@@ -33,7 +33,7 @@ export interface OnceOptions {
  * queued behind calls. Resolves to the first answer, or to the end of the response. Rejects with the failures of an
  * exchange, UPSTREAM_TIMEOUT, or the signal's reason.
  */
-export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<Outcome> {
+export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOptions): Promise<ExchangeOutcome> {
   return new Promise((resolve, reject) => {
     let head = noHead;
     let settled = false;

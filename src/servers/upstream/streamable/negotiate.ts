@@ -6,14 +6,14 @@ import type { Peer, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type GatewayIdentity } from "../encode.ts";
 import { isModernError, peerFromDiscover, supportedIn } from "../handshake.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
-import { exchangeOnce, type Outcome } from "./exchange-once.ts";
+import { exchangeOnce, type ExchangeOutcome } from "./exchange-once.ts";
 import { openLegacySession, type LegacyOpening, type LegacySession } from "./legacy-session.ts";
 import { createModernHeaders, modernDialect } from "./modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
 /** What negotiation found out. */
-export type Verdict =
+export type Negotiated =
   | { readonly kind: "modern"; readonly peer: Peer }
   | { readonly kind: "legacy"; readonly session: LegacySession }
   /** Neither era, so only the old HTTP+SSE transport is left to try. If that fails too, `failure` is thrown. */
@@ -30,7 +30,7 @@ export async function negotiate(
   identity: GatewayIdentity,
   knownEras: readonly Era[] | undefined,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<Negotiated> {
   if (knownEras !== undefined && knownEras.length > 0 && !knownEras.includes("modern")) {
     const opening = await openLegacySession(wire, identity, signal);
     if (opening.kind === "open") return { kind: "legacy", session: opening.session };
@@ -44,7 +44,7 @@ export async function negotiate(
   return opening.kind === "open" ? { kind: "legacy", session: opening.session } : neither(opening);
 }
 
-function neither(opening: Extract<LegacyOpening, { kind: "refused" }>): Verdict {
+function neither(opening: Extract<LegacyOpening, { kind: "refused" }>): Negotiated {
   const isModern = opening.code !== undefined && isModernError(opening.code);
   if (isModern || opening.status < 400 || opening.status >= 500) throw opening.failure;
   return { kind: "neither", failure: opening.failure };
@@ -69,7 +69,7 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
   };
   const body = encodeRequest(0, request, modernDialect(identity, wire));
   const headers = createModernHeaders(wire.address.headers)(request);
-  let outcome: Outcome;
+  let outcome: ExchangeOutcome;
   try {
     const ask = async () =>
       await exchangeOnce(wire, { method: "POST", headers, body }, { signal, timeoutMs: wire.tuning.discoverTimeoutMs });
@@ -82,7 +82,7 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
   return peerFromOutcome(wire, outcome);
 }
 
-function peerFromOutcome(wire: Wire, outcome: Outcome): Peer | undefined {
+function peerFromOutcome(wire: Wire, outcome: ExchangeOutcome): Peer | undefined {
   const { server } = wire.address;
   switch (outcome.kind) {
     case "empty":
@@ -119,7 +119,7 @@ function refuseModernError(server: string, bytes: Buffer): void {
  * Whether a refusal names the very revision of the request as supported. Then the server expects the request to be
  * repeated (2026-07-28, versioning).
  */
-function speaksOurs(wire: Wire, outcome: Outcome): boolean {
+function speaksOurs(wire: Wire, outcome: ExchangeOutcome): boolean {
   const bytes =
     outcome.kind === "refused"
       ? rpcErrorOf(outcome.refusal.body, wire.limits.depth)?.bytes
