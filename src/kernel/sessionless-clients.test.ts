@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { createManualClock } from "../../test/harness/manual-clock.ts";
-import { createSessionlessClients, mostLoners, type Loner } from "./sessionless-clients.ts";
+import { createSessionlessClients, mostSessionlessClients, type SessionlessSender } from "./sessionless-clients.ts";
 import { localPrincipal } from "./principal.ts";
 
-const client = (name?: string): Loner => ({
+const client = (name?: string): SessionlessSender => ({
   principal: localPrincipal,
   client: { era: "modern", revision: "2026-07-28", capabilities: {}, info: { name } },
 });
@@ -36,7 +36,7 @@ test("beyond the limit the first that does not listen is forgotten, and comes ba
   sessionlessClients.listen(client("listening"));
   const first = sessionlessClients.of(client("first"));
   await clock.advance(10);
-  for (let index = 0; index < mostLoners - 1; index += 1) sessionlessClients.of(client(String(index)));
+  for (let index = 0; index < mostSessionlessClients - 1; index += 1) sessionlessClients.of(client(String(index)));
   expect(sessionlessClients.of(client("listening"))).toBe(listening);
   expect(first.lapsedAtMs).toBe(10);
   const back = sessionlessClients.of(client("first"));

@@ -8,19 +8,19 @@ import type { Clock } from "./clock.ts";
  * it has a stream open (`subscriptions/listen`); otherwise its state is unknown.
  */
 export interface SessionlessClients {
-  of(client: Loner): ClientPresence;
+  of(client: SessionlessSender): ClientPresence;
   /** Counts the client as connected until the returned function is called. */
-  listen(client: Loner): () => void;
+  listen(client: SessionlessSender): () => void;
 }
 
 /** The parts of a request by which its client is recognised. */
-export type Loner = Pick<CallContext, "principal" | "client">;
+export type SessionlessSender = Pick<CallContext, "principal" | "client">;
 
 /**
  * The most clients remembered: 200 KB, and far more programs than use one gateway. Beyond it the oldest without a
  * stream is forgotten; its successor is recognised by `program`.
  */
-export const mostLoners = 1_000;
+export const mostSessionlessClients = 1_000;
 
 interface Known {
   readonly presence: OwnPresence;
@@ -31,11 +31,11 @@ interface Known {
 export function createSessionlessClients(clock: Clock): SessionlessClients {
   const known = new Map<string, Known>();
 
-  function find({ principal, client }: Loner): Known {
+  function find({ principal, client }: SessionlessSender): Known {
     const program = programOf(principal, "alone", readClientName(client.info));
     const found = known.get(program);
     if (found !== undefined) return found;
-    if (known.size >= mostLoners) forgetFirst();
+    if (known.size >= mostSessionlessClients) forgetFirst();
     const made: Known = { presence: createPresence(program, clock.monotonic()), streams: 0 };
     made.presence.state = "lapsed";
     known.set(program, made);

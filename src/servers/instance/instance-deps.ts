@@ -54,7 +54,7 @@ export interface InstanceDeps {
   readonly keeper: CatalogKeeper;
   readonly catalog: {
     get(instance: InstanceId): InstanceCatalog | undefined;
-    put(part: InstanceCatalog): void;
+    put(catalog: InstanceCatalog): void;
     remove(instance: InstanceId): void;
   };
   readonly events: EventBus;

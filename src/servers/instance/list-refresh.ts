@@ -88,10 +88,10 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
       if (deps.lender !== undefined) return false;
       if (refresher.refreshedAtMs === undefined || announced.size > 0) return true;
       const { idleCheckMs, refreshIntervalMs } = deps.settings();
-      const part = deps.catalog.get(instance);
+      const known = deps.catalog.get(instance);
       const ageMs = deps.clock.monotonic() - refresher.refreshedAtMs;
-      if (part?.ttlMs !== undefined && part.ttlMs > 0) return ageMs >= Math.max(part.ttlMs, idleCheckMs);
-      const isTold = declaresListChanged(part?.capabilities, "tools") && options.isHeard();
+      if (known?.ttlMs !== undefined && known.ttlMs > 0) return ageMs >= Math.max(known.ttlMs, idleCheckMs);
+      const isTold = declaresListChanged(known?.capabilities, "tools") && options.isHeard();
       return !isTold && ageMs >= refreshIntervalMs;
     },
     get isRunning() {

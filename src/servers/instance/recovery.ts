@@ -6,7 +6,7 @@ import { copyOf, exitOf, toClosedCause, toEndReason } from "./closed-cause.ts";
 import { createCrashCount } from "./crashes.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
-import { withLastWords } from "./last-words.ts";
+import { withStderrSummary } from "./stderr-summary.ts";
 import type { Life } from "./life.ts";
 import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "./server-events.ts";
@@ -72,7 +72,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
       life.apply({ kind: "unreachable", cause });
     else life.apply({ kind: "start-failed", cause });
     waiters.rejectAll(() =>
-      life.state.kind === "backoff" ? copyOf(cause, withLastWords(cause)) : toRefusal(life.server.slug, life.state),
+      life.state.kind === "backoff" ? copyOf(cause, withStderrSummary(cause)) : toRefusal(life.server.slug, life.state),
     );
   }
 

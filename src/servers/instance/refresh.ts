@@ -31,17 +31,17 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
 export function createRefresher(current: () => ServerConfig, instance: InstanceId, deps: Deps): Refresher {
   let refreshedAtMs: number | undefined;
 
-  function putInForce(lists: RawLists): { readonly part: InstanceCatalog; readonly kinds: readonly ListKind[] } {
+  function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
     const server = current();
-    const { part, skipped } = buildPart(server, instance, lists);
+    const { part: catalog, skipped } = buildPart(server, instance, lists);
     for (const item of skipped) reportSkipped(item);
     const before = deps.catalog.get(instance);
-    const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, part);
+    const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
     if (before === undefined || kinds.length > 0) {
-      deps.catalog.put(part);
+      deps.catalog.put(catalog);
       deps.events.emit({ type: "catalog.changed", atMs: deps.clock.now(), instance, server: server.slug, kinds });
     }
-    return { part, kinds };
+    return { catalog, kinds };
   }
 
   function reportSkipped(item: SkippedItem): void {
@@ -80,21 +80,21 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
       const lists = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
-      const { part, kinds } = putInForce(lists);
+      const { catalog, kinds } = putInForce(lists);
       refreshedAtMs = deps.clock.monotonic();
       const durationMs = Math.round(refreshedAtMs - startedMs);
       deps.log.debug(
         { component: "catalog", server: server.slug, operation: "discover", durationMs },
-        `${server.slug}: ${part.tools.length} tools`,
+        `${server.slug}: ${catalog.tools.length} tools`,
       );
       deps.events.emit({
         type: "mcp.tools.discovered",
         atMs: deps.clock.now(),
         instance,
         server: server.slug,
-        tools: part.tools,
-        resources: part.resources.length,
-        prompts: part.prompts.length,
+        tools: catalog.tools,
+        resources: catalog.resources.length,
+        prompts: catalog.prompts.length,
         durationMs,
       });
       await deps.keeper.save(instance, { hash: server.hash, savedAtMs: deps.clock.now(), lists });

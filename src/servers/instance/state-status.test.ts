@@ -117,7 +117,7 @@ test.each(states)("a refused call is told which server and why: $kind $phase", (
   else expect(refusal.message).toContain("github");
   if (state.kind === "failed") expect(refusal.data).toEqual({ stderr: ["boom"] });
   const tells = state.kind === "failed" || state.kind === "backoff" || state.kind === "error";
-  const lastWords = tells ? "; its stderr says: boom" : "";
-  if ("cause" in state) expect(toReason(state)).toBe(`cannot start x${lastWords}`);
+  const summary = tells ? "; its stderr says: boom" : "";
+  if ("cause" in state) expect(toReason(state)).toBe(`cannot start x${summary}`);
   expect(refusal).not.toBe(cause);
 });

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { copyOf } from "./closed-cause.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
-import { withLastWords } from "./last-words.ts";
+import { withStderrSummary } from "./stderr-summary.ts";
 import type { InstanceState, RemovalReason } from "./state.ts";
 
 /** The status under which a state is shown to the outside. */
@@ -84,7 +84,7 @@ export function toReason(state: InstanceState): string {
     case "backoff":
     case "failed":
     case "error":
-      return withLastWords(state.cause);
+      return withStderrSummary(state.cause);
     case "offline":
     case "needs-login":
       return state.cause.message;
@@ -115,11 +115,11 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "offline":
       return new GatewayError("SERVER_OFFLINE", `${server} does not answer: ${state.cause.message}`);
     case "error":
-      return copyOf(state.cause, withLastWords(state.cause));
+      return copyOf(state.cause, withStderrSummary(state.cause));
     case "failed":
       return new GatewayError(
         "SERVER_FAILED",
-        `${server} was given up after too many crashes: ${withLastWords(state.cause)}`,
+        `${server} was given up after too many crashes: ${withStderrSummary(state.cause)}`,
         dataOf(state.cause),
       );
     case "new":

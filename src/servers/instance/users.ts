@@ -28,12 +28,12 @@ export interface Users {
 export const mostUsers = 1_000;
 
 /** One process, from its start to its end. */
-interface Life {
+interface ProcessRun {
   endedBecause: string | undefined;
 }
 
 interface Use {
-  life: Life;
+  run: ProcessRun;
   lastUseMs: number;
   /** A loss that the client has not been told of yet. */
   loss: string | undefined;
@@ -42,11 +42,11 @@ interface Use {
 /** Remembers no client at first. */
 export function createUsers(clock: Clock): Users {
   const uses = new Map<ClientPresence, Use>();
-  let life: Life = { endedBecause: undefined };
+  let current: ProcessRun = { endedBecause: undefined };
 
   function enter(client: ClientPresence): Use {
     const earlier = comesBackFrom(client);
-    const use = uses.get(earlier ?? client) ?? { life, lastUseMs: 0, loss: undefined };
+    const use = uses.get(earlier ?? client) ?? { run: current, lastUseMs: 0, loss: undefined };
     if (earlier !== undefined) uses.delete(earlier);
     else if (uses.size >= mostUsers) forgetOne();
     uses.set(client, use);
@@ -77,18 +77,18 @@ export function createUsers(clock: Clock): Users {
 
   return {
     processStarted() {
-      life.endedBecause ??= "its process was replaced";
-      life = { endedBecause: undefined };
+      current.endedBecause ??= "its process was replaced";
+      current = { endedBecause: undefined };
     },
     processEnded(reason) {
-      life.endedBecause ??= reason;
+      current.endedBecause ??= reason;
     },
     note(client) {
       const use = uses.get(client) ?? enter(client);
       use.lastUseMs = clock.monotonic();
-      if (use.life === life) return;
-      use.loss ??= use.life.endedBecause;
-      use.life = life;
+      if (use.run === current) return;
+      use.loss ??= use.run.endedBecause;
+      use.run = current;
     },
     takeLoss(client) {
       const use = uses.get(client);
@@ -99,7 +99,7 @@ export function createUsers(clock: Clock): Users {
     get areConnected() {
       for (const [client, use] of uses) {
         if (client.state === "gone") uses.delete(client);
-        else if (client.state === "open" && use.life === life) return true;
+        else if (client.state === "open" && use.run === current) return true;
       }
       return false;
     },

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-interface Attempt {
+interface SpawnAttempt {
   readonly command: string;
   readonly cwd: string;
 }
@@ -11,7 +11,7 @@ interface Attempt {
  * Why a command could not be started, as SPAWN_FAILED with one clear sentence (faults 64, 82). Never contains
  * arguments or environment.
  */
-export function toSpawnFailure(error: unknown, attempt: Attempt): GatewayError {
+export function toSpawnFailure(error: unknown, attempt: SpawnAttempt): GatewayError {
   const code = errorCode(error);
   return new GatewayError("SPAWN_FAILED", `cannot start ${quote(attempt.command)}: ${explain(code, attempt)}`, {
     cause: error,
@@ -19,7 +19,7 @@ export function toSpawnFailure(error: unknown, attempt: Attempt): GatewayError {
   });
 }
 
-function explain(code: string, { command, cwd }: Attempt): string {
+function explain(code: string, { command, cwd }: SpawnAttempt): string {
   switch (code) {
     case "ENOENT":
       return explainMissing(command, cwd);

@@ -6,8 +6,8 @@ test("a question ends with its call, or when its server takes it back; only then
   const call = new AbortController();
   const ofCall = questions.open(1, call.signal);
   const takenBack = questions.open("two", call.signal);
-  questions.takeBack("two");
-  questions.takeBack("nobody's");
+  questions.withdraw("two");
+  questions.withdraw("nobody's");
   expect([ofCall.aborted, takenBack.aborted]).toEqual([false, true]);
   expect(takenBack.reason).toMatchObject({ code: "CALL_CANCELLED" });
   call.abort(new Error("the client left"));

@@ -17,12 +17,12 @@ export interface OpenQuestions {
    */
   close(id: string | number): boolean;
   /** Call when the server withdraws a question. */
-  takeBack(id: unknown): void;
+  withdraw(id: unknown): void;
 }
 
 interface OpenQuestion {
   readonly controller: AbortController;
-  isTakenBack: boolean;
+  isWithdrawn: boolean;
   leave(): void;
 }
 
@@ -34,19 +34,19 @@ export function createOpenQuestions(server: string): OpenQuestions {
       const controller = new AbortController();
       const end = () => controller.abort(abortReason(ofCall));
       ofCall.addEventListener("abort", end, { once: true });
-      open.set(id, { controller, isTakenBack: false, leave: () => ofCall.removeEventListener("abort", end) });
+      open.set(id, { controller, isWithdrawn: false, leave: () => ofCall.removeEventListener("abort", end) });
       return controller.signal;
     },
     close(id) {
       const question = open.get(id);
       open.delete(id);
       question?.leave();
-      return question?.isTakenBack !== true;
+      return question?.isWithdrawn !== true;
     },
-    takeBack(id) {
+    withdraw(id) {
       const question = open.get(id);
       if (question === undefined) return;
-      question.isTakenBack = true;
+      question.isWithdrawn = true;
       question.controller.abort(new GatewayError("CALL_CANCELLED", `${server} withdrew its question`));
     },
   };

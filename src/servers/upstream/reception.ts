@@ -99,7 +99,7 @@ function createNotificationReception(
   return (method, params, stream) => {
     if (method === "notifications/progress") receiveProgress(params);
     else if (method === "notifications/message") receiveLog(method, params, stream);
-    else if (method === "notifications/cancelled") questions.takeBack(params["requestId"]);
+    else if (method === "notifications/cancelled") questions.withdraw(params["requestId"]);
     else if (method === "notifications/subscriptions/acknowledged")
       subscribed(waiting, params)?.request.replies?.send(writeNotification(method, params));
     else if (stream === undefined || isForEverybody(method)) events.onNotification(method, params);

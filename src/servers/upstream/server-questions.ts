@@ -15,7 +15,7 @@ export interface ServerQuestions {
   /** Sends the answer when there is one. Never rejects. */
   answer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void>;
   /** Call when the server withdraws a question. */
-  takeBack(id: unknown): void;
+  withdraw(id: unknown): void;
 }
 
 /** What answering a server's requests needs from the connection. */
@@ -108,7 +108,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       deps.send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
   }
 
-  return { answer, takeBack: open.takeBack };
+  return { answer, withdraw: open.withdraw };
 }
 
 /** The progress token of a question, if it has one. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tellingLines } from "./last-words.ts";
+import { summarizeStderr } from "./stderr-summary.ts";
 
 const npm404 = `npm error code E404
 npm error 404 Not Found - GET https://registry.npmjs.org/no-such-package - Not found
@@ -50,10 +50,10 @@ test.each([
   ],
   ["nothing in particular", "one\ntwo\nthree\n\nfour", /^two \| three \| four$/],
 ])("the cause is found in what %s writes", (_who, text, expected) => {
-  expect(tellingLines(text.split("\n")).join(" | ")).toMatch(expected);
+  expect(summarizeStderr(text.split("\n")).join(" | ")).toMatch(expected);
 });
 
 test("no line is longer than a person reads, and nothing gives nothing", () => {
-  expect(tellingLines(["y".repeat(4_000)])[0]).toHaveLength(200);
-  expect(tellingLines([])).toEqual([]);
+  expect(summarizeStderr(["y".repeat(4_000)])[0]).toHaveLength(200);
+  expect(summarizeStderr([])).toEqual([]);
 });

@@ -1,13 +1,13 @@
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 
 /** A kind of line that says why a program ended. Kinds further up in the table are more reliable. */
-interface Telling {
+interface LineKind {
   readonly pattern: RegExp;
   /** Which of several such lines to use: most programs name the cause first, a Python traceback names it last. */
   readonly which: "first" | "last";
 }
 
-const tellings: readonly Telling[] = [
+const lineKinds: readonly LineKind[] = [
   // npm names the cause in the lines after its error code, and the place of its log further down.
   { pattern: /^npm (?:error|ERR!) (?:code \S+$|4\d\d .*\S)/, which: "first" },
   { pattern: /Cannot find (?:module|package) |\bMODULE_NOT_FOUND\b/, which: "first" },
@@ -19,15 +19,15 @@ const tellings: readonly Telling[] = [
 ];
 
 /** Stack frames, and lines that programs write after they have said everything. */
-const untelling = /^\s*at |A complete log of this run|^\s*$|^npm (?:error|ERR!)\s*(?:\d{3}\s*)?$|^Node\.js v\d/;
+const uninformative = /^\s*at |A complete log of this run|^\s*$|^npm (?:error|ERR!)\s*(?:\d{3}\s*)?$|^Node\.js v\d/;
 
 const mostLines = 3;
 const mostCharacters = 200;
 
 /** The few lines of stderr that explain best why a program ended; its last lines when none stands out. Pure. */
-export function tellingLines(stderr: readonly string[]): readonly string[] {
-  const lines = stderr.filter((line) => !untelling.test(line));
-  for (const { pattern, which } of tellings) {
+export function summarizeStderr(stderr: readonly string[]): readonly string[] {
+  const lines = stderr.filter((line) => !uninformative.test(line));
+  for (const { pattern, which } of lineKinds) {
     const found =
       which === "first"
         ? lines.findIndex((line) => pattern.test(line))
@@ -42,11 +42,11 @@ function shortened(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * The error's message with the telling lines of stderr appended, because an exit code or a deadline alone says
+ * The error's message with the most informative lines of stderr appended, because an exit code or a deadline alone says
  * little. The error's `stderr` has all the lines that were kept.
  */
-export function withLastWords({ message, data }: GatewayError): string {
+export function withStderrSummary({ message, data }: GatewayError): string {
   const stderr = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];
-  const words = tellingLines(stderr);
+  const words = summarizeStderr(stderr);
   return words.length === 0 ? message : `${message}; its stderr says: ${words.join(" | ")}`;
 }
