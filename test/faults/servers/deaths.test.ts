@@ -161,7 +161,7 @@ describe("servers that die or go deaf", () => {
       structuredContent: { meanwhile: 1 },
     });
     expect((await flood).isError).toBeUndefined();
-    await until(() => gateway.logged("bytes of stderr were left out").length > 0);
+    await until(() => gateway.logged("bytes of stderr were dropped").length > 0);
     expect(gateway.stderr().length).toBeLessThan(10 * 1024 * 1024);
   });
 
