@@ -12,6 +12,7 @@ export interface ToolAnnotations extends JsonObject {
   readonly openWorldHint?: boolean;
 }
 
+/** A tool as its server lists it. */
 export interface ToolDefinition extends JsonObject {
   readonly name: string;
   readonly title?: string;
@@ -23,6 +24,7 @@ export interface ToolDefinition extends JsonObject {
   readonly _meta?: JsonObject;
 }
 
+/** A resource as its server lists it. */
 export interface ResourceDefinition extends JsonObject {
   readonly uri: string;
   readonly name: string;
@@ -32,6 +34,7 @@ export interface ResourceDefinition extends JsonObject {
   readonly _meta?: JsonObject;
 }
 
+/** A resource template as its server lists it. */
 export interface ResourceTemplateDefinition extends JsonObject {
   readonly uriTemplate: string;
   readonly name: string;
@@ -41,6 +44,7 @@ export interface ResourceTemplateDefinition extends JsonObject {
   readonly _meta?: JsonObject;
 }
 
+/** A prompt as its server lists it. */
 export interface PromptDefinition extends JsonObject {
   readonly name: string;
   readonly title?: string;

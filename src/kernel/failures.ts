@@ -263,7 +263,7 @@ export const failures = {
     http: 502,
     rpc: -31051,
     retry: true,
-    hint: "Check whether the call took effect before you repeat it; the next call starts the server or reconnects to it.",
+    hint: "Check whether the call took effect before you repeat it; the next call restarts or reconnects the server.",
   },
   UPSTREAM_PROTOCOL: {
     http: 502,
@@ -337,7 +337,7 @@ export const failures = {
     http: 503,
     rpc: -31088,
     retry: true,
-    hint: "Restart the gateway: `toolyard stop`, then start it again. Until then, only the parts that are already loaded work.",
+    hint: "Run `toolyard stop` and start the gateway again. Until then, only parts that are already loaded work.",
   },
   DATA_DIR_UNWRITABLE: {
     http: 500,

@@ -9,12 +9,15 @@ type Branded<T, Name extends string> = T & { readonly [brand]: Name };
 export type ServerSlug = Branded<string, "ServerSlug">;
 /** One server as it runs for one principal, or for all. Unique for the life of the gateway. */
 export type InstanceId = Branded<string, "InstanceId">;
+/** The id of a principal; a person's key in the configuration, or `local`. */
 export type PrincipalId = Branded<string, "PrincipalId">;
 /** A tool's name in paths, as clients see it: `server:tool`. */
 export type ToolPath = Branded<string, "ToolPath">;
 
+/** What a slug must match. */
 export const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
+/** Whether a text can be a slug. */
 export function isServerSlug(text: string): text is ServerSlug {
   return slugPattern.test(text);
 }

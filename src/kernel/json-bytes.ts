@@ -11,6 +11,7 @@ export function toJsonBytes(value: unknown): JsonBytes {
   return Buffer.from(JSON.stringify(value), "utf8");
 }
 
+/** A parsed JSON object. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 /** Whether a parsed value is an object, and neither null nor an array. */

@@ -6,6 +6,7 @@ export interface Log {
   error(fields: LogFields, message: string): void;
 }
 
+/** The fields of a log entry. */
 export interface LogFields {
   /** The room or file that writes the entry. */
   readonly component: string;

@@ -15,6 +15,7 @@ export interface StatusRow {
 const searchAgain = "Search again in a few seconds.";
 const starting = { shown: true, reason: "It is starting; its tools are not known yet.", action: searchAgain } as const;
 
+/** The row of each status. */
 export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.freeze({
   awaiting_user_config: {
     shown: false,
@@ -58,7 +59,8 @@ export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.f
     execute: "refuses",
     reason: "It is switched off.",
     action:
-      "Ask the user to enable {server} in the configuration, to set the variable that is missing, or to run `toolyard restart {server}` if it was stopped.",
+      "Ask the user to enable {server} in the configuration, to set the variable that is missing, or to run " +
+      "`toolyard restart {server}` if it was stopped.",
   },
 });
 

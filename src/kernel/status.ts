@@ -1,4 +1,4 @@
-/** The statuses of an instance as clients see them (docs/design.md, "Statuses"); `instance/` derives them from states. */
+/** The statuses of an instance as clients see them (docs/design.md, "Statuses"); derived from states in `instance/`. */
 export const instanceStatuses = [
   "awaiting_user_config",
   "provisioning",

@@ -11,6 +11,7 @@ export interface Metrics extends Disposable {
   scrape(): { readonly text: string; readonly contentType: string };
 }
 
+/** What the metrics are taken from. */
 export interface MetricsOptions {
   readonly events: EventBus;
   /** All instances that exist now. */

@@ -2,6 +2,7 @@ import { writeSync } from "node:fs";
 import { pino } from "pino";
 import type { Log, LogFields } from "../kernel/log.ts";
 
+/** How to log, and what to redact. */
 export interface PinoLogOptions {
   readonly level: string;
   /** Secret values, which are redacted wherever they occur. */

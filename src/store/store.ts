@@ -46,6 +46,7 @@ export interface StoreBackend {
   readonly late: { readonly search: () => Promise<unknown>; readonly logins: () => Promise<unknown> };
 }
 
+/** What a backend is opened with. */
 export interface StoreOptions {
   /** An absolute path. The caller creates the folder, with mode 0700. */
   readonly dataDir: string;

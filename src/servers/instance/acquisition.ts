@@ -9,6 +9,7 @@ import { decideAcquire } from "./state.ts";
 import { toRefusal } from "./state-status.ts";
 import type { Waiters } from "./waiters.ts";
 
+/** The parts of an instance that acquiring needs. */
 export interface AcquisitionParts {
   readonly life: Life;
   readonly held: Pick<HeldConnection, "current">;
@@ -23,6 +24,7 @@ export interface AcquisitionParts {
  */
 export type Acquire = (signal: AbortSignal) => Connection | Promise<Connection>;
 
+/** Makes the `acquire` of an instance. Its result throws or rejects as described at `Instance.acquire`. */
 export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, "clock" | "settings">): Acquire {
   const { life, held, waiters, attempts } = parts;
 

@@ -8,6 +8,7 @@ export interface Adoptions {
   of(principal: PrincipalId): Promise<void> | undefined;
 }
 
+/** No loads at first. */
 export function createAdoptions(): Adoptions {
   const running = new Map<PrincipalId, Promise<void>>();
   return {

@@ -26,6 +26,7 @@ export interface Attempts {
   abandon(reason: GatewayError): void;
 }
 
+/** The parts of an instance that starts need. */
 export interface AttemptsParts {
   readonly life: Life;
   readonly held: HeldConnection;
@@ -48,6 +49,7 @@ interface Attempt {
   readonly startedMs: number;
 }
 
+/** No start is running at first. */
 export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attempts {
   const { life, held, listRefresh, refresher } = parts;
   let current: Attempt | undefined;

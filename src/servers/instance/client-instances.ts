@@ -206,9 +206,12 @@ function leastNeeded(own: readonly Entry[], base: Instance): Entry {
   if (first === undefined)
     throw new GatewayError(
       "CLIENT_INSTANCE_LIMIT",
-      `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
+      `${base.server.slug} is not started for this client: ` +
+        `${own.length} instances of single clients run already (limits.clientInstances)`,
       {
-        hint: `Close clients that are not used, give the server scope "user", or raise ${settingNow("limits.clientInstances", own.length)}.`,
+        hint:
+          'Close clients that are not used, give the server scope "user", ' +
+          `or raise ${settingNow("limits.clientInstances", own.length)}.`,
       },
     );
   return rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);

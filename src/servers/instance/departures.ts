@@ -12,6 +12,7 @@ export interface Departures {
   all(): Promise<unknown>;
 }
 
+/** No removed instances at first. */
 export function createDepartures(): Departures {
   const leaving = new Map<InstanceId, Promise<void>>();
   return {

@@ -17,6 +17,7 @@ export interface EndedUsers {
   forget(client: ConnectedClient): void;
 }
 
+/** Remembers users of at most `mostUsers` instances; beyond it the oldest are forgotten. */
 export function createEndedUsers(): EndedUsers {
   const ended = new Map<InstanceId, { readonly users: Users; readonly client: ConnectedClient | undefined }>();
   return {

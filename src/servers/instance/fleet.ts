@@ -50,6 +50,7 @@ export interface Fleet extends ViewSource, AsyncDisposable {
 /** The part of a configuration that concerns instances. */
 export type FleetConfig = Pick<Config, "servers">;
 
+/** What the fleet needs from other parts of the program. */
 export interface FleetDeps extends Omit<InstanceDeps, "onChange"> {
   readonly people: Owners;
 }

@@ -23,6 +23,7 @@ export interface HeldConnection {
   readonly isBusy: boolean;
 }
 
+/** What holding a connection needs. */
 export interface HeldConnectionOptions {
   readonly clock: Clock;
   /** Settles when the instance that this one replaces is gone. */

@@ -7,6 +7,7 @@ import type { Life } from "./life.ts";
 import type { ListRefresh } from "./list-refresh.ts";
 import type { Users } from "./users.ts";
 
+/** The parts of an instance that decide whether it is idle. */
 export interface IdleStopParts {
   readonly life: Life;
   readonly held: HeldConnection;

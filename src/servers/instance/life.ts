@@ -28,6 +28,7 @@ export interface About {
   readonly server: ServerConfig["slug"];
 }
 
+/** What the life of an instance begins with. */
 export interface LifeOptions {
   readonly id: InstanceId;
   readonly owner: PrincipalId | null;
@@ -39,6 +40,7 @@ export interface LifeOptions {
 
 type Deps = Pick<InstanceDeps, "clock" | "log" | "events" | "onChange">;
 
+/** A life in the state that configuration and person allow at first. */
 export function createLife({ id, owner, missing, stderr, ...given }: LifeOptions, deps: Deps): Life {
   let { server } = given;
   let state: InstanceState = firstState(server.disabledReason, missing);

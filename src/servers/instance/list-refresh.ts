@@ -20,6 +20,7 @@ export interface ListRefresh {
   noteAnnouncement(kind: ListKind): void;
 }
 
+/** What refreshing needs from the instance. */
 export interface ListRefreshOptions {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
@@ -35,6 +36,7 @@ export interface ListRefreshOptions {
 /** The shortest time between two fetches that follow announcements (fault 50). */
 const listChangedMs = 1_000;
 
+/** No fetch is running at first. */
 export function createListRefresh(options: ListRefreshOptions, deps: InstanceDeps): ListRefresh {
   const { instance, server, refresher, lifetime } = options;
   /** Kinds of lists that the server announced as changed and that have not been fetched since. */
@@ -78,7 +80,7 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
     void work.catch((error: unknown) => {
       deps.log.warn(
         { component: "instance", server, operation },
-        `${instance}: its lists could not be fetched again; the old ones remain valid: ${toGatewayError(error).message}`,
+        `${instance}: its lists could not be fetched; the old ones remain valid: ${toGatewayError(error).message}`,
       );
     });
   }

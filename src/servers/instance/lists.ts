@@ -19,6 +19,7 @@ export interface ListLimits {
 /** Reports a list that is incomplete, or an item that was left out. */
 type OnCut = (list: string, reason: string) => void;
 
+/** How lists are fetched. */
 export interface ListsOptions {
   readonly transport: RawLists["transport"];
   readonly limits: ListLimits;
@@ -161,10 +162,8 @@ function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
   const kept = (items as readonly unknown[]).filter((item) => {
     if (!nestsDeeper(item, greatestDepth)) return true;
     const name = isJsonObject(item) ? (item["name"] ?? item["uri"]) : undefined;
-    list.onCut(
-      list.method,
-      `${JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name")} is left out, because it nests deeper than ${greatestDepth} levels`,
-    );
+    const shown = JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name");
+    list.onCut(list.method, `${shown} is left out, because it nests deeper than ${greatestDepth} levels`);
     return false;
   });
   const { nextCursor, ttlMs, cacheScope } = result;

@@ -17,6 +17,7 @@ export interface LoginNotice {
   isNew(): Promise<boolean>;
 }
 
+/** Notices new logins of one instance; none, if `loginOf` is undefined. */
 export function createLoginNotice(instance: InstanceId, loginOf: LoginOf | undefined): LoginNotice {
   let used: string | undefined;
   return {

@@ -17,6 +17,7 @@ export interface Known {
 /** Opens a connection when it is this server's turn. An abort of the signal ends it at any stage. */
 export type OpenInTurn = (known: Known, signal: AbortSignal) => Promise<Opened>;
 
+/** The parts of an instance that opening a connection needs. */
 export interface OpeningParts {
   readonly life: Life;
   readonly held: Pick<HeldConnection, "gone">;

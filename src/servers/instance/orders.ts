@@ -13,6 +13,7 @@ import { toRefusal, toRemovalError } from "./state-status.ts";
 import type { Users } from "./users.ts";
 import type { Waiters } from "./waiters.ts";
 
+/** The parts of an instance that its operations need. */
 export interface OrdersParts {
   readonly life: Life;
   readonly held: HeldConnection;
@@ -29,6 +30,7 @@ export interface OrdersParts {
 /** The operations that others request of an instance: its beginning, its end, and what people do by hand. */
 export type Orders = Pick<Instance, "adopt" | "restart" | "stop" | "reconfigure" | "remove">;
 
+/** Makes these operations for one instance. */
 export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {
   const { life, held, users, waiters, refresher, attempts, recovery } = parts;
 

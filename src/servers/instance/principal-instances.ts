@@ -22,6 +22,7 @@ export interface PrincipalInstances {
   forget(): void;
 }
 
+/** `servers` returns the servers of the current configuration. */
 export function createPrincipalInstances(
   members: Pick<Membership, "instances" | "add">,
   servers: () => readonly ServerConfig[],

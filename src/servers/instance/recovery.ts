@@ -42,6 +42,7 @@ export interface Recovery {
   tick(nowMs: number): void;
 }
 
+/** The parts of an instance that recovery needs. */
 export interface RecoveryParts {
   readonly life: Life;
   readonly held: HeldConnection;
@@ -54,6 +55,7 @@ export interface RecoveryParts {
 
 type Deps = Pick<InstanceDeps, "clock" | "events" | "settings">;
 
+/** No start is planned at first. */
 export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
   const { life, held, users, waiters, attempts, login, serverEvents } = parts;
   const canCrash = hasProcess(life.server.transport);

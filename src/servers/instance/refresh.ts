@@ -20,6 +20,7 @@ export interface Refresher {
   readonly refreshedAtMs: number | undefined;
 }
 
+/** The kinds of lists that servers announce changes of; templates belong to resources. */
 export type ListKind = "tools" | "resources" | "prompts";
 
 type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;

@@ -31,6 +31,7 @@ export function startLimits(
   return { quietMs, totalMs: Math.max(quietMs, settings.runnerStartMs) };
 }
 
+/** The limits of a start, and what its failure says. */
 export interface DeadlineOptions {
   readonly server: string;
   readonly limits: StartLimits;

@@ -120,6 +120,7 @@ function isDown(state: InstanceState): state is DownState {
 /** What a call does when it needs the connection of an instance. */
 export type AcquireDecision = "call" | "start" | "wait" | "refuse";
 
+/** What the decision depends on besides the state. */
 export interface AcquireFacts {
   readonly nowMs: number;
   /** Monotonic ms at which the last start began; undefined before the first. */
@@ -131,6 +132,7 @@ export interface AcquireFacts {
   readonly failedRetryMs: number;
 }
 
+/** What a call does in this state. Pure. */
 export function decideAcquire(state: InstanceState, facts: AcquireFacts): AcquireDecision {
   const sinceTryMs = facts.lastTryMs === undefined ? Number.POSITIVE_INFINITY : facts.nowMs - facts.lastTryMs;
   switch (state.kind) {

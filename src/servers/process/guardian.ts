@@ -174,7 +174,8 @@ function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayM
   } catch (error) {
     log.warn(
       { component: "guardian", error: String(error) },
-      "running servers cannot be recorded: if this gateway and its guardian are killed, the next one will not find its servers",
+      "running servers cannot be recorded: if this gateway and its guardian are killed, " +
+        "the next gateway will not find its servers",
     );
     return undefined;
   }

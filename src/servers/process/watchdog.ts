@@ -97,7 +97,8 @@ export function explainExcess(usage: TreeUsage, limits: TreeLimits): string | un
   if (usage.processes > limits.processes)
     return `it has ${usage.processes} processes; the limit is ${limits.processes}`;
   if (usage.residentBytes <= limits.residentBytes) return undefined;
-  return `it uses ${toMebibytes(usage.residentBytes)} MiB of memory; the limit is ${toMebibytes(limits.residentBytes)} MiB`;
+  const limit = toMebibytes(limits.residentBytes);
+  return `it uses ${toMebibytes(usage.residentBytes)} MiB of memory; the limit is ${limit} MiB`;
 }
 
 function toMebibytes(bytes: number): number {

@@ -30,10 +30,11 @@ export function createDialect(
   identity: GatewayIdentity,
   capabilities: JsonObject,
 ): Dialect {
-  const clientInfo = asciiJson(identity);
+  const version = `"${metaKeys.protocolVersion}":"${revision}"`;
+  const clientInfo = `"${metaKeys.clientInfo}":${asciiJson(identity)}`;
   return {
     era,
-    metaStart: `"${metaKeys.protocolVersion}":"${revision}","${metaKeys.clientInfo}":${clientInfo},"${metaKeys.clientCapabilities}":`,
+    metaStart: `${version},${clientInfo},"${metaKeys.clientCapabilities}":`,
     capabilities,
   };
 }
@@ -49,7 +50,8 @@ export function encodeRequest(id: number, request: UpstreamRequest, dialect: Dia
 function encodeParams(id: number, request: UpstreamRequest, dialect: Dialect): string {
   let text = "{";
   for (const [key, value] of request.params) {
-    text += `${text.length > 1 ? "," : ""}${asciiJson(key)}:${typeof value === "string" ? value : value.toString("latin1")}`;
+    const valueText = typeof value === "string" ? value : value.toString("latin1");
+    text += `${text.length > 1 ? "," : ""}${asciiJson(key)}:${valueText}`;
   }
   const meta = encodeMeta(id, request, dialect);
   if (meta !== undefined) text += `${text.length > 1 ? "," : ""}"_meta":${meta}`;

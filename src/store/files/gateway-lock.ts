@@ -6,6 +6,7 @@ import type { GatewayHolder, GatewayLock } from "../gateway-holder.ts";
 import { sealServed, type SealedServed, type Served } from "../served.ts";
 import { replaceFile } from "./replace-file.ts";
 
+/** Which lock to take, and what to write into it. */
 export interface LockOptions {
   /** The gateway's folder, as `gateway-places.ts` assigned it. */
   readonly folder: string;

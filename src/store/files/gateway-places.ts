@@ -18,12 +18,14 @@ export interface Place {
   readonly holder: GatewayHolder;
 }
 
+/** Where the folders are, and how to tell whether a process runs. */
 export interface PlacesOptions {
   readonly dataDir: string;
   /** The start time of a running process; undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
 }
 
+/** What the new gateway serves. */
 export interface ClaimOptions extends PlacesOptions {
   readonly serves: Served;
   readonly version: string;

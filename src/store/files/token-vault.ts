@@ -8,6 +8,7 @@ import { withFileLock } from "./file-lock.ts";
 import { replaceFile } from "./replace-file.ts";
 import { createVaultKey, type KeyKind } from "./vault-key.ts";
 
+/** Where logins are stored, and what they are encrypted with. */
 export interface TokenVaultOptions {
   /** The data directory. Logins are in its folder `tokens`; the key file is beside that folder. */
   readonly directory: string;

@@ -11,6 +11,7 @@ export interface VectorFile extends VectorStore, AsyncDisposable {
   load(): Promise<void>;
 }
 
+/** Which file, for which model. */
 export interface VectorFileOptions {
   readonly path: string;
   /** Identifies the model that makes the vectors; a file with another one is discarded. */

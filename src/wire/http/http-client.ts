@@ -15,6 +15,7 @@ export interface HttpClient {
   close(): void;
 }
 
+/** Where a client sends requests, and over how many connections. */
 export interface HttpClientOptions {
   /** `http://host:port` or `https://…`. */
   readonly origin: string;

@@ -26,6 +26,7 @@ export interface LargeBuffers {
  */
 export const largeBytes = 262_144;
 
+/** One per gateway, because memory that is adopted at one place may be released at another. */
 export function createLargeBuffers(): LargeBuffers {
   const adopted = new WeakSet<ArrayBufferLike>();
   let nowhere: { postMessage(value: undefined, transfer: ArrayBuffer[]): void } | undefined;

@@ -5,8 +5,11 @@ import type { Era } from "../../kernel/call-context.ts";
  * sessions.
  */
 export const modernRevision = "2026-07-28";
+/** The revisions that begin with `initialize`, newest first. */
 export const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+/** All revisions, newest first. */
 export const supportedRevisions: readonly string[] = [modernRevision, ...legacyRevisions];
+/** The revision that the gateway asks legacy servers for. */
 export const newestLegacyRevision = legacyRevisions[0];
 /** The revision of a request without a version header (2025-06-18, transports, protocol version header). */
 export const assumedRevision = "2025-03-26";

@@ -11,6 +11,7 @@ import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createSocketPool } from "../../../wire/http/socket-pool.ts";
 import { createWire, type Wire } from "../streamable/wire.ts";
 
+/** What connecting to a remote server needs. */
 export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute;
 
 /** The first messages over a new wire. Rejects when no connection comes about. */

@@ -96,7 +96,9 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
     if (folder === undefined || !mayRepair(`${folders.names[0]}/${folder}`)) return false;
     const aside = await moveAside(folders, folder, deps.clock.now());
     if (aside === undefined) return false;
-    const message = `the folder that npx installed ${server} into is broken; it was moved to ${aside}, and npx installs it again`;
+    const message =
+      `the folder that npx installed ${server} into is broken; ` +
+      `it was moved to ${aside}, and npx installs the server again`;
     deps.log.warn({ component: "upstream", server, operation: "npx-folder", aside }, message);
     events.onStderr(`(${message})`);
     return true;

@@ -205,7 +205,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
         this.#fail(
           new GatewayError(
             "UPSTREAM_CLOSED",
-            `${this.#server} closed the connection before it had answered${failure.reason === "" ? "" : ` (${failure.reason})`}`,
+            `${this.#server} closed the connection before it had answered${inBrackets(failure.reason)}`,
           ),
         );
         return;
@@ -233,7 +233,9 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     this.#fail(
       new GatewayError("RESULT_TOO_LARGE", `${this.#server} sent a message of more than ${limit} bytes`, {
         data: { limitBytes: limit },
-        hint: `Ask the tool for less (a page, a range, a filter), or raise ${settingNow("limits.upstreamMessageBytes", limit)}.`,
+        hint:
+          "Ask the tool for less (a page, a range, a filter), " +
+          `or raise ${settingNow("limits.upstreamMessageBytes", limit)}.`,
       }),
     );
   }
@@ -260,14 +262,11 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     const { method, body, path, isUrgent } = this.#outgoing;
     // Urgent requests are never more than the calls that wait, and what they deliver frees the queue.
     if (isUrgent !== true && !this.#wire.admitQueued(body?.length ?? 0)) {
+      const { sendQueueBytes } = this.#wire.limits;
       this.#fail(
-        new GatewayError(
-          "UPSTREAM_BUSY",
-          `${this.#wire.limits.sendQueueBytes} bytes are already queued for ${this.#server}`,
-          {
-            hint: `Call again later, or raise ${settingNow("limits.stdinQueueBytes", this.#wire.limits.sendQueueBytes)}.`,
-          },
-        ),
+        new GatewayError("UPSTREAM_BUSY", `${sendQueueBytes} bytes are already queued for ${this.#server}`, {
+          hint: `Call again later, or raise ${settingNow("limits.stdinQueueBytes", sendQueueBytes)}.`,
+        }),
       );
       return;
     }
@@ -307,7 +306,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     const { origin } = this.#wire.address;
     const error = new GatewayError(
       "CONNECT_FAILED",
-      `cannot connect to ${this.#server} at ${origin}${code === "" ? "" : ` (${code})`}`,
+      `cannot connect to ${this.#server} at ${origin}${inBrackets(code)}`,
       { data: { code } },
     );
     this.#fail(error);
@@ -353,4 +352,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     clearTimeout(this.#timer);
     this.#wire.leave(this);
   }
+}
+
+function inBrackets(detail: string): string {
+  return detail === "" ? "" : ` (${detail})`;
 }
