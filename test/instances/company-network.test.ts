@@ -233,7 +233,7 @@ describe("a server with certificates of a company's own", () => {
   test("with a wrong passphrase it fails, and the passphrase stands nowhere", async () => {
     const tls = client({ passphrase: "not the passphrase" });
     await using gateway = await start({ url: here("/strict"), tls });
-    const answer = await failed(gateway, /CONFIG_INVALID|no connection to tls at/);
+    const answer = await failed(gateway, /CONFIG_INVALID|cannot connect to tls at/);
     expect(answer + gateway.stdout() + gateway.stderr()).not.toContain("not the passphrase");
   });
 

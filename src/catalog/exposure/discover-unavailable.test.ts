@@ -6,7 +6,7 @@ test.each<[status: ServerCondition, reason: RegExp, action: RegExp]>([
   ["not_found", /no server/, /empty query/],
   ["connecting", /starting/, /few seconds/],
   ["requires_reauth", /login/, /toolyard login github/],
-  ["dormant", /sleeps/, /as usual/],
+  ["dormant", /stopped while idle/, /as usual/],
   ["permanently_failed", /given up/, /toolyard restart github/],
   ["search_failed", /searched/, /Search again/],
 ])("%s has its own answer", (status, reason, action) => {
