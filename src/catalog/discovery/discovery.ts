@@ -8,7 +8,7 @@ import { readQuery, type SearchEngine } from "./engine.ts";
 import type { FindMeant } from "./meant-servers.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 
-/** What a search is asked. How its answer reads is the business of `exposure/`. */
+/** What a search is asked. How its answer is worded is decided in `exposure/`. */
 export interface DiscoveryRequest {
   readonly queries: readonly string[];
   readonly limit: number;
@@ -20,12 +20,12 @@ export interface DiscoveredNeed {
   readonly query: string;
   readonly hits: readonly { readonly tool: ToolEntry; readonly distance: number }[];
   readonly totalFound: number;
-  /** Undefined when the search failed: then nobody knows. */
+  /** Undefined when the search failed, because then nobody knows whether anything fits. */
   readonly match: Match | undefined;
 }
 
 export interface DiscoveryOutcome {
-  /** What searched. */
+  /** The engine that answered. */
   readonly engine: SearchEngine["name"];
   readonly needs: readonly DiscoveredNeed[];
   readonly searchTimeMs: number;
@@ -37,9 +37,15 @@ export interface DiscoveryOutcome {
 export interface Discovery extends AsyncDisposable {
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or the signal's reason. */
   search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryOutcome>;
-  /** What a search may find of a server: not what only an app's own page may call (MCP Apps, visibility). */
+  /**
+   * The tools of a server that a search may find. Leaves out those that only an app's own page may call (MCP Apps,
+   * visibility).
+   */
   toolsOf(server: ViewServer): readonly ToolEntry[];
-  /** Slugs of those of a view's servers that these queries may be about: for servers that a search does not cover. */
+  /**
+   * Slugs of the given servers that these queries may be about. For servers that the search itself does not cover,
+   * because they cannot be used now.
+   */
   meant(
     view: View,
     servers: readonly ViewServer[],
@@ -47,23 +53,24 @@ export interface Discovery extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>>;
   /**
-   * A call has worked, and a client made it for its own ends: what its tool was found with is learned. Not to be told
-   * of calls that failed, were cancelled, or were a person's trial: those say nothing about what the tool is for.
+   * To be told of a call that succeeded and that a client made for its own purposes: the words its tool was found
+   * with are learned. Calls that failed, were cancelled, or were a person's trial are not reported here, because they
+   * say nothing about what the tool is for.
    */
   noteCall(principal: Principal, tool: ToolEntry): void;
   /**
-   * Does off the call path what the next search of this view would have to do; nothing until there has been a first
-   * one.
+   * Does in advance what the next search of this view would have to do. Does nothing before the first search, so that
+   * a gateway nobody searches loads nothing.
    */
   prepare(view: View, signal: AbortSignal): Promise<void>;
 }
 
-/** What searches need; loaded when the first one comes. */
+/** What searches need. Loaded with the first search. */
 export interface DiscoveryParts {
   readonly engine: SearchEngine;
   readonly memory: UseMemory | undefined;
   readonly findMeant: FindMeant;
-  /** Writes what is still to be written, and ends what runs in the background. */
+  /** Writes what is still unwritten and ends the background work. */
   close(): Promise<void>;
 }
 
@@ -79,7 +86,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
   }
 
   async function parts(): Promise<DiscoveryParts> {
-    // What cannot be loaded now may be there at the next search.
+    // A failed load is forgotten, so that the next search tries again.
     loading ??= load().catch((error: unknown) => {
       loading = undefined;
       throw error;

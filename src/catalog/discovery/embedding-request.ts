@@ -1,6 +1,9 @@
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 
-/** An OpenAI-compatible endpoint: the base (`http://localhost:11434/v1`) or the whole URL (`.../v1/embeddings`). */
+/**
+ * An OpenAI-compatible endpoint: either its base (`http://localhost:11434/v1`) or the whole URL
+ * (`.../v1/embeddings`).
+ */
 export interface EmbeddingEndpoint {
   readonly url: string;
   readonly model: string;
@@ -8,12 +11,12 @@ export interface EmbeddingEndpoint {
   readonly dimensions: number | undefined;
 }
 
-/** Longest vector that is believed; the largest models have 4,096. */
+/** The longest vector that is accepted. The largest models have 4,096 numbers. */
 const vectorLengthLimit = 16_384;
 
 /**
- * One vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else. Follows no
- * redirect: the key stays here.
+ * Returns one vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else.
+ * Follows no redirect, so that the API key is never sent to another host.
  */
 export async function requestEmbeddings(
   endpoint: EmbeddingEndpoint,

@@ -20,7 +20,7 @@ const parts = sampleCatalog();
 const never = new AbortController().signal;
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** What the endpoint does with its next requests. */
+/** How the endpoint answers its next requests. */
 let mood: "well" | "broken" | "hanging" | "short" = "well";
 let requests: { readonly authorization: string | undefined; readonly inputs: number }[] = [];
 let server: Server;
@@ -54,7 +54,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A bag of words with one wire crossed on purpose: to this model a "gale" is weather. */
+/** A bag of words with one deliberate association: to this model, a "gale" means weather. */
 function vectorOf(text: string): number[] {
   const vector = Array.from({ length: 64 }, () => 0.01);
   for (const word of toWords(text)) {

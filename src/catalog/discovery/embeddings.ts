@@ -6,26 +6,35 @@ import type { Log } from "../../kernel/log.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { requestEmbeddings, type EmbeddingEndpoint } from "./embedding-request.ts";
 
-/** Tools per request: small enough for a model on a laptop to answer in seconds. */
+/** Tools per request: few enough for a model on a laptop to answer within seconds. */
 const batchSize = 32;
 const batchTimeoutMs = 30_000;
-/** Wait after a failure, doubled up to the most. */
+/** Delay after the first failure, doubled with each further one up to `most`. */
 const backoffMs = Object.freeze({ first: 1_000, most: 60_000 });
-/** Characters of a tool that are embedded: name, server and the part of the description that says what it is for. */
+/**
+ * Characters of a tool that are embedded: its name, its server, and the part of the description that says what it is
+ * for.
+ */
 const textLengthLimit = 1_200;
-/** Tools that shall have vectors, of all views together; those that no view named for longest are dropped. */
+/**
+ * Tools for which vectors are kept, over all views. Beyond this, the tools that no view has named for longest are
+ * dropped.
+ */
 const toolLimit = 20_000;
-/** Vectors of recent queries: agents repeat themselves. */
+/** Query vectors that are kept, because agents repeat their queries. */
 const queryMemoryLimit = 200;
 
-/** Vectors of tools by the hash of what was embedded, all of one model and length. Satisfied by `store/`. */
+/**
+ * Vectors of tools, keyed by the hash of the embedded text. All come from one model and have one length. Implemented
+ * in `store/`.
+ */
 export interface VectorStore {
   get(hash: string): Float32Array | undefined;
-  /** Kept in memory at once, on disk soon after. */
+  /** Available in memory at once, written to disk soon after. */
   put(entries: readonly VectorEntry[]): void;
   /**
-   * Forgets all but these, when there are more than shall be kept: some that are not needed now may be again
-   * tomorrow.
+   * When more vectors are kept than allowed, forgets all but these. Below that limit nothing is forgotten, because a
+   * server that is gone today may be back tomorrow.
    */
   keepOnly(hashes: ReadonlySet<string>): void;
 }
@@ -38,20 +47,20 @@ export interface VectorEntry {
 
 export interface EmbeddingDeps {
   readonly endpoint: EmbeddingEndpoint;
-  /** How long a search waits for the vector of its query. */
+  /** How long a search waits for its query's vector. */
   readonly deadlineMs: number;
   readonly store: VectorStore;
   readonly clock: Pick<Clock, "after">;
   readonly log: Log;
 }
 
-/** Meaning beside words: an OpenAI-compatible endpoint that the user runs or pays for. */
+/** Search by meaning, beside search by words. Uses an OpenAI-compatible endpoint that the user runs or pays for. */
 export interface Embeddings extends Disposable {
-  /** These tools, beside those named before, shall have vectors: those without get them in the background. */
+  /** Adds these tools to those that need vectors. Missing vectors are fetched in the background. */
   update(tools: readonly ToolEntry[]): void;
   /**
-   * The tools whose meaning is nearest, best first; undefined when the endpoint is down, slow, or has not seen the
-   * tools yet.
+   * The tools nearest in meaning, best first. Undefined when the endpoint is down or slow, or has not embedded enough
+   * of the tools yet.
    */
   similar(
     index: SearchIndex,
@@ -59,14 +68,14 @@ export interface Embeddings extends Disposable {
     options: SearchOptions,
     signal: AbortSignal,
   ): Promise<ScoredTool[] | undefined>;
-  /** Tools still without a vector. */
+  /** Tools that have no vector yet. */
   readonly missing: number;
 }
 
 export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
   const stopped = new AbortController();
   const queries = new Map<string, Float32Array>();
-  /** By content hash; equal tools of two users need one vector. */
+  /** Keyed by content hash: equal tools of two users share one vector. */
   const wanted = new Map<string, ToolEntry>();
   let delayMs = 0;
   let isRunning = false;
@@ -151,7 +160,7 @@ function textOf(tool: ToolEntry): string {
   return `${tool.server} ${name.replace(/[_-]+/g, " ")}: ${title ?? ""} ${description ?? ""}`.slice(0, textLengthLimit);
 }
 
-/** Undefined when fewer than half of the tools have vectors yet: an order of the few would push the others down. */
+/** Undefined while fewer than half of the tools have vectors: ranking only those few would push the others down. */
 function nearest(
   index: SearchIndex,
   query: Float32Array,

@@ -4,11 +4,11 @@ import type { ScoredTool } from "../search/rank.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 
-/** One need to be met, in one principal's view. */
+/** One query, to be searched in one principal's view. */
 export interface SearchRequest {
-  /** Whose memory of use counts. */
+  /** The principal whose past use influences the ranking. */
   readonly principal: PrincipalId;
-  /** The instances of the view, always in the same order: the same list is searched in the same index. */
+  /** The instances of the view, always in the same order, so that the index built for one list is found again. */
   readonly parts: readonly InstanceCatalog[];
   /** As {@link readQuery} returned it. */
   readonly query: string;
@@ -23,11 +23,11 @@ export interface SearchRequest {
 export interface SearchAnswer {
   /** Best first. Empty only when no word of the query is known. */
   readonly tools: readonly ScoredTool[];
-  /** Tools that fit at all, those answered among them; counted up to some hundred. */
+  /** How many tools fit at all, including those returned. Counting stops at a few hundred. */
   readonly total: number;
-  /** Whether the best tool does what was asked, or something like it, or nothing does. */
+  /** Whether the best tool does what was asked, does something similar, or nothing fits. */
   readonly match: Match;
-  /** What could not be used this time; the answer is good without it. */
+  /** What could not be used for this search. The answer is still good. */
   readonly degraded?: "embeddings";
 }
 
@@ -36,13 +36,13 @@ export interface SearchEngine {
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or with the signal's reason. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
   /**
-   * Does off the call path what the next search of these instances would have to do. Instances not named may be
+   * Does in advance what the next search of these instances would have to do. What is kept for other instances may be
    * forgotten.
    */
   prepare(parts: readonly InstanceCatalog[], signal: AbortSignal): Promise<void>;
 }
 
-/** Characters of a query that are searched; what follows them is cut off. */
+/** Characters of a query that are searched. The rest is cut off. */
 export const queryLengthLimit = 1_000;
 /** UTF-8 bytes above which a query is refused. */
 export const queryByteLimit = 10 * 1024;
@@ -50,13 +50,13 @@ const limitRange = Object.freeze({ least: 1, most: 50, usual: 10 });
 
 export interface ReadQuery {
   readonly query: string;
-  /** Whether it was cut: the answer says so. */
+  /** Whether the query was cut, so that the answer can say so. */
   readonly cut: boolean;
 }
 
-/** A query of any language, script and length, ready to be searched. Throws QUERY_INVALID above 10 KB (fault 62). */
+/** Prepares a query of any language, script and length for searching. Throws QUERY_INVALID above 10 KB (fault 62). */
 export function readQuery(text: string): ReadQuery {
-  // No UTF-16 unit takes more than three bytes: a short query needs no counting.
+  // A UTF-16 unit takes at most three bytes, so that a short query need not be measured.
   if (text.length > queryByteLimit || (text.length * 3 > queryByteLimit && Buffer.byteLength(text) > queryByteLimit)) {
     throw new GatewayError("QUERY_INVALID", `the query is longer than ${queryByteLimit} bytes`, {
       data: { limitBytes: queryByteLimit },
@@ -67,7 +67,7 @@ export function readQuery(text: string): ReadQuery {
   return { query: trimmed.slice(0, queryLengthLimit).replace(/[\uD800-\uDBFF]$/, ""), cut: true };
 }
 
-/** A limit of any kind, made one of 1..50; 10 when it is no number (fault 63). */
+/** Turns any value into a limit of 1 to 50. Anything that is not a number gives 10 (fault 63). */
 export function clampLimit(value: unknown): number {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number !== "number" || Number.isNaN(number)) return limitRange.usual;

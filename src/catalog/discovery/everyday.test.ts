@@ -14,7 +14,7 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { ToolDefinition } from "../../kernel/definitions.ts";
 import { createLexicalEngine } from "./lexical.ts";
 
-/** The three example servers as they are published, asked for their tools by running them. */
+/** The tools of the three published example servers, as the running servers list them. */
 let parts: InstanceCatalog[] = [];
 let directory = "";
 

@@ -11,13 +11,19 @@ import { createSemaphore } from "../../kernel/semaphore.ts";
 import type { SearchEngine } from "./engine.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
 
-/** After this the worker is terminated: a 1,000-character query over 1,000 tools takes Fuse 4 s. */
+/** The worker is terminated after this time: a 1,000-character query over 1,000 tools takes Fuse 4 s. */
 const fuseTimeoutMs = 500;
-/** Workers at once, and searches that may wait for one: each holds a copy of the catalog. */
+/**
+ * Workers at once, and searches that may wait for one. Both are small because each worker holds a copy of the
+ * catalog.
+ */
 const parallelWorkers = 2;
 const waitingLimit = 32;
 
-/** Up to here every word stands near the beginning of what was searched, or is spelt as it was asked. */
+/**
+ * Up to this distance, every word of the query stands near the beginning of the searched text, or is spelt exactly as
+ * asked.
+ */
 const goodDistance = 0.15;
 
 /** What the worker is given. */
@@ -25,7 +31,9 @@ export interface FuseJob {
   readonly query: string;
   readonly limit: number;
   readonly records: readonly FuseRecord[];
-  /** Of the gateway: the worker's file may have been replaced by that of another build. */
+  /**
+   * The gateway's build. The worker's file may have been replaced by that of another build while the gateway runs.
+   */
   readonly buildId: string;
 }
 
@@ -35,15 +43,15 @@ export interface FuseRecord {
   readonly serverName: string;
 }
 
-/** What it answers: places in `records`, best first, and Fuse's distance. */
+/** What the worker answers: positions in `records`, best first, with Fuse's distance. */
 export interface FuseResult {
   readonly found: readonly { readonly at: number; readonly score: number }[];
   readonly total: number;
 }
 
 /**
- * Fuse.js, in a worker of its own per search, over the catalog as it is then. For those who ask for it;
- * docs/search.md says why it is not the default.
+ * The engine `fuse`: Fuse.js in a new worker for each search, over the catalog of that moment. docs/search.md says
+ * why it is not the default.
  */
 export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "fuse-worker")): SearchEngine {
   const workers = createSemaphore(parallelWorkers);
@@ -68,8 +76,8 @@ export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "f
 }
 
 /**
- * Fuse finds only what has every word of the query, or something spelt like it: the distance says how much like it,
- * and how early.
+ * Fuse finds only records that hold every word of the query, or a similar spelling of it. Its distance says how
+ * similar and how early in the text.
  */
 function matchOf(best: ScoredTool | undefined): Match {
   if (best === undefined) return "none";

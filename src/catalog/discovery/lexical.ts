@@ -11,11 +11,14 @@ import { matchWithMeaning } from "./meaning-match.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 import { fuseScores } from "./score-fusion.ts";
 
-/** Indexed instances kept at once: every instance of a large installation, so that a change indexes one server only. */
+/**
+ * Instances whose indexes are kept: all those of a large installation, so that a change means indexing one server
+ * only.
+ */
 const partLimit = 4_000;
-/** Sets of instances kept merged: one per different view that is in use; a merge takes some milliseconds. */
+/** Merged indexes that are kept, one per distinct view in use. Merging takes some milliseconds. */
 const mergedLimit = 16;
-/** After this long of indexing, other work gets its turn. */
+/** Indexing yields to other work after this long. */
 const sliceMs = 8;
 
 export interface LexicalDeps {
@@ -24,7 +27,7 @@ export interface LexicalDeps {
   readonly embeddings?: Embeddings;
 }
 
-/** Our own search: ranking is `catalog/search`, this keeps its indexes and adds what needs I/O. */
+/** Our own engine. Ranking is in `catalog/search`; this file keeps the indexes and adds what needs I/O. */
 export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
   const parts = new Map<InstanceId, { readonly source: InstanceCatalog; readonly part: IndexPart }>();
   let merged: readonly Merged[] = [];
@@ -72,11 +75,11 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
 interface Merged {
   readonly sources: readonly InstanceCatalog[];
   readonly index: SearchIndex;
-  /** Numbers of tools by server and name; made when something was learned that may be about one of them. */
+  /** Numbers of tools by server and name. Made when something was learned that may concern one of them. */
   places: ReadonlyMap<string, number> | undefined;
 }
 
-/** The tools of a view that queries like this one led to, each with the likeness of the most similar one. */
+/** The tools of a view that similar queries led to, each with the similarity of the closest such query. */
 function learnedOf(
   entry: Merged,
   memory: UseMemory,
@@ -111,7 +114,7 @@ function placeKey(server: string, tool: string): string {
   return `${server}\n${tool}`;
 }
 
-/** Words and meaning together; words alone where nothing could be asked what was meant. */
+/** Combines words and meaning. Ranks by words alone where there is no answer about the meaning. */
 function answer(
   index: SearchIndex,
   request: SearchRequest,
@@ -125,7 +128,7 @@ function answer(
   return { tools: fused.slice(0, request.limit), total: fused.length, match };
 }
 
-/** How deep into each ranking fusion looks. */
+/** How many entries of each ranking take part in the fusion. */
 const fusedDepth = 100;
 
 async function inSlices<T, R>(items: readonly T[], each: (item: T) => R, signal: AbortSignal): Promise<R[]> {

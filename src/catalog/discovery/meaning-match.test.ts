@@ -15,7 +15,7 @@ function worded(match: Ranking["match"], distance: number): Ranking {
   return { tools: scored([1]).map((one) => ({ ...one, distance })), total: 1, match };
 }
 
-/** As a model gives them: every tool is rather similar to every question. */
+/** Typical scores of an embedding model: every tool is fairly similar to every question. */
 const alike = Array.from({ length: 200 }, (_, at) => 0.72 - at * 0.0002);
 
 test("words decide while they find something", () => {

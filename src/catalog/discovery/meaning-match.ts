@@ -1,13 +1,13 @@
 import { confidenceWeights, type Match } from "../search/confidence-weights.ts";
 import type { Ranking, ScoredTool } from "../search/rank.ts";
 
-/** How far beyond what chance gives the nearest tool has to be, in standard deviations. */
+/** How far the nearest tool must lie above the maximum expected by chance, in standard deviations. */
 const standoutMargin = 1;
 
 /**
- * Whether anything fits, where words and meaning were asked. Words decide, because similarities of one model say
- * nothing about those of another. Only where words find nothing, meaning may say that something is there all the same:
- * when one tool is nearer to the question than the nearest of so many would be by chance.
+ * Whether anything fits, when both words and meaning were searched. Words decide, because the similarities of one
+ * model cannot be compared with those of another. Only where words find nothing may meaning say that something fits
+ * after all: when one tool is nearer to the question than the nearest of so many would be by chance.
  */
 export function matchWithMeaning(
   worded: Ranking,
@@ -18,7 +18,7 @@ export function matchWithMeaning(
   return { match: "weak", closeness: Math.max(closeness, confidenceWeights.weakFrom) };
 }
 
-/** The largest of n normally distributed numbers is about sqrt(2 ln n) standard deviations above their mean. */
+/** The largest of n normally distributed numbers lies about sqrt(2 ln n) standard deviations above their mean. */
 function standsOut(tools: readonly ScoredTool[]): boolean {
   const best = tools[0];
   if (best === undefined || tools.length < 3) return false;

@@ -4,9 +4,9 @@ import type { ViewServer } from "../model/view.ts";
 import type { InstanceId, PrincipalId, ToolPath } from "../../kernel/ids.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
 
-/** Tools of a query that are looked at: so many servers at most may be meant by it. */
+/** Tools examined per query, and therefore the most servers that one query can be about. */
 const toolLimit = 50;
-/** Servers without known tools whose stand-ins are kept: as many as a large installation has. */
+/** Stand-ins that are kept for servers without known tools: as many as a large installation has servers. */
 const standInLimit = 1_000;
 
 export interface MeantRequest {
@@ -17,10 +17,13 @@ export interface MeantRequest {
   readonly allow: (tool: ToolEntry) => boolean;
 }
 
-/** Which servers a question may be about, by the tools that they had, their names and what they say of themselves. */
+/** Finds the servers that a question may be about, by the tools they had, their names, and their own descriptions. */
 export type FindMeant = (request: MeantRequest, signal: AbortSignal) => Promise<ReadonlySet<string>>;
 
-/** `engine` has to be one of its own, that learns nothing: what cannot be used must not change what is found. */
+/**
+ * `engine` must be a separate one that learns nothing: servers that cannot be used must not influence what searches
+ * find.
+ */
 export function createFindMeant(engine: SearchEngine): FindMeant {
   const standIns = new Map<InstanceId, { readonly key: string; readonly part: InstanceCatalog }>();
 
@@ -53,7 +56,7 @@ export function createFindMeant(engine: SearchEngine): FindMeant {
   };
 }
 
-/** A server whose tools nobody has seen, as one tool that is called like it. */
+/** Represents a server whose tools nobody has seen by a single tool named after it. */
 function toStandIn(server: ViewServer, about: string): InstanceCatalog {
   const { instance, slug, title, transport } = server;
   const tool: ToolEntry = {

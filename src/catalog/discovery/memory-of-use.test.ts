@@ -29,7 +29,7 @@ function tool(name: string): ToolEntry {
   return tools.find((entry) => entry.definition.name === name) as ToolEntry;
 }
 
-/** Slack is everyone's own, the rest is shared. */
+/** In these tests every user has an instance of Slack of their own, and all other servers are shared. */
 function remember(
   options: { readonly store?: ReturnType<typeof createLearnedFile>; readonly now?: () => number } = {},
 ): Promise<UseMemory> {
@@ -42,7 +42,7 @@ function remember(
   });
 }
 
-/** How alike the query is to the past one that is most like it and led to this tool. */
+/** The similarity between the query and the closest past query that led to this tool. */
 function recall(memory: UseMemory, principal: PrincipalId, query: string, name: string): number {
   const recalled = memory
     .recall(principal, query, { least: 0.3, rarityOf: () => 1 })
@@ -81,7 +81,7 @@ test("queries are compared one by one: a tool that is used a lot does not answer
     memory.offered(alice, query, [tool("create_issue")]);
     memory.executed(alice, tool("create_issue"));
   }
-  // Every word was heard before, but never together.
+  // Each word occurred in some past query, but never together.
   expect(recall(memory, alice, "login ticket weather morning", "create_issue")).toBeLessThan(0.55);
   expect(recall(memory, alice, "open a login bug", "create_issue")).toBeGreaterThan(0.9);
 

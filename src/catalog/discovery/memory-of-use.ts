@@ -5,39 +5,49 @@ import type { Clock } from "../../kernel/clock.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 
-/** Per tool: past queries and words of each. What is asked for a tool repeats itself; older wording goes first. */
+/**
+ * Past queries kept per tool, and words kept per query. Requests for a tool repeat themselves; the oldest wording is
+ * dropped first.
+ */
 const queriesPerTool = 20;
 const wordsPerQuery = 12;
 /**
- * A query with more different words than this holds several needs: which of them led to which tool is anyone's guess.
+ * A query with more distinct words than this expresses several needs, and which of them led to which tool is unknown.
  */
 const longestLesson = 24;
-/** Queries remembered in all, about 6 MB, and 1 ms of a search; those of the tools taught longest ago go first. */
+/**
+ * Queries kept in all: about 6 MB of memory, and 1 ms of each search. Those of the tools that were taught longest ago
+ * are dropped first.
+ */
 const queryLimit = 20_000;
-/** What was not confirmed for so long may be about another version of the tool. */
+/** A lesson that was not confirmed for this long may be about another version of the tool. */
 const memoryAgeMs = 180 * 86_400_000;
-/** A call this long after the search is no longer its answer. */
+/** A call that comes later than this after a search is no longer attributed to it. */
 const offerAgeMs = 30 * 60_000;
 const offersPerPrincipal = 10;
 const principalLimit = 1_000;
 
 /**
- * What people searched before they called a tool. Teaches the ranking, is never shown. Words that led to a tool of a
- * user's own instance count for that user only; those of a shared instance for all who share it.
+ * Remembers what people searched for before they called a tool. It influences the ranking and is never shown. Words
+ * that led to a tool of a user's own instance count for that user only; those for a shared instance count for
+ * everyone who shares it.
  */
 export interface UseMemory {
-  /** A search was answered with these tools. */
+  /** To be told of every search that was answered, with the tools in its answer. */
   offered(principal: PrincipalId, query: string, tools: readonly ToolEntry[]): void;
-  /** A tool was called with success: if it was offered lately, the query of that offer is remembered for it. */
+  /**
+   * To be told of every successful call. If the tool was offered recently, the query of that offer is remembered for
+   * it.
+   */
   executed(principal: PrincipalId, tool: ToolEntry): void;
-  /** Places of tools to which queries like this one led this principal, or those who share the server; in no order. */
+  /** Tools to which similar queries led this principal, or others who share the server. In no particular order. */
   recall(principal: PrincipalId, query: string, options: RecallOptions): readonly Recalled[];
   /** Whether what was recalled is about this tool, as this principal has it. */
   isAbout(recalled: Recalled, principal: PrincipalId, tool: ToolEntry): boolean;
 }
 
 export interface RecallOptions {
-  /** Queries less like the one that is asked are not recalled. */
+  /** Queries less similar than this are not recalled. */
   readonly least: number;
   readonly rarityOf: (stem: string) => number;
 }
@@ -47,18 +57,18 @@ export interface Recalled {
   readonly similarity: number;
 }
 
-/** A tool by name, and whose it is: `owner` is null where everyone shares the server. */
+/** A tool by name and owner. `owner` is null where everyone shares the server. */
 export interface Place {
   readonly owner: string | null;
   readonly server: string;
   readonly tool: string;
 }
 
-/** Where what was learned is kept. Satisfied by `store/`. */
+/** Where lessons are kept. Implemented in `store/`. */
 export interface UseMemoryStore {
   /** What was saved last, unchecked; undefined when there is nothing. */
   load(): Promise<unknown>;
-  /** Returns at once; keeps only the newest when called faster than it can write. */
+  /** Returns at once. When calls come faster than it can write, only the newest value is written. */
   save(memory: unknown): void;
 }
 
@@ -87,7 +97,7 @@ interface Offer {
   readonly atMs: number;
 }
 
-/** Reads what was kept, and goes on from there. What cannot be read is forgotten. */
+/** Loads what was kept and continues from there. What cannot be read is discarded. */
 export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   const taught = new Map<string, Taught>();
   const offers = new Map<PrincipalId, readonly Offer[]>();
@@ -128,7 +138,7 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
       (query) => query.stems.join(" ") !== said && query.atMs > atMs - memoryAgeMs,
     );
     remember({ place, queries: [...others, { place, stems, atMs }].slice(-queriesPerTool) });
-    // Written out when the file is: lessons come faster.
+    // Serialized only when the file is written, because lessons arrive faster than that.
     deps.store.save({ toJSON: () => ({ version: fileVersion, tools: [...taught.values()].map(toSaved) }) });
   }
 
@@ -168,20 +178,22 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   };
 }
 
-/** Unambiguous: the owner's length is told, a server is a slug, and the tool comes last. */
+/**
+ * Unambiguous, because the owner's length is given, a server is a slug without separators, and the tool comes last.
+ */
 function keyOf(place: Place): string {
   return `${place.owner?.length ?? ""}:${place.owner ?? ""}${place.server}\n${place.tool}`;
 }
 
 /**
- * Words only: a number, an identifier or a key that somebody searched for says nothing about the tool, and is not
- * ours to keep.
+ * Keeps words only. A number, an identifier or a key that somebody searched for says nothing about the tool, and must
+ * not be stored.
  */
 function keepable(stems: readonly string[]): string[] {
   return [...new Set(stems.filter((stem) => /^\p{L}{2,24}$/u.test(stem)))];
 }
 
-/** What a file of another version holds is forgotten. */
+/** The contents of a file of any other version are discarded. */
 const fileVersion = 2;
 
 function toSaved({ place, queries }: Taught): JsonObject {

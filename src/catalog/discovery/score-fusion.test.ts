@@ -7,7 +7,7 @@ import { fuseScores } from "./score-fusion.ts";
 const tools = sampleCatalog().flatMap((part) => part.tools);
 const options = { closeness: 1, depth: 100 };
 
-/** Tools by their place in the sample catalog, each with its score, best first. */
+/** Tools by their position in the sample catalog, each with its score, best first. */
 function ranking(...scores: readonly (readonly [tool: number, score: number])[]): ScoredTool[] {
   return scores.map(([at, score]) => ({ tool: tools[at] as (typeof tools)[number], score, distance: 0.5 }));
 }

@@ -1,14 +1,14 @@
 import type { ScoredTool } from "../search/rank.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 
-/** What the whole of similarity counts beside the best score by words. */
+/** The weight of full similarity, where the best score by words counts 1. */
 const meaningWeight = 0.3;
 
 /**
- * One ranking out of two: the score by words as a share of the best one, and 0.3 x similarity. By score and not by
- * place, because most models rank worse than words do: what they are not sure about then changes little. A tool that
- * has no vector yet counts as similar as the others are on the mean. The best tool has the distance 1 - `closeness`,
- * the others follow.
+ * Makes one ranking of two: each tool's score by words as a share of the best one, plus 0.3 times its similarity.
+ * Scores are combined rather than ranks, because most models rank worse than words do, and where a model is unsure
+ * its scores hardly differ and so change little. A tool that has no vector yet counts as similar as the others are on
+ * average. The best tool gets the distance 1 - `closeness`, and the others follow.
  */
 export function fuseScores(
   worded: readonly ScoredTool[],

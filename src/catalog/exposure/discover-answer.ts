@@ -15,17 +15,17 @@ import type { Unavailable } from "./discover-unavailable.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
 
-/** What discover_mcp_tools has found, to be written as its answer. */
+/** What discover_mcp_tools found, from which its answer is written. */
 export interface DiscoverOutcome {
   /**
-   * One for `query`, several for `queries`; the hits of each best first, and no longer than the limit that was asked
-   * for.
+   * One entry for `query`, several for `queries`. The hits of each stand best first, at most as many as the request's
+   * limit.
    */
   readonly needs: readonly DiscoverNeed[];
   /** True when `queries` was given: the answer then says which tools belong to which need. */
   readonly grouped: boolean;
   readonly detail: Detail;
-  /** Tools that match, shown or not. */
+  /** How many tools match, whether or not the answer shows them. */
   readonly totalFound: number;
   readonly searchTimeMs: number;
   /** Default: 4,000 (o200k, estimated). */
@@ -34,7 +34,10 @@ export interface DiscoverOutcome {
   readonly queryCut?: boolean;
   /** What the search had to do without, e.g. `embeddings`. */
   readonly degraded?: string;
-  /** What a server offers to models: named beside the results where something fits. Default: nothing is. */
+  /**
+   * The tools of a server that models may see. Other tools of the best servers are named beside the results where
+   * they fit. Default: none are named.
+   */
   readonly toolsOf?: (server: string) => readonly ToolEntry[];
   /** Servers that cannot be used now and may be what was asked for. */
   readonly unavailable?: readonly Unavailable[];
@@ -44,13 +47,13 @@ export interface DiscoverOutcome {
 
 export interface DiscoverNeed {
   readonly query: string;
-  /** How sure it is that one of the hits does it; undefined when the search failed. */
+  /** How well the best hit fits. Undefined when the search failed. */
   readonly match?: Match | undefined;
   readonly hits: readonly DiscoverHit[];
 }
 
 const defaultMaxTokens = 4000;
-/** Estimates of some servers' texts are up to 4 % low. */
+/** Estimates of some servers' texts are up to 4 % too low. */
 const safety = 0.96;
 const notedResults = 3;
 const unavailableLimit = 8;
@@ -96,12 +99,12 @@ export function renderDiscover(outcome: DiscoverOutcome): string {
   return joinObjects(frameText(outcome, shown, texts, maxTokens), siblings, ending);
 }
 
-/** What `left_out` and `hint` cost at most. */
+/** Upper limit of what `left_out` and `hint` cost. */
 const closingTokens = 60;
-/** More for the hint of an answer where nothing seems to fit. */
+/** Additional tokens for the hint of an answer where nothing seems to fit. */
 const noFitTokens = 30;
 
-/** Where the rest is. */
+/** Hints that say how to see what was left out. */
 function cutHints(detail: Detail, cut: boolean, shown: number, found: number): string[] {
   const hints: string[] = [];
   if (cut && detail === "signature") hints.push('detail: "schema" shows what was cut.');
@@ -115,7 +118,7 @@ function cutHints(detail: Detail, cut: boolean, shown: number, found: number): s
   return hints;
 }
 
-/** What to do when nothing fits. */
+/** Hints that say what to do when nothing fits. */
 function fitHints(outcome: DiscoverOutcome, found: number): string[] {
   const match = bestMatch(outcome.needs);
   if (found > 0 && match !== "none") return [];
@@ -128,12 +131,12 @@ function fitHints(outcome: DiscoverOutcome, found: number): string[] {
 
 const byFit: readonly Match[] = ["good", "weak", "none"];
 
-/** Of the need that is met best: undefined when none was searched. */
+/** The match of the need that is met best. Undefined when nothing was searched. */
 function bestMatch(needs: readonly DiscoverNeed[]): Match | undefined {
   return byFit.find((match) => needs.some((need) => need.match === match));
 }
 
-/** Everything but the results, which are put in as text, and the closing. */
+/** The answer without its closing members. The results are inserted as text. */
 function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results: string, maxTokens: number): string {
   const { unavailable = [] } = outcome;
   const queryTokens = Math.floor(maxTokens / (outcome.grouped ? 8 : 4) / Math.max(1, outcome.needs.length));
@@ -166,7 +169,7 @@ function pathsOf(need: DiscoverNeed, shown: ReadonlySet<string>): string[] {
   return need.hits.map((hit) => hit.tool.path).filter((path) => shown.has(path));
 }
 
-/** What each tool costs once more where `needs` names it. */
+/** What naming a tool in `needs` costs in addition to its result. */
 function mentionTokens(outcome: DiscoverOutcome): ReadonlyMap<string, number> {
   const tokens = new Map<string, number>();
   for (const { tool } of outcome.grouped ? outcome.needs.flatMap((need) => need.hits) : []) {
@@ -175,13 +178,13 @@ function mentionTokens(outcome: DiscoverOutcome): ReadonlyMap<string, number> {
   return tokens;
 }
 
-/** One object out of the frame, a member that is text already, and the closing. */
+/** One JSON object made of the frame, a member that already is text, and the closing. */
 function joinObjects(text: string, member: string | undefined, ending: JsonObject): string {
   const head = member === undefined ? text : `${text.slice(0, -1)},${member}}`;
   return Object.keys(ending).length === 0 ? head : `${head.slice(0, -1)},${JSON.stringify(ending).slice(1)}`;
 }
 
-/** Round by round over the needs, each tool once, with the smallest of its distances. */
+/** Takes the needs in turn, one tool from each per round. A tool appears once, with the smallest of its distances. */
 function mergeNeeds(needs: readonly DiscoverNeed[]): DiscoverHit[] {
   const byPath = new Map<string, DiscoverHit>();
   const rounds = Math.max(0, ...needs.map((need) => need.hits.length));
@@ -209,8 +212,8 @@ const reductions: readonly ResultSize[] = [
 ];
 
 /**
- * As many results as fit: each reduction is made from the last result to the first before the next one is tried. One
- * always stays.
+ * As many results as fit. Each way to shorten is applied from the last result to the first before the next way is
+ * tried. At least one result always stays.
  */
 function fit(
   printers: readonly ResultPrinter[],

@@ -7,13 +7,13 @@ export interface ShortText {
   readonly flagged: boolean;
 }
 
-/** Longest text that is looked at; what stands behind it is never among the first sentences. */
+/** Characters that are examined. What follows them is never among the first sentences. */
 const readLimit = 4000;
 
 /**
- * What a tool says of itself, in at most `maxTokens`: the first sentence, then sentences that say what a call must
- * observe, then the next ones as far as they fit comfortably. Ends with "…" when something was left out. Markdown and
- * tags are taken off.
+ * What a tool says of itself, in at most `maxTokens`: the first sentence, then sentences with rules for the caller,
+ * then the next ones as far as they fit comfortably. Ends with "…" when something was left out. Markdown and tags are
+ * removed.
  */
 export function shortDescription(description: string, maxTokens: number): ShortText {
   const visible = visibleText(description.slice(0, readLimit));
@@ -27,7 +27,7 @@ export function shortDescription(description: string, maxTokens: number): ShortT
   return { text: complete ? text : `${text.replace(/\.$/, "")} …`, flagged: visible.flagged };
 }
 
-/** The description without markup, on one line; whole up to 20,000 characters. */
+/** The description without markup, on one line; complete up to 20,000 characters. */
 export function plainDescription(description: string): ShortText {
   const visible = visibleText(description.slice(0, wholeLimit));
   const text = plainText(visible.text).replace(/\s+/g, " ").trim();
@@ -56,7 +56,7 @@ function keptSentences(first: string, others: readonly string[], maxTokens: numb
 const longestRule = 24;
 const comfortable = 15;
 
-/** Words of sentences that tell how to call, not what happens inside. */
+/** Words of sentences that tell how to call the tool, rather than what it does inside. */
 const ruling =
   /\b(?:must|at least one|exactly one|not both|mutually exclusive|either|deprecated|irreversibl[ey]|cannot be undone|permanently|do not use|instead|format|before (?:using|calling)|first call)\b/i;
 
@@ -80,7 +80,7 @@ export function cutAtWord(text: string, maxTokens: number): string {
   return `${text.slice(0, fits).replace(dangling, "")}…`;
 }
 
-/** What no cut text should end with. */
+/** Endings that a cut text should not have. */
 const dangling = /(?:[\s,;:.(\u3001\u3002]|\((?:e\.g|i\.e|for example|such as))+$/u;
 
 function sentencesOf(text: string): string[] {
@@ -89,14 +89,16 @@ function sentencesOf(text: string): string[] {
     const flat = paragraph.replace(listMark, "").replace(/\s+/g, " ").trim();
     for (const sentence of splitSentences(flat)) if (/\p{L}/u.test(sentence)) sentences.push(sentence);
   }
-  // "Parameters:" and a first "Purpose" are titles of what follows, and say nothing without it.
+  // "Parameters:" and a leading "Purpose" are titles of what follows and say nothing without it.
   const telling = sentences.filter((sentence, at) => !sentence.endsWith(":") && !(at === 0 && title.test(sentence)));
   return telling.length > 0 ? telling : sentences;
 }
 
-/** Between paragraphs, before the items of a list, and around a line that is a title. */
+/** Breaks between paragraphs, before the items of a list, and around a line that is a title. */
 const paragraphs = /\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t])|\n(?=[^\n]{1,60}:[ \t]*\n)|(?<=:)[ \t]*\n/;
-/** One or two words without an end; a description of more is one, however short. */
+/**
+ * A title: one or two words without punctuation at the end. Anything longer counts as a description, however short.
+ */
 const title = /^\P{L}{0,4}[\p{L}\p{M}]+(?: [\p{L}\p{M}]+)?$/u;
 const listMark = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
 
@@ -114,7 +116,7 @@ function splitSentences(text: string): string[] {
   return sentences.filter((sentence) => sentence !== "");
 }
 
-/** The words are those of descriptions that were joined without a space. */
+/** The listed words begin sentences in descriptions whose lines were joined without a space. */
 const sentenceEnd = /[.!?](?=["')\]]?\s|(?:This|The|It|Use|You|If|Returns) )|[。！？]/g;
 
 const abbreviation = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|incl|max|min|no|\p{L})\.$/iu;
@@ -130,7 +132,7 @@ function plainText(text: string): string {
     .replace(/\\([`*_[\]<>#])/g, "$1");
 }
 
-/** Takes off tags that are closed somewhere (`<usecase>…</usecase>`); `<owner>` alone is a placeholder and stays. */
+/** Removes tags that are closed somewhere (`<usecase>…</usecase>`). A lone `<owner>` is a placeholder and stays. */
 function withoutTags(text: string): string {
   const closed = new Set<string>();
   for (const tag of text.matchAll(/<\/([A-Za-z][\w-]{0,40})>/g)) if (tag[1] !== undefined) closed.add(tag[1]);

@@ -18,9 +18,9 @@ export interface DiscoverHit {
   readonly tool: ToolEntry;
   readonly serverTitle: string;
   readonly transport: TransportKind;
-  /** 0 is a perfect match, 1 none. */
+  /** 0 is a perfect match, 1 is none. */
   readonly distance: number;
-  /** Shown when it is neither online nor dormant: a call would wait, or fail. */
+  /** Shown when the server is neither online nor dormant, because a call would then wait or fail. */
   readonly status?: InstanceStatus | "dormant";
 }
 
@@ -28,25 +28,25 @@ export interface DiscoverHit {
 export interface ResultText {
   readonly json: string;
   readonly tokens: number;
-  /** Something was left out of it that `detail: "schema"` has. */
+  /** Whether something was left out that `detail: "schema"` would show. */
   readonly cut: boolean;
 }
 
-/** Makes the text of one result, at any of a few sizes; what is expensive is done once. */
+/** Writes the text of one result at any of a few sizes. Expensive steps are done once. */
 export interface ResultPrinter {
   readonly path: string;
   print(size: ResultSize): ResultText;
 }
 
-/** How far a result is shortened: 0 is what it should be. */
+/** How far a result is shortened. 0 is its full size. */
 export interface ResultSize {
   readonly description: 0 | 1 | 2;
   readonly input: 0 | 1 | 2;
 }
 
 /**
- * Tokens of description and signature together, and of each at the least. Chosen on 1,478 real tools so that a result
- * costs at most 70 tokens on the median and 130 at the 90th percentile; path, server and keys take about 35.
+ * Tokens of description and signature together, and the minimum of each. Chosen on 1,478 real tools so that a result
+ * costs at most 70 tokens at the median and 130 at the 90th percentile; path, server and keys take about 35.
  */
 const budgets = {
   together: 100,
@@ -60,7 +60,7 @@ const serverNameTokens = 12;
 
 export interface PrinterOptions {
   readonly detail: Detail;
-  /** Whether required parameters are explained: for the first results. */
+  /** Whether required parameters are explained, which is done for the first results. */
   readonly noted: boolean;
 }
 
@@ -75,11 +75,14 @@ export function createResultPrinter(hit: DiscoverHit, { detail, noted }: Printer
   return { path, print: (size) => printSchemaResult(hit, shape, size) };
 }
 
-/** A result's text around its score, which is all that differs from search to search. */
+/** A result's text before and after its score, the only part that differs from one search to the next. */
 interface Remembered {
   readonly before: string;
   readonly after: string;
-  /** With a score of 0 or 1, and with any other: digits behind the point are one token, however many they are. */
+  /**
+   * Cost with a score of 0 or 1, and with any other: the digits behind the decimal point are one token, however many
+   * they are.
+   */
   readonly wholeTokens: number;
   readonly partTokens: number;
   readonly cut: boolean;
@@ -90,7 +93,10 @@ const textsPerTool = 6;
 const remembered = new WeakMap<ToolEntry, Map<string, Remembered>>();
 const scoreKey = ',"relevance_score":';
 
-/** Writing results is half of a search: each is written once per tool, size and what is known of its server. */
+/**
+ * Writing the results takes half of a search's time, so that each text is written once per tool, size and state of
+ * its server.
+ */
 function printRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): ResultText {
   const key = `${size.description}${size.input}${noted} ${hit.transport} ${hit.status} ${hit.serverTitle}`;
   let texts = remembered.get(hit.tool);
@@ -109,7 +115,7 @@ function toRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): Remem
   const shape = readArguments(hit.tool.definition.inputSchema);
   const whole = printSignatureResult({ ...hit, distance: 0 }, shape, size, noted);
   const part = printSignatureResult({ ...hit, distance: 0.5 }, shape, size, noted);
-  // A server's text cannot hold this key: its quotation marks are escaped.
+  // A server's text cannot contain this key, because its quotation marks are escaped.
   const at = whole.json.indexOf(`${scoreKey}0`) + scoreKey.length;
   return {
     before: whole.json.slice(0, at),
@@ -165,7 +171,7 @@ function printSchemaResult(hit: DiscoverHit, shape: Shape, size: ResultSize): Re
   );
 }
 
-/** Levels of a schema that are written as they are; twice what a request may nest. */
+/** Levels of a schema that are written unchanged: twice what a request may nest. */
 const writableDepth = 128;
 
 function schemasOf(definition: ToolEntry["definition"], size: 0 | 1 | 2): JsonObject {
@@ -177,7 +183,7 @@ function schemasOf(definition: ToolEntry["definition"], size: 0 | 1 | 2): JsonOb
   return { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
 }
 
-/** The hints that MCP names; anything else in there as long as it is short. */
+/** The hints that MCP names, and anything else in the annotations as long as it is short. */
 function annotationsOf({ annotations }: ToolEntry["definition"]): JsonObject {
   if (!isJsonObject(annotations)) return {};
   if (estimateTokens(JSON.stringify(annotations)) <= 150) return { annotations };
@@ -220,8 +226,8 @@ function finish(result: JsonObject, cut: boolean): ResultText {
 }
 
 /**
- * The tool's `_meta`, with the app's resource named as it can be read here; only the part for apps when all is too
- * much.
+ * The tool's `_meta`, with the app's resource under the URI that can be read here. Only the part for apps when all of
+ * it would be too long.
  */
 function metaOf(
   { tool }: DiscoverHit,

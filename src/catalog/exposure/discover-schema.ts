@@ -3,7 +3,7 @@ import { shortDescription } from "./discover-description.ts";
 
 const nodeBudget = 5000;
 const depthLimit = 40;
-/** Tokens left of a parameter's description. */
+/** Tokens that a parameter's description keeps. */
 const descriptionTokens = 14;
 
 /** Keywords that a caller does not need to get the arguments right. */
@@ -21,8 +21,9 @@ const spare = new Set([
 ]);
 
 /**
- * A schema that allows the same, with descriptions shortened and decoration left out: what `detail: "schema"` gives
- * when the whole would not fit. Work is bounded; what lies beyond 5,000 nodes or 40 levels becomes `true` (anything).
+ * A schema that allows the same values, with descriptions shortened and decoration left out: what `detail: "schema"`
+ * gives when the whole schema would not fit. Work is bounded: whatever lies beyond 5,000 nodes or 40 levels becomes
+ * `true` (anything).
  */
 export function leanSchema(schema: JsonObject): JsonObject {
   const work = { nodesLeft: nodeBudget };
@@ -65,14 +66,14 @@ function leanKeyword(key: string, value: unknown, work: Work, depth: number): un
   }
 }
 
-/** Here the keys are names, not keywords. */
+/** The keys of these objects are names of properties or definitions, not keywords. */
 function leanNamed(named: JsonObject, work: Work, depth: number): JsonObject {
   const lean = emptyRecord();
   for (const [name, value] of Object.entries(named)) lean[name] = leanNode(value, work, depth);
   return lean;
 }
 
-/** True when a value nests at most `depth` levels and holds at most 20,000 values: it can be written without harm. */
+/** Whether a value nests at most `depth` levels and holds at most 20,000 values, so that it can safely be written. */
 export function isWithin(value: unknown, depth: number): boolean {
   const open: (readonly [value: unknown, level: number])[] = [[value, 0]];
   let seen = 0;
@@ -87,7 +88,7 @@ export function isWithin(value: unknown, depth: number): boolean {
 
 const valueLimit = 20_000;
 
-/** Without a prototype: a field called `__proto__` is a field. */
+/** Has no prototype, so that a property called `__proto__` is an ordinary one. */
 function emptyRecord(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }

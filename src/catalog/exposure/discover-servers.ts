@@ -6,9 +6,9 @@ import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
 
 const defaultMaxTokens = 4000;
-/** Estimates of some servers' texts are up to 4 % low. */
+/** Estimates of some servers' texts are up to 4 % too low. */
 const safety = 0.96;
-/** What everything but the lines costs at most. */
+/** Upper limit of what everything but the lines costs. */
 const frameTokens = 120;
 
 /** One line of the answer to an empty query. */
@@ -17,9 +17,9 @@ export interface ServerLine {
   readonly title: string;
   readonly tools: number;
   readonly status: InstanceStatus | "dormant";
-  /** What it is for: the configuration's or the server's own words. */
+  /** What the server is for, in the words of the configuration or of the server. */
   readonly about?: string;
-  /** Given when it cannot be used: why, and what to do. */
+  /** Present when the server cannot be used: why, and what to do. */
   readonly unavailable?: Unavailable;
 }
 
@@ -29,7 +29,7 @@ export interface ServersOutcome {
   readonly maxTokens?: number;
 }
 
-/** What a server says of itself in the list: first with room, then with less, then not at all. */
+/** Tokens for a server's description in the list: generous at first, then fewer, then none. */
 const aboutTokens = [30, 14, 0] as const;
 
 /**

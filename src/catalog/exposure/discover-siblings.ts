@@ -3,9 +3,9 @@ import type { DiscoverHit } from "./discover-result.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
 
-/** Servers whose other tools are named: those of the best results. */
+/** How many servers have their other tools named: those of the best results. */
 const serverLimit = 3;
-/** Estimated tokens of the names together, with what stands around them. */
+/** Estimated tokens of all names together, including the punctuation around them. */
 const tokenLimit = 145;
 /** `"more":{},` */
 const frameTokens = 5;
@@ -13,17 +13,17 @@ const frameTokens = 5;
 export interface SiblingRequest {
   /** Best first. */
   readonly hits: readonly DiscoverHit[];
-  /** Tools that are in the answer already. */
+  /** Tools that the answer already shows. */
   readonly shown: ReadonlySet<string>;
-  /** What a server offers, in its own order. */
+  /** The tools that a server offers, in its own order. */
   readonly toolsOf: (server: string) => readonly ToolEntry[];
-  /** What the answer has left. */
+  /** The tokens that the answer has left. */
   readonly maxTokens: number;
 }
 
 /**
- * `"more":{"github":["list_issues"]}`: other tools of the servers that the best results are of, by name only: a task
- * often needs a second tool of the same server. Undefined when there is none, or no room.
+ * `"more":{"github":["list_issues"]}`: other tools of the best results' servers, by name only, because a task often
+ * needs a second tool of the same server. Undefined when there is none, or no room.
  */
 export function renderSiblings({ hits, shown, toolsOf, maxTokens }: SiblingRequest): string | undefined {
   const servers = [...new Set(hits.map(({ tool }) => tool.server as string))].slice(0, serverLimit);

@@ -6,22 +6,22 @@ import { renderServers } from "./discover-servers.ts";
 import { unavailableLine, type Unavailable } from "./discover-unavailable.ts";
 import type { DiscoverRequest } from "./intent.ts";
 
-/** What a search came to, before anybody is told of it. */
+/** The result of a search, before it is worded for a client. */
 export type Found =
   | {
       readonly kind: "found";
       readonly view: View;
       readonly request: DiscoverRequest;
-      /** Undefined when the search failed: then `failed` says why. */
+      /** Undefined when the search failed; `failed` then says why. */
       readonly search: DiscoveryOutcome | undefined;
       readonly failed: string | undefined;
       readonly unavailable: readonly Unavailable[];
-      /** Servers that cannot be used either, but have nothing to do with the question as far as is known. */
+      /** How many other servers cannot be used, but as far as is known have nothing to do with the question. */
       readonly unavailableOthers: number;
-      /** All tools of a server that a model may be told of. */
+      /** All tools of a server that a model may see. */
       readonly toolsOf: (server: ViewServer) => readonly ToolEntry[];
     }
-  /** Nothing was searched for: these are the servers that there are. */
+  /** An empty query: the answer lists the servers that exist. */
   | { readonly kind: "servers"; readonly servers: readonly ViewServer[] };
 
 /** The text of the answer of discover_mcp_tools: compact JSON that fits a budget. */
@@ -100,8 +100,8 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
 }
 
 /**
- * A server whose tools a search cannot offer now. One that is switched off on purpose is told only to those who named
- * it.
+ * Describes a server whose tools a search cannot offer now. A server that is switched off on purpose is mentioned
+ * only to those who named it.
  */
 export function unavailableOf(server: ViewServer, isNamed: boolean): Unavailable | undefined {
   if (server.status === "disabled")
@@ -113,7 +113,7 @@ export function toUnavailable(server: ViewServer): Unavailable {
   return unavailableLine({
     server: server.slug,
     status: server.status,
-    // "starting" is no reason; why it is started again is one.
+    // "starting" explains nothing, but the reason for a restart does.
     ...(isUnseen(server) && server.status !== "restarting" ? {} : { reason: server.reason }),
   });
 }

@@ -2,7 +2,7 @@ import { dormantRow, statusTable } from "../../kernel/status-table.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
 import { cutAtWord, plainDescription } from "./discover-description.ts";
 
-/** A server that was looked at and cannot be used now, as discover_mcp_tools says it. */
+/** A server that was considered and cannot be used now, as the answer of discover_mcp_tools shows it. */
 export interface Unavailable {
   readonly server: string;
   readonly status: ServerCondition;
@@ -10,15 +10,15 @@ export interface Unavailable {
   readonly action: string;
 }
 
-/** Status of a server towards a search: an instance's, or one that only a search knows. */
+/** The status of a server as a search sees it: an instance's own, or one that only searches have. */
 export type ServerCondition = InstanceStatus | "dormant" | "search_failed" | "not_found";
 
 export interface UnavailableFacts {
   readonly server: string;
   readonly status: ServerCondition;
   /**
-   * What is known of the cause, e.g. the failure's message. Untrusted: shown without hidden characters, cut at 60
-   * tokens.
+   * What is known of the cause, such as the failure's message. Untrusted: shown without hidden characters and cut at
+   * 60 tokens.
    */
   readonly reason?: string;
 }
@@ -44,7 +44,7 @@ interface ConditionRow {
   readonly action: string;
 }
 
-/** Rows of an instance's status are those of the one status table; a search adds what only it knows. */
+/** The status of an instance has its row in the common status table. The others exist only in searches. */
 function rowOf(status: ServerCondition): ConditionRow {
   switch (status) {
     case "dormant":

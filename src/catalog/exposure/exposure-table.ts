@@ -6,15 +6,15 @@ import { metaExposure } from "./meta.ts";
 import { createNamespacesExposure } from "./namespaces.ts";
 import { createServerExposure } from "./server.ts";
 
-/** One that shows what all servers have, at one path. */
+/** An exposure that shows all servers, at one path. */
 export interface SharedRow {
-  /** Called once; `settings` are asked each time, because a changed file changes them. */
+  /** Called once. `settings` is asked each time, because an edited configuration changes it. */
   readonly create: (settings: () => Settings) => Exposure;
-  /** Whether its path exists with these settings; it does where nothing is said. */
+  /** Whether its path exists under these settings. Default: it does. */
   readonly isOn?: (settings: Settings) => boolean;
 }
 
-/** One that shows a single server, at a path for each. */
+/** An exposure that shows a single server, with a path for each. */
 export interface ServerRow {
   readonly createFor: (slug: string) => Exposure;
 }
@@ -24,7 +24,8 @@ type Table = {
 };
 
 /**
- * How each exposure of `config/exposures.ts` is made: endpoints and the default at `/mcp` follow from the two tables.
+ * How each exposure of `config/exposures.ts` is made. The endpoints and the default at `/mcp` follow from the two
+ * tables.
  */
 export const exposureTable: Table = {
   meta: { create: () => metaExposure },

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { toSignature } from "./signature.ts";
 
 /**
- * What no model can mend: these leave as JSON-RPC errors, everything else as a result with `isError`
+ * Failures that no model can mend. These leave as JSON-RPC errors, all others as a result with `isError`
  * (docs/design.md, "Errors").
  */
 const protocolFailures: ReadonlySet<FailureCode> = new Set([
@@ -26,8 +26,8 @@ export function isForModel(error: GatewayError): boolean {
 }
 
 /**
- * The failure as the text of a tool result: `{ code, message, hint, … }`, with the signature where arguments did not
- * fit it.
+ * The failure as the text of a tool result: `{ code, message, hint, … }`, with the tool's signature where the
+ * arguments did not fit it.
  */
 export function renderFailure(error: GatewayError, view: View | undefined): JsonObject {
   const path = error.data?.["tool_path"];
@@ -37,7 +37,8 @@ export function renderFailure(error: GatewayError, view: View | undefined): Json
       ? { signature: toSignature(tool.tool.definition.inputSchema, { maxTokens: signatureTokens }).text }
       : {};
   const own = { code: error.code, message: error.message, hint: error.hint };
-  // Facts stand beside what is ours, never in its place: some have a `code` of the system's.
+  // A failure's facts never replace the gateway's own members: some facts have a `code` that comes from the operating
+  // system.
   const text = { ...own, ...error.data, ...signature, ...own };
   return { content: [{ type: "text", text: JSON.stringify(text) }], isError: true };
 }

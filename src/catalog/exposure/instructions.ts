@@ -2,11 +2,11 @@ import type { View, ViewServer } from "../model/view.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { visibleText } from "./visible-text.ts";
 
-/** All that a client's model is told at connect time costs at most this. */
+/** Upper limit of the instructions that a client's model gets when it connects. */
 const instructionTokens = 300;
 const lineCharacters = 80;
 
-/** Tells the model which servers exist: as many lines as fit, then how many more there are. */
+/** Tells the model which servers exist: as many lines as fit, then the number of those left out. */
 export function describeServers(view: View, opening: string): string {
   const usable = view.servers.filter((server) => server.status !== "disabled");
   const lines = [opening];

@@ -4,20 +4,17 @@ import type { CallArguments } from "../../kernel/call-arguments.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { KeptPage } from "./kept-uri.ts";
 
-/**
- * What a client's request means, once its names have been looked up. Carried out by `engine/perform`, and by nobody
- * else.
- */
+/** What a client's request means, once its names have been looked up. Carried out by `engine/perform` only. */
 export type Intent =
   | {
       readonly kind: "call";
       readonly tool: ToolEntry;
       readonly arguments: CallArguments;
-      /** Said beside the result: a bare name was used, for instance. */
+      /** A warning that goes beside the result, for instance that a bare name was used. */
       readonly warning: string | undefined;
-      /** The bare name that it was called by, if it was. */
+      /** The bare name that the tool was called by, if it was. */
       readonly bareName?: string;
-      /** Whether the answer is to say the full path in place of it. */
+      /** Whether the answer is to give the full path in place of the bare name. */
       readonly migrated?: boolean;
     }
   | { readonly kind: "discover"; readonly request: DiscoverRequest }
@@ -57,14 +54,14 @@ export type Intent =
       readonly query: string | undefined;
       readonly cursor: string | undefined;
     }
-  /** Passed to the one server as it is: transparent exposures. */
+  /** Passed to the one server unchanged: transparent exposures. */
   | { readonly kind: "forward"; readonly server: ViewServer }
-  /** Answered without asking anybody. */
+  /** Answered without asking any server. */
   | { readonly kind: "answer"; readonly result: JsonObject };
 
 export interface DiscoverRequest {
   readonly queries: readonly string[];
-  /** `queries` was given, not `query`. */
+  /** Whether `queries` was given instead of `query`. */
   readonly grouped: boolean;
   readonly limit: number;
   readonly server: string | undefined;

@@ -10,7 +10,7 @@ import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 const blockLimit = 1_000_000;
 
 /**
- * The same tool or prompt result with the URIs of resource links and embedded resources in the form that can be read
+ * The same tool or prompt result, with the URIs of resource links and embedded resources in the form that can be read
  * here (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
  */
 export function rewriteLinks(result: ResultBytes, server: ServerSlug): ResultBytes {
@@ -31,7 +31,7 @@ function withLinksRewritten(result: JsonBytes, server: ServerSlug): JsonBytes {
   return replaceUris(result, spans, server);
 }
 
-/** Small results were parsed on their way: nearly all of them are plain text. */
+/** Small results have already been parsed, and nearly all of them are plain text. */
 function holdsLinks(parsed: JsonObject): boolean {
   const { content, messages } = parsed;
   if (messages !== undefined) return true;
@@ -43,7 +43,7 @@ function holdsLinks(parsed: JsonObject): boolean {
   );
 }
 
-/** The same for the `contents` of resources/read. */
+/** The same as {@link rewriteLinks} for the `contents` of resources/read. */
 export function rewriteContents(result: JsonBytes, server: ServerSlug): JsonBytes {
   const spans: Span[] = [];
   const contents = findMember(scanMembers(result, 0, result.length, deepestJson), "contents");

@@ -3,12 +3,12 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { DiscoverRequest, Intent } from "./intent.ts";
 
-/** Needs of one search: more is a mistake, and costs as many searches. */
+/** Needs of one search. Each costs a search of its own, and more than this is a mistake of the caller. */
 const mostQueries = 10;
 
 /**
- * Reads the arguments of discover_mcp_tools. What is merely clumsy is put right (fault 63: a limit is clamped); what
- * cannot be understood throws ARGUMENTS_INVALID, a query above 10 KB QUERY_INVALID.
+ * Reads the arguments of discover_mcp_tools. Arguments that are merely clumsy are put right (fault 63: a limit is
+ * clamped). Throws ARGUMENTS_INVALID for what cannot be understood, QUERY_INVALID for a query above 10 KB.
  */
 export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
   const { query, queries } = given;
@@ -25,7 +25,7 @@ export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
     if (Buffer.byteLength(text) > queryByteLimit)
       throw new GatewayError("QUERY_INVALID", `a query has more than ${queryByteLimit} bytes`);
   }
-  // A blank one asks for nothing; blanks alone list the servers.
+  // A blank query asks for nothing. If all of them are blank, the servers are listed.
   const needs = wanted.filter((text) => text.trim() !== "");
   return {
     queries: needs.length === 0 ? [""] : needs,

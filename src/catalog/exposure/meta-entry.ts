@@ -4,7 +4,7 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
-/** The same result with more members at the beginning of its `_meta`; every other byte stays. */
+/** The same result with members inserted at the beginning of its `_meta`. Every other byte stays. */
 export function withMetaEntries(result: JsonBytes, entries: JsonObject): JsonBytes {
   const members = scanMembers(result, 0, result.length, deepestJson);
   const text = asciiJson(entries).slice(1, -1);
@@ -14,7 +14,7 @@ export function withMetaEntries(result: JsonBytes, entries: JsonObject): JsonByt
       Buffer.from(`{"_meta":{${text}}${members.length > 0 ? "," : ""}`, "latin1"),
       result.subarray(result.indexOf(openBrace) + 1),
     ]);
-  // No object, so nothing of it is worth keeping.
+  // A `_meta` that is no object violates the protocol, so that nothing of it is worth keeping.
   if (result[meta.start] !== openBrace)
     return Buffer.concat([
       result.subarray(0, meta.start),

@@ -2,8 +2,8 @@ import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
- * The four tools (docs/design.md, "The four tools"). Together they cost at most 600 tokens (o200k; a test measures it),
- * and never change while a client is connected, so that prompts stay cached.
+ * The four tools (docs/design.md, "The four tools"). Together they cost at most 600 tokens (o200k; a test measures
+ * it). They never change while a client is connected, so that its prompt cache stays valid.
  */
 export const metaTools: readonly JsonObject[] = Object.freeze([
   {
@@ -63,13 +63,16 @@ export function isMetaTool(name: string): name is MetaToolName {
   return metaTools.some((tool) => tool["name"] === name);
 }
 
-/** The client's own tools of these names do the same with the native resources. */
+/**
+ * Names of our tools that a client with its own tools for resources does not need: its tools do the same with native
+ * resources.
+ */
 const resourceTools: ReadonlySet<unknown> = new Set<MetaToolName>(["list_mcp_resources", "read_mcp_resource"]);
 
 /**
- * The four tools as one kind of client needs them. Ours for resources are left out together or not at all, because
- * the description of one names the other; nothing else that a model is told before it calls them does. Both answer
- * when they are called, listed or not.
+ * The four tools as one kind of client needs them. The two for resources are left out together or not at all, because
+ * the description of one names the other; nothing else that a model reads before calling mentions them. Both can be
+ * called, listed or not.
  */
 export function toolsFor(client: ClientProfile): readonly JsonObject[] {
   const listed = client.ownResourceTools ? metaTools.filter(({ name }) => !resourceTools.has(name)) : metaTools;

@@ -18,7 +18,7 @@ import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./nat
 import { resolveOffered, type Offer } from "./offered-tool.ts";
 
 const toolItems: readonly string[] = Object.freeze(metaTools.map((tool) => asciiJson(tool)));
-/** The four tools never change. */
+/** Long, because the four tools never change. */
 const toolsTtlMs = 3_600_000;
 const argumentDepth = 100;
 
@@ -45,7 +45,7 @@ export const metaExposure: Exposure = Object.freeze({
   transparent: () => undefined,
 } satisfies Exposure);
 
-/** What differs by client is for no cache that others read. */
+/** A list that differs by client must not be served from a shared cache. */
 function listTools(client: ClientProfile | undefined): Listing {
   if (client === undefined) return { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" };
   const items = toolsFor(client).map((tool) => asciiJson(tool));
@@ -55,7 +55,7 @@ function listTools(client: ClientProfile | undefined): Listing {
 function resolveMeta(view: View, request: ExposureRequest): Intent {
   switch (request.method) {
     case "tools/call":
-      // First, so that no server's tool can shadow one of the four (fault 57).
+      // Checked first, so that no server's tool can shadow one of the four (fault 57).
       return isMetaTool(request.name)
         ? resolveMetaTool(view, request.name, request.arguments)
         : resolveOffered(view, request.name, request.arguments, byPath);
@@ -82,7 +82,7 @@ function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): 
   }
 }
 
-/** The inner arguments are cut out as bytes: they go to the server as the client wrote them. */
+/** The inner arguments are cut out as bytes and go to the server as the client wrote them. */
 function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObject): Intent {
   const toolPath = value["tool_path"];
   if (typeof toolPath !== "string" || toolPath === "")
@@ -93,7 +93,10 @@ function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObj
   return resolveOffered(view, toolPath, given, byPath);
 }
 
-/** Some models write the arguments as a string of JSON, or null for none: what they mean is plain. */
+/**
+ * Some models write the arguments as a string of JSON, or null for none. What they mean is clear, so that it is
+ * accepted.
+ */
 function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
   if (value === null) return noArguments;
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return { bytes, value };
@@ -104,7 +107,7 @@ function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
   }
 }
 
-/** What every exposure of several servers does to a server's result. */
+/** What every exposure of several servers does with a server's result. */
 export function renderShared(_view: View, intent: Intent, result: ResultBytes): ResultBytes {
   switch (intent.kind) {
     case "call":
@@ -126,7 +129,7 @@ export function renderShared(_view: View, intent: Intent, result: ResultBytes): 
   }
 }
 
-/** Said in `_meta`, where it harms no reader: content and structured content stay the server's. */
+/** Notes go into `_meta`, where no reader expects anything else: content and structured content stay the server's. */
 function withNotes(result: ResultBytes, intent: Extract<Intent, { kind: "call" }>): ResultBytes {
   if (intent.warning === undefined && intent.migrated !== true) return result;
   const notes = {
@@ -136,7 +139,7 @@ function withNotes(result: ResultBytes, intent: Extract<Intent, { kind: "call" }
   return result.with(withMetaEntries(result.bytes, notes));
 }
 
-/** A read as a tool's result: each content as an embedded resource, its bytes untouched. */
+/** A read as a tool's result: each content becomes an embedded resource, its bytes unchanged. */
 function toEmbedded(result: JsonBytes): JsonBytes {
   const members = scanMembers(result, 0, result.length, argumentDepth * 10);
   const contents = findMember(members, "contents");

@@ -48,7 +48,7 @@ function toLine(view: View, table: NamespaceTable, server: ViewServer): JsonObje
     ...(server.icon === undefined ? {} : { icon: server.icon.slice(0, 300) }),
     tools: server.tools.length,
     loaded: view.loaded.has(server.instance),
-    // Said only where it matters: an unusable server's namespace is listed all the same.
+    // Given only where it matters: the namespace of a server that cannot be used is listed all the same.
     ...(server.status === "online" ? {} : { status: server.status }),
   };
 }

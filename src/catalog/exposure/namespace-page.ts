@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
-/** What one answer about namespaces may cost. */
+/** Upper limit of one answer about namespaces. */
 const pageTokens = 4_000;
 const queryCharacters = 1_000;
 
@@ -11,7 +11,7 @@ export interface ItemPage<T> {
 }
 
 /**
- * As many items from the cursor on as fit, at least one. Items that are not on the page are not made. Throws
+ * As many items from the cursor on as fit, at least one. Items beyond the page are never built. Throws
  * CURSOR_INVALID.
  */
 export function takeItems<Source, T>(
@@ -33,7 +33,7 @@ export function takeItems<Source, T>(
   return { items, nextCursor: at < sources.length ? String(at) : undefined };
 }
 
-/** Every word of the query somewhere in the text, without regard to case. */
+/** Whether every word of the query occurs in the text, ignoring case. */
 export function matchesWords(query: string, text: string): boolean {
   const searched = text.toLowerCase();
   return query

@@ -3,8 +3,8 @@ import type { ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 
 /**
- * What a name means at the `namespaces` exposure before any server's tool is looked up
- * (fault 57: nothing shadows these).
+ * What a name means at the `namespaces` exposure before any server's tool is looked up. Controls come first, so that
+ * no tool can shadow them (fault 57).
  */
 export type Control = { readonly kind: "help" } | { readonly kind: "list"; readonly server: ViewServer };
 
@@ -16,11 +16,11 @@ export interface NamespaceTable {
   readonly servers: readonly ViewServer[];
   listName(server: ViewServer): string;
   toolName(tool: ToolEntry): string;
-  /** The tool of a name that had to give way to a control. */
+  /** The tool whose name had to give way to a control. */
   displaced(name: string): ToolEntry | undefined;
 }
 
-/** Pure; the exposure keeps one per view. */
+/** A pure function. The exposure keeps one table per view. */
 export function buildNamespaceTable(view: View, helpTool: string): NamespaceTable {
   const servers = view.servers.filter((server) => server.status !== "disabled");
   const controls = new Map<string, Control>([[helpTool, { kind: "help" }]]);
@@ -42,7 +42,9 @@ export function buildNamespaceTable(view: View, helpTool: string): NamespaceTabl
   };
 }
 
-/** A server may well have a tool `list_tools`: it is listed with a hash, as two tools of one name would be. */
+/**
+ * A server may well have a tool called `list_tools`. It is listed with a hash, as are two tools that share a name.
+ */
 function displacedTools(view: View, controls: ReadonlyMap<string, Control>): Map<ToolEntry, string> {
   const moved = new Map<ToolEntry, string>();
   for (const tool of view.names.tools) {

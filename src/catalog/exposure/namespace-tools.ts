@@ -50,7 +50,7 @@ export function listDefinition(server: ViewServer, name: string): string {
 }
 
 export interface NamespaceListing {
-  /** As it stands after loading. */
+  /** The server as it is after loading. */
   readonly server: ViewServer;
   readonly nameOf: (tool: ToolEntry) => string;
   readonly query: string | undefined;

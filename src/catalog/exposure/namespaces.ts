@@ -38,7 +38,7 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
         server.tools.map((tool) => toListedTool(tool.definition, table.toolName(tool), server)),
       ),
     ];
-    // What is loaded is this principal's alone, whoever the servers belong to.
+    // What is loaded belongs to this principal alone, even where the servers are shared.
     return { ...toListing(table.servers, items), cacheScope: "private" };
   }
 

@@ -53,14 +53,14 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
   }
 }
 
-/** Accepts every form of URI that is given out anywhere; also a server's own, when exactly one server lists it. */
+/** Accepts every form of URI that is given out anywhere, and a server's own URI when exactly one server lists it. */
 export function resolveRead(view: View, uri: string, as: "tool" | "native"): Intent {
   const kept = parseKeptUri(uri);
   if (kept !== undefined) return { kind: "kept", ...kept, as };
   const address = parseResourceUri(uri);
   const named = address === undefined ? undefined : view.server(address.server);
   if (address !== undefined && named !== undefined) {
-    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server takes over what is
+    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server may take over what is
     // addressed to it.
     const isOwn = !lists(named, address.uri) && lists(named, uri);
     return { kind: "read", server: named, uri: isOwn ? uri : address.uri, as };
@@ -112,7 +112,7 @@ export function resolveCompletion(view: View, ref: JsonObject): Intent {
   );
 }
 
-/** A template is found by its listed spelling: its expressions must not be decoded. */
+/** A template is found by its listed spelling, because its expressions must not be decoded. */
 function parseTemplateUri(view: View, uri: string): { server: ViewServer; uri: string } | undefined {
   for (const server of view.servers) {
     for (const { definition } of server.part?.templates ?? []) {

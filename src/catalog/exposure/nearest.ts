@@ -1,9 +1,9 @@
-/** Names longer than this are compared by their beginning. */
+/** Only this many characters of a name are compared. */
 const comparedCharacters = 80;
-/** More candidates than this are not looked at: an error must not cost more than a call. */
+/** Only this many candidates are compared: an error must not cost more than a call. */
 const comparedNames = 20_000;
 
-/** The names most like the wanted one, best first, by the share of letter pairs that they have in common. */
+/** The names most similar to the wanted one, best first, by the share of letter pairs that they have in common. */
 export function nearestNames(wanted: string, names: readonly string[], limit: number): string[] {
   const pairs = pairsOf(wanted);
   if (pairs.size === 0) return names.slice(0, limit);

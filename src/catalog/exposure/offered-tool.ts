@@ -11,13 +11,13 @@ export interface Offer {
   readonly listing?: Listing;
   /** The tool's name in the exposure's own list. */
   readonly nameOf: (tool: ToolEntry) => string;
-  /** How to see what exists there. */
+  /** Tells how to see what exists there. */
   readonly hint: string;
 }
 
 /**
- * As {@link resolveTool}, but TOOL_UNKNOWN speaks of what this exposure offers: its client has no other tools to look
- * with.
+ * As {@link resolveTool}, except that TOOL_UNKNOWN names what this exposure offers, because its client has no other
+ * tools to look with.
  */
 export function resolveOffered(
   view: View,

@@ -50,7 +50,7 @@ export function chooseServers(view: View, slug: string | undefined): readonly Vi
   });
 }
 
-/** Not offered now; one that is switched off only when it was asked for. */
+/** Whether a server is missing from the list. One that is switched off counts only when it was asked for. */
 function isMissed(server: ViewServer, named: string | undefined): boolean {
   return !server.shown && (named !== undefined || server.status !== "disabled");
 }
@@ -77,7 +77,7 @@ function itemsOf(server: ViewServer): Item[] {
   return [...resources, ...templates];
 }
 
-/** Every word of the query somewhere in the item, without regard to case. */
+/** Whether every word of the query occurs in the item, ignoring case. */
 function matches(item: Item, query: string | undefined): boolean {
   if (query === undefined) return true;
   const text = JSON.stringify(item.definition).toLowerCase();

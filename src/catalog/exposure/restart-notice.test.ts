@@ -21,7 +21,7 @@ test.each([
   ['{"content":[1],"_meta":{ }}', `{"content":[1,${block}],"_meta":{${entry} }}`],
   ['{"content":[1],"_meta":{"own":1e400}}', `{"content":[1,${block}],"_meta":{${entry},"own":1e400}}`],
   ['{"content":[1],"_meta":null,"n":1}', `{"content":[1,${block}],"_meta":{${entry}},"n":1}`],
-  // The last of two is the one that clients read.
+  // Where a key stands twice, clients read the last one.
   ['{"content":[1],"content":[2]}', `{"_meta":{${entry}},"content":[1],"content":[2,${block}]}`],
   ['{"task":{"taskId":"t"}}', `{"_meta":{${entry}},"task":{"taskId":"t"}}`],
   ['{"content":"odd"}', `{"_meta":{${entry}},"content":"odd"}`],

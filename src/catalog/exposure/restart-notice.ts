@@ -8,20 +8,20 @@ import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { Intent } from "./intent.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 
-/** Where programs find the notice. */
+/** The key under which programs find the notice. */
 const restartedKey = "toolyard/restarted";
 
-/** A result that somebody gets from a server which has lost what it held for them. */
+/** The result of a call to a server that has lost what it held for the caller. */
 export interface Loss {
-  /** Why it is gone, as the end of a sentence; undefined when nothing is. */
+  /** Why it was lost, as the end of a sentence. Undefined when nothing was. */
   readonly reason: string | undefined;
   readonly intent: Intent;
-  /** Whether a model may read the result, and not only a program. */
+  /** Whether a model may read the result, and not just a program. */
   readonly forModel: boolean;
 }
 
 /**
- * The same result with the word that what the server held is gone: in `_meta` for programs, and for a model as one
+ * The same result with a notice that what the server held is gone: in `_meta` for programs, and for models as one
  * more text block at the end of a tool's `content`. Every other byte stays.
  */
 export function withLossTold(result: ResultBytes, { reason, intent, forModel }: Loss): ResultBytes {
@@ -39,7 +39,7 @@ function isOfTool(intent: Intent): boolean {
   return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
 }
 
-/** Undefined for what the gateway answers itself. */
+/** Undefined for what the gateway itself answers. */
 function serverOf(intent: Intent): ServerSlug | undefined {
   switch (intent.kind) {
     case "call":
@@ -61,7 +61,7 @@ function serverOf(intent: Intent): ServerSlug | undefined {
 
 function withLastBlock(result: JsonBytes, text: string): JsonBytes {
   const content = findMember(scanMembers(result, 0, result.length, deepestJson), "content");
-  // A task, for instance, has none yet.
+  // A result without `content` so far, such as that of a task.
   if (content === undefined || result[content.start] !== openBracket) return result;
   const end = content.end - 1;
   const isEmpty = skipSpace(result, content.start + 1, end) === end;

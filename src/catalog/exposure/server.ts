@@ -6,7 +6,7 @@ import type { Exposure, ListKind } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { toListing } from "./native.ts";
 
-/** One server as it is: names, URIs, results, everything unchanged (docs/exposures/server.md). */
+/** One server unchanged: names, URIs and results (docs/exposures/server.md). */
 export function createServerExposure(slug: string): Exposure {
   return createTransparentExposure(`server/${slug}`, (view) => {
     const server = view.server(slug);
@@ -16,7 +16,7 @@ export function createServerExposure(slug: string): Exposure {
   });
 }
 
-/** The same for one instance: whoever comes here has a token for it (docs/exposures/instance.md). */
+/** The same for one instance. Only those with a token for it get here (docs/exposures/instance.md). */
 export function createInstanceExposure(instance: string): Exposure {
   return createTransparentExposure(`instance/${instance}`, (view) => {
     const server = view.servers.find((candidate) => candidate.instance === instance);

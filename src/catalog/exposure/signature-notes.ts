@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { cutAtWord, plainDescription } from "./discover-description.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
-/** Parameters looked at, and tokens that the note on one of them may cost. */
+/** Parameters that are examined, and tokens that the note on one of them may cost. */
 const parameterLimit = 12;
 const perParameter = 26;
 
@@ -40,6 +40,6 @@ function noteOn(name: string, property: JsonObject): string | undefined {
   return `${name}: ${cutAtWord(short, perParameter)}`;
 }
 
-/** Signs that a sentence holds a format, a unit, an example, a source or a choice. */
+/** Marks of a sentence that gives a format, a unit, an example, a source or a choice. */
 const telling =
   /e\.g\.|\bi\.e\.|for example|such as|\bformat|\bISO|\bRFC|YYYY|comma|separated|encoded|\bID or\b|base64|regex|glob|\bUU?ID\b|\bURN\b|\bslug\b|milliseconds|\bseconds|\bms\b|minutes|bytes|percent|unix|timestamp|epoch|starts? with|prefix|without|\bmust\b|\bonly\b|either|\bobtained\b|\bfrom (?:the |an? )|absolute|relative|JSON|markdown|HTML|['"`].*['"`]|\d/i;

@@ -9,17 +9,17 @@ export type Shape =
   | ObjectShape
   | { readonly kind: "union"; readonly members: readonly Shape[] }
   | { readonly kind: "both"; readonly members: readonly Shape[] }
-  /** More is there than was read: a cycle, a foreign reference, or the end of the work budget. */
+  /** The schema holds more than was read: a cycle, an external reference, or more than the work budget allows. */
   | { readonly kind: "unread"; readonly text: "object" | "unknown" };
 
 export interface ObjectShape {
   readonly kind: "object";
   readonly fields: readonly Field[];
-  /** What any other key holds, when the schema says so. */
+  /** The shape of the values under any other key, when the schema gives one. */
   readonly rest: Shape | undefined;
-  /** Sets of fields of which one is needed, though each field is optional by itself. */
+  /** Sets of fields of which one set is required, though each field by itself is optional. */
   readonly needs: readonly (readonly string[])[];
-  /** Rules between fields, or fields beyond the budget, that no signature shows. */
+  /** Whether there are rules between fields, or fields beyond the budget, that no signature shows. */
   readonly partial: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Field {
 }
 
 const nodeBudget = 2000;
-/** Deeper than any signature prints; keeps recursion shallow on schemas 10,000 deep. */
+/** Deeper than any signature prints. Keeps the recursion shallow on schemas that nest 10,000 levels. */
 const depthLimit = 10;
 const fieldLimit = 300;
 const memberLimit = 40;
@@ -40,14 +40,17 @@ interface Reading {
   nodesLeft: number;
 }
 
-/** Reads a tool's inputSchema. Bounded by 2,000 nodes whatever the schema is; local references only, cycles end. */
+/** Reads a tool's inputSchema. Visits at most 2,000 nodes, follows local references only, and ends at cycles. */
 export function readSchema(root: JsonObject): Shape {
   return read(root, { root, nodesLeft: nodeBudget }, []);
 }
 
 const unknown: Shape = { kind: "word", text: "unknown" };
 
-/** `trail` holds the schemas being read, outermost first: its length is the depth, and meeting one again is a cycle. */
+/**
+ * `trail` holds the schemas that are being read, outermost first. Its length is the depth, and meeting one of them
+ * again means a cycle.
+ */
 function read(schema: unknown, reading: Reading, trail: readonly unknown[]): Shape {
   if (schema === false) return { kind: "word", text: "never" };
   if (!isJsonObject(schema)) return unknown;
@@ -100,8 +103,8 @@ function readVariants(
 }
 
 /**
- * `anyOf: [{ required: [a] }, { required: [b] }]`: which fields are needed together; undefined when the variants say
- * more.
+ * `anyOf: [{ required: [a] }, { required: [b] }]`: which fields are needed together. Undefined when the variants say
+ * more than that.
  */
 function needsOf(variants: readonly unknown[]): readonly (readonly string[])[] | undefined {
   const sets: (readonly string[])[] = [];
@@ -198,7 +201,7 @@ function restOf(schema: JsonObject, reading: Reading, trail: readonly unknown[])
 }
 
 /**
- * One schema that says what the parts say together: fields and required ones are gathered, of other keywords the
+ * One schema that says what the parts say together. Properties and required names are gathered; of other keywords the
  * first wins.
  */
 function mergeAllOf(schema: JsonObject, reading: Reading): JsonObject {
@@ -232,7 +235,7 @@ function partsOf(allOf: unknown, reading: Reading): JsonObject[] {
   return parts;
 }
 
-/** A JSON pointer inside this schema (`#/$defs/x`); anything else is not followed. */
+/** Resolves a JSON pointer within this schema (`#/$defs/x`). Nothing else is followed. */
 function resolveLocal(reference: string, root: JsonObject): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/") || reference.length > 500) return undefined;
@@ -270,7 +273,7 @@ function looksLikeObject(schema: JsonObject): boolean {
   );
 }
 
-/** A schema's own keyword: never one of Object.prototype. */
+/** A keyword of the schema itself, never a member of Object.prototype. */
 function own(schema: JsonObject, key: string): unknown {
   return Object.hasOwn(schema, key) ? schema[key] : undefined;
 }

@@ -2,22 +2,22 @@ import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { Field, ObjectShape, Shape } from "./signature-schema.ts";
 import { escapeHidden } from "./visible-text.ts";
 
-/** How much of a shape is printed. Each style further down {@link styles} says less. */
+/** How much of a shape is printed. Each further style of {@link styles} prints less. */
 export interface Style {
-  /** Longest list of values, and characters of one. */
+  /** Most values in a list, and most characters of one value. */
   readonly values: number;
   readonly members: number;
   /**
-   * Levels of nested objects that are opened: below an optional field, and where every field on the way is required.
+   * Levels of nested objects that are opened below an optional field, and where every field on the way is required.
    */
   readonly optionalDepth: number;
   readonly requiredDepth: number;
-  /** Optional fields with their types, and those after them by name only. */
+  /** Number of optional fields with types, and number of those after them by name only. */
   readonly typed: number;
   readonly named: number;
 }
 
-/** From everything that a signature can hold to the bare minimum: the required fields. */
+/** From all that a signature can hold down to the required fields alone. */
 export const styles: readonly Style[] = [
   { values: 16, members: 8, optionalDepth: 1, requiredDepth: 4, typed: 40, named: 0 },
   { values: 8, members: 6, optionalDepth: 1, requiredDepth: 4, typed: 20, named: 20 },
@@ -30,7 +30,7 @@ export const styles: readonly Style[] = [
   { values: 2, members: 2, optionalDepth: 0, requiredDepth: 0, typed: 0, named: 0 },
 ];
 
-/** Required fields that even the longest signature lists; a schema with more of them is hostile. */
+/** Most required fields that even the longest signature lists. A schema with more of them is hostile. */
 const requiredLimit = 60;
 const nameLimit = 100;
 const valueLimit = 60;
@@ -40,14 +40,14 @@ interface Printing {
   cut: boolean;
 }
 
-/** The whole signature in one style; `cut` says that the schema holds more than the text. */
+/** The whole signature in one style. `cut` says whether the schema holds more than the text. */
 export function printShape(shape: Shape, style: Style): { text: string; cut: boolean } {
   const printing: Printing = { style, cut: false };
   const text = print(shape, printing, { depth: 0, required: true });
   return { text, cut: printing.cut };
 }
 
-/** Where in the arguments a shape stands: how many objects are open around it, and whether it must be given. */
+/** Where a shape stands in the arguments: how many objects enclose it, and whether it is required. */
 interface Place {
   readonly depth: number;
   readonly required: boolean;
@@ -82,7 +82,7 @@ function printArray(item: Shape, printing: Printing, place: Place): string {
   return `${grouped(print(item, printing, place))}[]`;
 }
 
-/** Brackets around a union, so that `[]` and `&` bind as meant. */
+/** Puts brackets around a union, so that a following `[]` or `&` applies to all of it. */
 function grouped(text: string): string {
   return text.includes(" | ") && !isEnclosed(text) ? `(${text})` : text;
 }
@@ -100,7 +100,7 @@ function isEnclosed(text: string): boolean {
 }
 
 function printLiterals(values: readonly unknown[], printing: Printing): string {
-  // One more than the limit is shown whole: "..." would cost as much as the last value.
+  // When there is only one value more than the limit, all are shown: "..." would cost as much as the last one.
   const shown = values.length <= printing.style.values + 1 ? values : values.slice(0, printing.style.values);
   const texts = shown.map((value) => literal(value, printing));
   if (shown.length < values.length) {
@@ -134,7 +134,7 @@ function printUnion(members: readonly Shape[], printing: Printing, place: Place)
   return distinct.length === 0 ? "unknown" : distinct.join(" | ");
 }
 
-/** Unions inside unions opened, and `anyOf` of single constants joined to one list of values. */
+/** Flattens nested unions, and joins an `anyOf` of single constants into one list of values. */
 function merged(members: readonly Shape[]): Shape[] {
   const values: unknown[] = [];
   const others: Shape[] = [];
@@ -174,7 +174,7 @@ function printFields(shape: ObjectShape, printing: Printing, place: Place): stri
   const required = shape.fields.filter((field) => field.required);
   const optional = byUse(shape.fields.filter((field) => !field.required));
   const { typed, named } = printing.style;
-  // Inside nested objects optional fields matter less.
+  // Optional fields of nested objects matter less.
   const typedHere = place.depth === 0 ? typed : Math.min(typed, 8);
   const parts = required.slice(0, requiredLimit).map((field) => printField(field, printing, place));
   parts.push(...optional.slice(0, typedHere).map((field) => printField(field, printing, place)));
@@ -189,8 +189,8 @@ function printFields(shape: ObjectShape, printing: Printing, place: Place): stri
 }
 
 /**
- * Fields of the connection rather than of the task go last: some servers put the same ten of them first in every
- * tool.
+ * Puts fields that concern the connection rather than the task last: some servers put the same ten of them first in
+ * every tool.
  */
 function byUse(fields: readonly Field[]): Field[] {
   return [
@@ -220,7 +220,7 @@ function printNeeds(needs: readonly (readonly string[])[]): string {
   return unique(sets).slice(0, 8).join(" or ");
 }
 
-/** A name inside a comment, which it must not be able to end. */
+/** A name as it may stand inside a comment, without ending it. */
 function plain(name: string): string {
   return escapeHidden(name.slice(0, nameLimit)).replaceAll("*/", "");
 }

@@ -4,15 +4,18 @@ import { printShape, styles } from "./signature-text.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 export interface SignatureOptions {
-  /** What the signature may cost, in estimated o200k tokens. Default: 64. Required fields go over it before they go. */
+  /**
+   * Upper limit of the signature, in estimated o200k tokens. Default: 64. Required fields are kept even when they
+   * exceed it, up to the bare minimum.
+   */
   readonly maxTokens?: number;
 }
 
 export interface Signature {
   readonly text: string;
   /**
-   * True when the schema says more about the arguments' shape than the text does: values, fields, nested objects left
-   * out.
+   * Whether the schema says more about the shape of the arguments than the text does: values, fields or nested
+   * objects were left out.
    */
   readonly cut: boolean;
 }
@@ -33,14 +36,14 @@ export function toSignature(inputSchema: JsonObject, options: SignatureOptions =
   return printWithin(readArguments(inputSchema), options.maxTokens ?? defaultTokens);
 }
 
-/** Arguments are an object whatever the schema leaves out: one without any keyword allows every key. */
+/** Arguments are always an object. A schema without any keyword allows every key. */
 export function readArguments(inputSchema: JsonObject): Shape {
   let shape: Shape;
   try {
     shape = readSchema(inputSchema);
   } catch {
-    // What JSON.parse makes cannot end here; a getter or proxy of a caller can. One tool less explained, no answer
-    // lost.
+    // Values from JSON.parse never get here, but a caller's getter or proxy can throw. Then this tool goes
+    // unexplained and the rest of the answer is kept.
     return { kind: "unread", text: "object" };
   }
   return shape.kind === "word" && shape.text === "unknown" ? anyArguments : shape;
@@ -56,10 +59,10 @@ const anyArguments: Shape = {
 
 const defaultTokens = 64;
 
-/** Characters that one token is never worth: ends the last style's text where even required fields are too much. */
+/** No token is longer than this. Cuts the text of the last style where even the required fields are too long. */
 const charactersPerToken = 12;
 
-/** A shape that was read before, in at most `maxTokens`. */
+/** Prints a shape that was read before, in at most `maxTokens`. */
 export function printWithin(shape: Shape, maxTokens: number): Signature {
   let smallest: Signature | undefined;
   for (const style of styles) {

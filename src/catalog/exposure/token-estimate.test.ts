@@ -23,7 +23,7 @@ const answer = JSON.stringify({
   query: "review a pull request",
 });
 
-/** Samples of about the length of an answer, and how far above the count the estimate may be. */
+/** Samples about as long as an answer, and how far the estimate may lie above the real count. */
 const samples: readonly (readonly [name: string, text: string, most: number])[] = [
   ["an answer of ten results", answer, 1.1],
   ["code", readFileSync(new URL("./token-estimate.ts", import.meta.url), "utf8"), 1.15],

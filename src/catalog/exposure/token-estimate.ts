@@ -1,10 +1,10 @@
 /**
- * An estimate of how many o200k tokens a text costs, good to budget with: on whole answers within about 10 %, rather
- * too many than too few. A real tokenizer holds tens of megabytes of merges; this one holds a few constants.
+ * Estimates how many o200k tokens a text costs, well enough to keep a budget: on whole answers within about 10 %, and
+ * rather too many than too few. A real tokenizer holds tens of megabytes of merges; this one holds a few constants.
  *
  * The text is cut into pieces as o200k cuts it (words with one leading character, three digits, runs of punctuation,
- * space), and each kind of piece has a price by its length, fitted to tool definitions. Linear in the text, no
- * regular expression.
+ * space), and each kind of piece has a price by its length, fitted to tool definitions. Linear in the length of the
+ * text; uses no regular expression.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -69,10 +69,10 @@ function kindOf(code: number): Kind {
   return code < 128 ? "punctuation" : "wide";
 }
 
-/** What stands before a word and may melt into its first token. */
+/** What precedes a word and may be part of its first token. */
 type Prefix = "none" | "space" | "sign";
 
-/** Letters and digits without a gap: one word, a camelCase name, or something opaque such as base64. */
+/** Letters and digits without a gap: one word, a camelCase name, or opaque text such as base64. */
 function letters(text: string, start: number, prefix: Prefix): Piece {
   let at = start;
   let tokens = 0;
@@ -89,7 +89,7 @@ function letters(text: string, start: number, prefix: Prefix): Piece {
   return { end: at, tokens: opaque ? Math.max(tokens, length * 0.7) : tokens };
 }
 
-/** The end of `Upper* lower*` or of three digits, as o200k cuts; the start itself when neither is there. */
+/** Where a segment `Upper* lower*` or of three digits ends, as o200k cuts. The start itself when neither is there. */
 function endOfSegment(text: string, start: number): number {
   let at = start;
   if (kindOf(text.charCodeAt(at)) === "digit") {
@@ -108,7 +108,7 @@ function segmentPrice(text: string, from: number, to: number, prefix: Prefix): n
   const capitals = first === "upper" && (length === 1 || kindOf(text.charCodeAt(to - 1)) === "upper");
   const rare = longestConsonantRun(text, from, to) >= 5 ? length / 6 : 0;
   if (capitals) return 1 + Math.max(0, length - 2) * 0.14 + rare + (prefix === "sign" ? 0.3 : 0);
-  // Words longer than any English one are opaque or compound.
+  // A word longer than any English one is a compound or opaque.
   const long = Math.max(0, length - 13) * 0.25 + rare;
   if (prefix === "space") return 1 + length * 0.006 + long;
   if (prefix === "sign") return 1.15 + Math.max(0, length - 2) * 0.09 + long;
@@ -125,7 +125,9 @@ function longestConsonantRun(text: string, from: number, to: number): number {
   return longest;
 }
 
-/** Space melts into the word behind it; more of it, or a line's end, is one token, very long runs a few. */
+/**
+ * A space belongs to the following word. A longer run, or a line break, is one token; a very long run takes a few.
+ */
 function spaceAt(text: string, start: number): Piece {
   let end = start;
   while (end < text.length && kindOf(text.charCodeAt(end)) === "space") end += 1;
@@ -140,7 +142,7 @@ function spaceAt(text: string, start: number): Piece {
   return { end, tokens: next === "wide" ? extra + 0.1 : extra };
 }
 
-/** A run of punctuation; a single sign before a word belongs to the word. */
+/** A run of punctuation. A single sign before a word belongs to that word. */
 function punctuation(text: string, start: number): Piece {
   let end = start;
   let same = true;
@@ -159,13 +161,13 @@ function signsPrice(length: number): number {
   return length === 3 ? 1.04 : 1.05 + (length - 3) * 0.58;
 }
 
-/** Everything outside ASCII, by script: one price per character. */
+/** Everything outside ASCII, at a price per character that depends on the script. */
 function wide(text: string, start: number): Piece {
   const point = text.codePointAt(start) ?? 0;
   return { end: start + (point > 0xffff ? 2 : 1), tokens: pricePerCharacter(point) };
 }
 
-/** Last code point of a range, and its price; measured on sentences, rounded up. In ascending order. */
+/** The last code point of each range and its price, in ascending order. Measured on sentences and rounded up. */
 const scripts: readonly (readonly [last: number, price: number])[] = [
   [0xbf, 1], // signs
   [0x24f, 1.1], // Latin with accents

@@ -11,8 +11,8 @@ const nearestShown = 5;
 const toolsShown = 30;
 
 /**
- * A call by any spelling (docs/design.md, "Names"). Throws TOOL_UNKNOWN with the closest paths, TOOL_AMBIGUOUS with all
- * of them.
+ * Finds the tool of a call, in any spelling (docs/design.md, "Names"). Throws TOOL_UNKNOWN with the closest paths, or
+ * TOOL_AMBIGUOUS with all of them.
  */
 export function resolveTool(
   view: View,
@@ -38,8 +38,8 @@ export function resolveTool(
 }
 
 /**
- * A bare name, for clients of old; `namespaceSupport` decides what becomes of it. Throws TOOL_UNKNOWN where it is not
- * accepted.
+ * A bare name, which older clients use. `namespaceSupport` decides whether it is accepted. Throws TOOL_UNKNOWN where
+ * it is not.
  */
 export function resolveBare(
   rules: BareNameRules,
@@ -74,8 +74,8 @@ function unknownTool(view: View, spelling: string): GatewayError {
 }
 
 /**
- * The server that a name in one of the spellings belongs to. What was never seen has no names to look up, so the
- * longest slug decides.
+ * The server that a name in one of the spellings belongs to. The names of tools that were never seen cannot be looked
+ * up, so the longest matching slug decides.
  */
 function ownerOf(view: View, spelling: string): ViewServer | undefined {
   return view.servers
@@ -83,10 +83,13 @@ function ownerOf(view: View, spelling: string): ViewServer | undefined {
     .toSorted((one, other) => other.slug.length - one.slug.length)[0];
 }
 
-/** What may stand between server and tool. */
+/** Separators between server and tool. */
 const separator = /^(?:[:.|/-]|__|_1mcp_)./;
 
-/** The server exists, but what it offers was never seen: which of the reasons it is decides what to do. */
+/**
+ * The server exists, but its tools were never seen. The failure depends on the reason, because that decides what to
+ * do.
+ */
 function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayError {
   switch (status) {
     case "disabled":

@@ -2,7 +2,7 @@ import type { FailureCode } from "../../kernel/failures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 
-/** A name of a server whose tools nobody has seen yet: it may be there once the server has come up. */
+/** Thrown for a name of a server whose tools nobody has seen yet. The tool may exist once the server is up. */
 export class UnseenServer extends GatewayError {
   readonly instance: InstanceId;
 

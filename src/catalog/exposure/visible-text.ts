@@ -6,10 +6,11 @@ export interface VisibleText {
 }
 
 /**
- * Takes out what a reader cannot see or what changes how the rest is shown: terminal escapes, control characters,
- * bidirectional overrides, zero-width characters, Unicode tags, fillers and stray variation selectors. Servers hide
- * instructions to models in them. Joiners and selectors stay where writing needs them: inside emoji, and between
- * letters of scripts that join. Line breaks and tabs stay; half a surrogate pair becomes U+FFFD. Linear in the text.
+ * Removes what a reader cannot see or what changes how the rest is displayed: terminal escapes, control characters,
+ * bidirectional overrides, zero-width characters, Unicode tags, fillers and stray variation selectors. Malicious
+ * servers hide instructions to models in them. Joiners and selectors stay where writing needs them: inside emoji, and
+ * between letters of scripts that join. Line breaks and tabs stay; half a surrogate pair becomes U+FFFD. Linear in
+ * the length of the text.
  */
 export function visibleText(text: string): VisibleText {
   if (!suspicious.test(text)) return { text, flagged: false };
@@ -23,12 +24,12 @@ export function visibleText(text: string): VisibleText {
 }
 
 /**
- * JSON text with every hidden character written as an escape: it says the same to a parser, and hides nothing from a
+ * JSON text with every hidden character written as an escape: it means the same to a parser and hides nothing from a
  * reader. For what must arrive unchanged, such as property names, enum values and whole schemas.
  */
 export function escapeHidden(json: string): string {
   return json.replace(hidden, (character) =>
-    // Raw line breaks and tabs cannot stand inside JSON strings, so what matches here is inside one.
+    // Raw line breaks and tabs cannot occur inside JSON strings, so every match is inside a string.
     Array.from(
       { length: character.length },
       (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, "0")}`,
@@ -36,12 +37,12 @@ export function escapeHidden(json: string): string {
   );
 }
 
-/** Anything that a step below may take out: almost every text is let through here. */
+/** Matches anything that a later step may remove. Almost every text fails this test and is returned unchanged. */
 const suspicious =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/u;
 
 /**
- * CSI, OSC (up to its terminator, or the line's end), other string sequences and two-character escapes, in their
+ * CSI, OSC (up to its terminator or the end of the line), other string sequences and two-character escapes, in their
  * 7-bit and 8-bit forms.
  */
 const terminalEscapes =

@@ -1,7 +1,7 @@
 import type { InstanceId } from "../../kernel/ids.ts";
 import { emptyCatalog, withInstance, withoutInstance, type Catalog, type InstanceCatalog } from "./snapshot.ts";
 
-/** Holds the one reference to the snapshot in force. Made by `app`; everybody else reads it. */
+/** Holds the one reference to the current snapshot. Created by `app`; everybody else reads it. */
 export interface CurrentCatalog {
   get(): Catalog;
   put(part: InstanceCatalog): void;

@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
- * A parameter that is mirrored into an HTTP header (2026-07-28, streamable-http, "Custom Headers from Tool
+ * A parameter whose value is repeated in an HTTP header (2026-07-28, streamable-http, "Custom Headers from Tool
  * Parameters").
  */
 export interface HeaderParameter {
-  /** The part behind `Mcp-Param-`. */
+  /** The part of the header's name after `Mcp-Param-`. */
   readonly name: string;
-  /** Names of the properties that lead to it. */
+  /** Names of the properties that lead to the parameter. */
   readonly path: readonly string[];
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirrored: ReadonlySet<unknown> = new Set(["integer", "string", "boolean"]);
-/** Work limit: a schema with more nodes than this is searched no further. */
+/** Work limit: at most this many nodes of a schema are searched. */
 const nodeLimit = 20_000;
 
-/** The header parameters of a schema that has no faulty ones. */
+/** The header parameters of a schema whose annotations are all valid. */
 export function headerParameters(schema: JsonObject): readonly HeaderParameter[] {
   const found: HeaderParameter[] = [];
   collect(schema, [], found);
@@ -24,7 +24,7 @@ export function headerParameters(schema: JsonObject): readonly HeaderParameter[]
 }
 
 /**
- * A value that has to be mirrored; undefined for what is left out, null or of another type: then no header is
+ * The value to be repeated in the header. Undefined when it is absent, null or of another type: no header is then
  * expected.
  */
 export function mirroredValue(path: readonly string[], args: unknown): string | number | boolean | undefined {
@@ -34,7 +34,7 @@ export function mirroredValue(path: readonly string[], args: unknown): string | 
 }
 
 /**
- * Why the tool must not be offered over HTTP because of its `x-mcp-header`s; undefined when all are in order
+ * Why the tool must not be offered over HTTP because of its `x-mcp-header` annotations. Undefined when all are valid
  * (fault 45).
  */
 export function faultyHeaderParameter(schema: JsonObject): string | undefined {
@@ -75,8 +75,8 @@ function collectAnnotated(schema: JsonObject, found: Array<{ owner: JsonObject; 
 }
 
 /**
- * All annotations in schema positions, also below items, anyOf and the like. Properties that are merely called so do
- * not count.
+ * Counts annotations wherever a schema may stand, also below items, anyOf and the like. Properties that merely have
+ * this name do not count.
  */
 function countAnnotations(schema: JsonObject): number {
   let count = 0;

@@ -14,7 +14,7 @@ import { faultyHeaderParameter } from "./header-parameters.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import { hasProcess, traitsOf, type TransportKind } from "../../config/transports.ts";
 
-/** What a server answered to its lists, unchecked. This is also what is kept on disk. */
+/** What a server answered to the list requests, unchecked. Also the form that is kept on disk. */
 export interface RawLists {
   readonly tools: readonly unknown[];
   readonly resources: readonly unknown[];
@@ -29,14 +29,14 @@ export interface RawLists {
   readonly transport: TransportKind;
 }
 
-/** Something that a server listed and that cannot be offered; the rest of its list is not touched by it. */
+/** Something that a server listed and that cannot be offered. The rest of its list is unaffected. */
 export interface SkippedItem {
   readonly kind: "tool" | "resource" | "template" | "prompt";
   readonly name: string;
   readonly reason: string;
 }
 
-/** Longer names are nobody's mistake but an attack on whoever lists them. */
+/** A longer name is no mistake but an attack on whoever lists it. */
 const longestName = 1_024;
 
 /** Checks what a server listed, applies the configuration's `rename` and `describe`, and freezes it. Pure. */
@@ -75,7 +75,7 @@ export function buildPart(
       acceptAll(lists.prompts, promptKind, skipped).map((definition) => ({ ...owner, definition })),
     ),
     ttlMs: lists.ttlMs,
-    // What was fetched with somebody's credentials is not for everybody, whatever the server says (fault 52).
+    // What was fetched with a person's credentials must not be shared, whatever the server says (fault 52).
     cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
   });
   return { part, skipped };
@@ -102,12 +102,12 @@ function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefin
   });
 }
 
-/** Own members only: a tool called `constructor` is not renamed to a function. */
+/** Own members only: otherwise the rename of a tool called `constructor` would be a function. */
 function ownValue(record: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** A rename may meet another tool's name: the first keeps it. */
+/** A rename may collide with another tool's name: the first tool keeps it. */
 function firstOf(seen: Set<string>, tool: ToolEntry, skipped: SkippedItem[]): boolean {
   if (!seen.has(tool.path)) {
     seen.add(tool.path);
@@ -121,7 +121,7 @@ function firstOf(seen: Set<string>, tool: ToolEntry, skipped: SkippedItem[]): bo
   return false;
 }
 
-/** How one kind of item is checked, and by what two of them would be the same. */
+/** How one kind of item is checked, and by which key duplicates are found. */
 interface ItemKind<T> {
   readonly kind: SkippedItem["kind"];
   readonly problemOf: (item: JsonObject) => string | undefined;
@@ -141,7 +141,7 @@ const templateKind: ItemKind<ResourceTemplateDefinition> = {
 };
 const promptKind: ItemKind<PromptDefinition> = { kind: "prompt", problemOf: promptProblem, keyOf: ({ name }) => name };
 
-/** Keeps the items that have no problem and whose key was not seen before (fault 56: the first is kept). */
+/** Keeps the items that are valid and whose key is new (fault 56: of duplicates the first is kept). */
 function acceptAll<T>(items: readonly unknown[], { kind, problemOf, keyOf }: ItemKind<T>, skipped: SkippedItem[]): T[] {
   const seen = new Set<string>();
   const accepted: T[] = [];

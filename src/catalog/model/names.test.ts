@@ -13,7 +13,7 @@ const part = (server: string, ...tools: string[]): NamedPart => ({
 });
 const clientName = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** What every table has to hold, whatever the names. */
+/** What must hold for every table, whatever the names. */
 function checkTable(parts: readonly NamedPart[]): void {
   const names = buildNames(parts);
   const flat = new Set<string>();
@@ -29,8 +29,8 @@ function checkTable(parts: readonly NamedPart[]): void {
       seen.add(name);
       expect(names.find(name, listing)).toMatchObject({ kind: "one", tool });
     }
-    // Any other spelling means this tool, or says that it could mean several: never another one alone. What no client
-    // takes as a name is a spelling only with dots.
+    // Any other spelling means this tool, or is ambiguous, but never means a different tool. Names that no client
+    // accepts have only the spelling with dots.
     const joined = [
       `${tool.server}-${tool.definition.name}`,
       `${toNamespace(tool.server)}__${tool.definition.name}`,
@@ -108,7 +108,7 @@ describe("a table of names", () => {
   });
 
   test("a list's own name means what the list shows, even when it is another tool's spelling", () => {
-    // `a` shows `x` as `a-x`; the bare name of b's tool is the same text.
+    // `a` shows `x` as `a-x`, which is also the bare name of b's tool.
     const names = buildNames([part("a", "x"), part("b", "a-x")]);
     expect(names.find("a-x", "flat")).toMatchObject({ kind: "one", tool: { path: "a:x" } });
     expect(names.find("b:a-x")).toMatchObject({ kind: "one", tool: { path: "b:a-x" } });

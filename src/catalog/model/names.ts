@@ -2,17 +2,17 @@ import { toClientName, withHash } from "./client-name.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
 
 /**
- * Every spelling of every tool, looked up and never split: server `a-b` with tool `c` and server `a`
- * with tool `b-c` stay two tools in every spelling.
+ * Every spelling of every tool. Spellings are looked up and never split: the tool `c` of server `a-b` and the tool
+ * `b-c` of server `a` stay apart in every spelling.
  */
 export interface NameTable {
-  /** The names that lists show. Every tool has one of each, and no two tools share one. */
+  /** The names that lists show. Every tool has one per listing, and no two tools share one. */
   flatName(tool: ToolEntry): string;
   namespacedName(tool: ToolEntry): string;
   promptName(prompt: PromptEntry): string;
   /**
-   * Finds a tool by any spelling (docs/design.md, "Names"). A name that the `listing` in use shows means just what it
-   * shows.
+   * Finds a tool by any spelling (docs/design.md, "Names"). A name that the given `listing` shows always means the
+   * tool it shows.
    */
   find(spelling: string, listing?: Listing): Found;
   findPrompt(name: string): PromptEntry | undefined;
@@ -31,12 +31,15 @@ export type Found =
 export interface NamedPart {
   readonly part: InstanceCatalog;
   readonly namespace: string;
-  /** The namespace that it would have if no other server had it too: found in calls as long as it means one tool. */
+  /**
+   * The namespace that the server would have if no other claimed it too. Calls may use it as long as it means one
+   * tool.
+   */
   readonly sharedNamespace?: string | undefined;
 }
 
 /**
- * Builds the table for what one principal may see. Deterministic: the order of `parts` decides nothing but ties in
+ * Builds the table for what one principal may see. Deterministic: the order of `parts` only breaks ties in the
  * listing.
  */
 export function buildNames(parts: readonly NamedPart[]): NameTable {
@@ -94,7 +97,7 @@ export function buildNames(parts: readonly NamedPart[]): NameTable {
 
 type Form = "flat" | "namespaced" | "dot";
 
-/** All forms but the path share one space: a spelling that means two tools in two forms belongs to neither. */
+/** All forms but the path share one set of names: a spelling that means two tools in two forms belongs to neither. */
 function mergeExposed(
   flat: Assigned<ToolEntry>,
   namespaced: Assigned<ToolEntry>,
@@ -122,15 +125,15 @@ function mergeExposed(
 }
 
 interface Assigned<T> {
-  /** The name that lists show for it. */
+  /** The name that lists show for each item. */
   readonly names: ReadonlyMap<T, string>;
-  /** The same the other way round. */
+  /** The reverse. */
   readonly listed: ReadonlyMap<string, T>;
-  /** Who would have a spelling: several when it is shared. */
+  /** All claimants of a spelling. More than one when it is shared. */
   readonly owners: ReadonlyMap<string, readonly T[]>;
 }
 
-/** Gives every item a name of its own: the plain one when nobody else would have it, otherwise one with a hash. */
+/** Gives every item a name of its own: the plain one when no other item claims it, otherwise one with a hash. */
 function assignNames<T>(items: readonly { item: T; text: string; identity: string }[]): Assigned<T> {
   const plain = group(items.map(({ item, text, identity }) => [toClientName(text, identity), item]));
   const owners = new Map<string, readonly T[]>(plain);

@@ -1,28 +1,28 @@
 import { createHash } from "node:crypto";
 import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 
-/** What decides how a server's namespace is called. */
+/** What decides the name of a server's namespace. */
 export interface NamespaceOwner {
   readonly slug: ServerSlug;
   /** As configured, or the slug in snake case. */
   readonly namespace: string;
 }
 
-/** A namespace that several servers would have: none of them has it, each gets one with a hash of its slug. */
+/** A namespace that several servers claim. None of them gets it; each gets one with a hash of its slug. */
 export interface NamespaceCollision {
   readonly namespace: string;
   readonly servers: readonly ServerSlug[];
-  /** What they are called instead, in the same order. */
+  /** The names given instead, in the same order. */
   readonly names: readonly string[];
 }
 
 export interface Namespaces {
-  /** Unique, also without regard to case. */
+  /** Unique, also when case is ignored. */
   readonly names: ReadonlyMap<ServerSlug, string>;
   readonly collisions: readonly NamespaceCollision[];
 }
 
-/** Namespaces that are loaded for one principal, by instance. Replaced with every change, never edited. */
+/** The namespaces that are loaded for one principal, by instance. Replaced with every change, never edited. */
 export type LoadedNamespaces = ReadonlyMap<InstanceId, { readonly loadedAtMs: number }>;
 
 export const noneLoaded: LoadedNamespaces = new Map();
@@ -30,8 +30,8 @@ export const noneLoaded: LoadedNamespaces = new Map();
 const longest = 48;
 
 /**
- * The namespace of every server. As with tools, what two would share belongs to neither, so that a server added
- * later never takes over a name that a client knows; the outcome does not depend on the order of the servers.
+ * The namespace of every server. As with tools, a name that two servers claim belongs to neither, so that a server
+ * added later never takes over a name that a client knows. The result does not depend on the order of the servers.
  */
 export function resolveNamespaces(owners: readonly NamespaceOwner[]): Namespaces {
   const groups = new Map<string, NamespaceOwner[]>();

@@ -1,13 +1,13 @@
 import { isServerSlug, type ServerSlug } from "../../kernel/ids.ts";
 
 /**
- * How resources of many servers keep apart (docs/design.md, "Resource addresses"). The four tools write
- * `server|originalUri`; native lists, `flat` and links inside results need valid URIs: `ui://{server}/{what followed
- * ui://}`, otherwise `toolyard://{server}/{percent-encoded}`. A slug holds neither `|` nor `/`, so what follows it is
- * exactly the original.
+ * How the resources of many servers are told apart (docs/design.md, "Resource addresses"). The four tools write
+ * `server|originalUri`. Native lists, `flat`, and links inside results need valid URIs: `ui://{server}/{what followed
+ * ui://}` for UI resources, otherwise `toolyard://{server}/{percent-encoded}`. A slug contains neither `|` nor `/`,
+ * so what follows it is exactly the original.
  *
- * A template stands as it is behind `toolyard://{server}/raw/`: clients percent-encode the values that they fill in,
- * so nothing there may be decoded. The two cannot be mistaken for each other: what is percent-encoded holds no `/`.
+ * A template follows `toolyard://{server}/raw/` unchanged: clients percent-encode the values that they fill in, so
+ * nothing there may be decoded. The two forms cannot be confused, because percent-encoded text contains no `/`.
  */
 export interface ResourceAddress {
   readonly server: ServerSlug;
@@ -27,14 +27,14 @@ export function toNativeUri(server: ServerSlug, uri: string): string {
     : `toolyard://${server}/${encode(uri)}`;
 }
 
-/** Filled in, it is what the server's own template would have become, behind the same prefix. */
+/** Filled in, it becomes what the server's own template would have become, behind the same prefix. */
 export function toNativeTemplate(server: ServerSlug, template: string): string {
   return template.startsWith("ui://") ? toNativeUri(server, template) : `toolyard://${server}/${raw}${template}`;
 }
 
 /**
- * Reads every form that is given out anywhere; undefined for anything else. Whether the server exists is for the
- * caller to look up.
+ * Reads every form that is given out anywhere. Undefined for anything else. Whether the server exists is for the
+ * caller to check.
  */
 export function parseResourceUri(text: string): ResourceAddress | undefined {
   const pipe = text.indexOf("|");
@@ -55,7 +55,8 @@ export function parseResourceUri(text: string): ResourceAddress | undefined {
 }
 
 /**
- * Half a surrogate pair has no UTF-8: encodeURIComponent throws at it, and one such URI must not break a whole list.
+ * Half a surrogate pair has no UTF-8 form and makes encodeURIComponent throw. One such URI must not break a whole
+ * list.
  */
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\uFFFD"));

@@ -10,8 +10,7 @@ import type { Era } from "../../kernel/call-context.ts";
 import type { TransportKind } from "../../config/transports.ts";
 
 /**
- * Everything that the instances offer, at one moment. Replaced, never edited: a reader keeps the one that it began
- * with.
+ * All that the instances offer at one moment. Replaced, never edited: a reader keeps the snapshot that it began with.
  */
 export interface Catalog {
   /** Grows by one with every replacement. */
@@ -19,7 +18,7 @@ export interface Catalog {
   readonly instances: ReadonlyMap<InstanceId, InstanceCatalog>;
 }
 
-/** What one instance offers. Frozen; identical (the same object) in every snapshot in which it did not change. */
+/** What one instance offers. Frozen, and the same object in every snapshot in which it did not change. */
 export interface InstanceCatalog {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
@@ -33,21 +32,21 @@ export interface InstanceCatalog {
   readonly resources: readonly ResourceEntry[];
   readonly templates: readonly TemplateEntry[];
   readonly prompts: readonly PromptEntry[];
-  /** Caching hints of the lists (2026-07-28, utilities/caching): the smallest ttl, private if any part is. */
+  /** Caching hints of the lists (2026-07-28, utilities/caching): the smallest ttl, and private if any list is. */
   readonly ttlMs: number | undefined;
   readonly cacheScope: "public" | "private";
 }
 
-/** One tool. `definition` is as the server wrote it, but for the configuration's `rename` and `describe`. */
+/** One tool. `definition` is as the server wrote it, except for the configuration's `rename` and `describe`. */
 export interface ToolEntry {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
-  /** The server's own name for it: what goes upstream. */
+  /** The server's own name for the tool, which requests to the server use. */
   readonly upstreamName: string;
   /** `server:tool`, with the name that clients see. */
   readonly path: ToolPath;
   readonly definition: ToolDefinition;
-  /** SHA-256 of the definition, hex: the key of compiled validators and of embeddings. */
+  /** SHA-256 of the definition, in hexadecimal: the key of compiled validators and of embeddings. */
   readonly hash: string;
 }
 
@@ -71,14 +70,14 @@ export interface PromptEntry {
 
 export const emptyCatalog: Catalog = Object.freeze({ version: 0, instances: new Map() });
 
-/** A copy with one instance's part put in or replaced. */
+/** A copy with one instance's catalog added or replaced. */
 export function withInstance(catalog: Catalog, part: InstanceCatalog): Catalog {
   const instances = new Map(catalog.instances);
   instances.set(part.instance, part);
   return Object.freeze({ version: catalog.version + 1, instances });
 }
 
-/** A copy without one instance; the same snapshot when it was not there. */
+/** A copy without one instance. The same snapshot when it was not in it. */
 export function withoutInstance(catalog: Catalog, instance: InstanceId): Catalog {
   if (!catalog.instances.has(instance)) return catalog;
   const instances = new Map(catalog.instances);

@@ -24,7 +24,7 @@ test("a view is built once for a principal, a catalog and a set of statuses", ()
   expect(second).not.toBe(first);
   catalog = withoutInstance(catalog, "a" as never);
   expect(viewOf(localPrincipal)).not.toBe(second);
-  // A reader keeps the one that it began with.
+  // A reader keeps the view that it began with.
   expect(first.servers[0]?.tools).toHaveLength(1);
   expect(viewOf(localPrincipal).servers[0]).toMatchObject({ part: undefined, tools: [] });
 });

@@ -6,11 +6,11 @@ import { buildNames, type NameTable } from "./names.ts";
 import type { Catalog, InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import type { TransportKind } from "../../config/transports.ts";
 
-/** One server as one principal sees it: its instance, how that stands, and what it offers. */
+/** One server as one principal sees it: its instance, its status, and what it offers. */
 export interface ViewServer {
   readonly slug: ServerSlug;
   readonly title: string;
-  /** In a view no two servers share one: see `catalog/namespaces.ts`. */
+  /** Unique within a view; see `catalog/model/namespace-names.ts`. */
   readonly namespace: string;
   readonly category: string | undefined;
   readonly icon: string | undefined;
@@ -18,23 +18,26 @@ export interface ViewServer {
   readonly transport: TransportKind;
   readonly instance: InstanceId;
   readonly status: InstanceStatus;
-  /** True when the process is stopped for idleness: its tools are found as usual. */
+  /** Whether the process is stopped for idleness. Its tools are found as usual. */
   readonly dormant: boolean;
-  /** One sentence: why it has this status. */
+  /** One sentence that explains the status. */
   readonly reason: string;
   /** Whether lists and searches show its tools in this status. */
   readonly shown: boolean;
-  /** What it offers, also when it is not shown; undefined when that was never known. */
+  /** What it offers, also while that is not shown. Undefined when it was never known. */
   readonly part: InstanceCatalog | undefined;
   /** Tools that the policy lets this principal see. */
   readonly tools: readonly ToolEntry[];
 }
 
-/** The catalog as one principal may see it. Immutable; a reader keeps the one that it began with. */
+/** The catalog as one principal may see it. Immutable: a reader keeps the view that it began with. */
 export interface View {
   readonly principal: Principal;
   readonly servers: readonly ViewServer[];
-  /** Every tool that the principal may call, whatever its server's status: a call learns of that at the gate. */
+  /**
+   * Every tool that the principal may call, whatever its server's status: whether the server can take a call is
+   * decided when the call is made.
+   */
   readonly names: NameTable;
   /** The namespaces that are loaded for this principal: the `namespaces` exposure lists their tools. */
   readonly loaded: LoadedNamespaces;
@@ -44,7 +47,7 @@ export interface View {
   server(slug: string): ViewServer | undefined;
 }
 
-/** What `instance/` knows of the servers of one principal, in the configuration's order. */
+/** What `servers/instance` knows about one principal's servers, in the configuration's order. */
 export type StatusView = Omit<ViewServer, "part" | "tools">;
 
 export interface ViewSource {
@@ -53,9 +56,9 @@ export interface ViewSource {
   statusViews(principal: Principal): readonly StatusView[];
 }
 
-/** How tools may be called by their bare name (`namespaceSupport`). */
+/** The rules for calling tools by their bare name (`namespaceSupport`). */
 export interface BareNameRules {
-  /** Whether it is accepted at all. */
+  /** Whether a bare name is accepted at all. */
   readonly legacySupport: boolean;
   /** Whether the answer carries a warning. */
   readonly deprecationWarnings: boolean;
@@ -63,7 +66,7 @@ export interface BareNameRules {
   readonly autoMigration: boolean;
 }
 
-/** What a view shows beside catalog and status. Each object is replaced when it changes. */
+/** What a view shows besides catalog and status. Each object is replaced when it changes. */
 export interface ViewExtras {
   readonly loaded: (principal: Principal) => LoadedNamespaces;
   readonly bareNames: () => BareNameRules;
@@ -78,7 +81,7 @@ const standardBareNames: BareNameRules = Object.freeze({
 
 export type MaySee = (principal: Principal, server: StatusView, tool: ToolEntry) => boolean;
 
-/** At most this many principals' views are kept; the one unused for longest goes first. */
+/** Views that are kept, one per principal. The least recently used is dropped first. */
 const keptViews = 1_000;
 
 interface Kept {
@@ -89,8 +92,8 @@ interface Kept {
 }
 
 /**
- * Views, memoised by principal, catalog version and status version: a call looks one entry up and builds nothing.
- * When only the extras change, the view is new but servers and names stay.
+ * Keeps views by principal, catalog version and status version, so that a call looks one entry up and builds nothing.
+ * When only the extras change, the view is new but its servers and names are not built again.
  */
 export function createViews(
   current: () => Catalog,
@@ -179,7 +182,7 @@ function toView(body: ViewBody, loaded: LoadedNamespaces, bareNames: BareNameRul
   });
 }
 
-/** One person may come with several credentials, each with an object of its own. */
+/** One person may come with several credentials, each of which has a principal object of its own. */
 function isSamePrincipal(a: Principal, b: Principal): boolean {
   return (
     a === b || (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.scopes, b.scopes))
