@@ -2,8 +2,9 @@ import type { Transport } from "./config.ts";
 import { hasProcess } from "./transports.ts";
 
 /**
- * Packages whose servers ask a client for its roots, and serve those instead of what they were started with. A server
- * that is told of no roots does not ask, so that it cannot be seen: these are known. docs/roots.md lists them.
+ * Packages whose servers ask a client for its roots, and then serve those in place of the folders that they were
+ * started with. The list is needed because a server asks only a client that offers roots, so that nothing shows it
+ * beforehand. docs/roots.md lists them.
  */
 export const askingPackages: readonly string[] = [
   "@modelcontextprotocol/server-filesystem",
@@ -13,7 +14,7 @@ export const askingPackages: readonly string[] = [
 ];
 
 /**
- * Whether the command starts one of those: by its name or package (`npx -y NAME@1`, `uvx NAME`), or from its
+ * Whether the command starts one of these servers: by name or package (`npx -y NAME@1`, `uvx NAME`), or from its
  * installed folder.
  */
 export function asksForRoots(transport: Transport): boolean {
@@ -24,7 +25,7 @@ export function asksForRoots(transport: Transport): boolean {
 
 function isOf(word: string, name: string): boolean {
   const unversioned = word.replace(/(?<=.)(@|==)[^/@]*$/, "");
-  // Packages of MCP itself install a command of this form.
+  // MCP's own packages install a command with this prefix.
   const command = name.replace(/^@modelcontextprotocol\//, "mcp-");
   return unversioned === name || word.split("/").at(-1) === command || word.includes(`/node_modules/${name}/`);
 }

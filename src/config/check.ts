@@ -3,15 +3,15 @@ import type { Document, Path } from "./document.ts";
 import { suggestion } from "./near-miss.ts";
 import { InvalidConfig } from "./problems.ts";
 
-/** Where a value came from, so that what is wrong with it can be pointed at. */
+/** Where a value came from, so that a message can point at it. */
 export interface Origin {
   readonly document: Document;
   readonly path: Path;
 }
 
 /**
- * Parses `value` with `schema`. Throws InvalidConfig with all that is wrong: place, path and what was expected; never a
- * value.
+ * Parses `value` with `schema`. Throws InvalidConfig with every problem: its place, its path and what was expected,
+ * but never a value.
  */
 export function check<Schema extends v.GenericSchema>(
   schema: Schema,
@@ -39,7 +39,7 @@ export function problemAt({ document, path }: Origin, why: string): string {
   return `${document.place(path)}: ${pathText(path)}: ${why}`;
 }
 
-/** `mcpServers.github.args[0]`; a key that is no plain word is quoted. */
+/** `mcpServers.github.args[0]`. A key that is no plain word is quoted. */
 export function pathText(path: Path): string {
   let text = "";
   for (const step of path) {
@@ -50,7 +50,10 @@ export function pathText(path: Path): string {
   return text;
 }
 
-/** To the library an array is an object without any of the members: what stands in it would be lost without a word. */
+/**
+ * The schema library takes an array for an object without any of the members, so that everything in it would be lost
+ * without a message.
+ */
 function misplacedArrays(schema: v.GenericSchema, value: unknown, path: Path): Path[] {
   const memberSchema = membersOf(schema);
   if (!memberSchema || typeof value !== "object" || value === null) return [];
@@ -61,7 +64,7 @@ function misplacedArrays(schema: v.GenericSchema, value: unknown, path: Path): P
   });
 }
 
-/** The library's own sentences quote what they received, which may be a secret: these do not. */
+/** The library's own messages quote the value they received, which may be a secret. These messages do not. */
 function explain(issue: v.BaseIssue<unknown>): string {
   if (issue.kind !== "schema") return issue.message;
   const expected = plain(issue.expected ?? "something else");
@@ -90,10 +93,10 @@ function kindOf(value: unknown): string {
   }
 }
 
-/** More unknown fields than this in one object are another format, and nobody reads fifty warnings. */
+/** An object with more unknown fields than this is in another format, and nobody reads fifty warnings. */
 const mostUnknown = 20;
 
-/** One warning per field that nothing reads: often a typing mistake, sometimes another client's own setting. */
+/** One warning per field that nothing reads. Most are typing mistakes, some are another client's own settings. */
 export function unknownFields(
   schema: v.GenericSchema,
   value: unknown,
@@ -121,7 +124,7 @@ function fieldsOf(schema: v.GenericSchema): readonly string[] {
   return "entries" in inner ? Object.keys(inner.entries as object) : [];
 }
 
-/** How to find the schema of a member; undefined when the schema's values have no members of their own. */
+/** Finds the schema of a member by its key. Undefined when the schema's values have no members of their own. */
 function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | undefined {
   const inner = "wrapped" in schema ? (schema.wrapped as v.GenericSchema) : schema;
   if (inner.type === "record" && "value" in inner) return () => inner.value as v.GenericSchema;
@@ -136,7 +139,7 @@ export function numberOf(row: { readonly min: number; readonly max: number }): v
   return v.pipe(v.number(), v.integer(range), v.minValue(row.min, range), v.maxValue(row.max, range));
 }
 
-/** A string that a process or a header can carry. */
+/** A string that can be passed to a process or sent in a header. */
 export const text = v.pipe(
   v.string(),
   v.check((value) => !value.includes("\0"), "expected a string without NUL characters"),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../kernel/json-bytes.ts";
 
-/** The gateway's own tools, and `*` for all of them. */
+/** The gateway's own tools. `*` stands for all of them. */
 export const profiledTools = [
   "*",
   "discover_mcp_tools",
@@ -10,17 +10,23 @@ export const profiledTools = [
 ] as const;
 
 /**
- * What one kind of client needs beyond the protocol. Every field is about the list of the four tools and nothing
- * else: what a client says of itself is not to be trusted, so it never decides what may be seen or called.
+ * What one kind of client needs beyond the protocol. Every field concerns the list of the four tools and nothing
+ * else: what a client says of itself cannot be trusted, so it never decides what may be seen or called.
  */
 export interface ClientProfile {
-  /** `_meta` of the four tools in the list, by tool; `*` is every one, and a tool's own members are stronger. */
+  /**
+   * Additions to `_meta` of the four tools in the list, by tool. `*` applies to every tool, and a tool's own members
+   * take precedence.
+   */
   readonly toolMeta: { readonly [Tool in (typeof profiledTools)[number]]?: JsonObject | undefined };
-  /** The client's model has tools named list_mcp_resources and read_mcp_resource already: ours stay out of the list. */
+  /**
+   * Whether the client's model already has tools named list_mcp_resources and read_mcp_resource. Ours are then left
+   * out of the list.
+   */
   readonly ownResourceTools: boolean;
 }
 
-/** A row of the table, with what its readers want to know: docs/clients.md is made from it. */
+/** A row of the table, with what readers of docs/clients.md want to know: that page is made from it. */
 export interface ProfileRow extends ClientProfile {
   readonly product: string;
   readonly reason: string;
@@ -31,7 +37,7 @@ const plain: ClientProfile = { toolMeta: {}, ownResourceTools: false };
 const hasOwnTools =
   "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they list and read the gateway's resources natively.";
 
-/** By `clientInfo.name`, as `npm run clients` sees each say it. A client that is not listed needs nothing. */
+/** By `clientInfo.name`, as `npm run clients` saw each client send it. A client that is not listed needs nothing. */
 export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
   "claude-code": {
     ...plain,
@@ -53,13 +59,13 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
 
 export type ClientProfiles = Readonly<Record<string, ClientProfile>>;
 
-/** What the configuration says of a client; what it leaves out stays as the table has it. */
+/** What the configuration says of a client. What it leaves out stays as in the table. */
 export interface WrittenProfile {
   readonly toolMeta?: ClientProfile["toolMeta"] | undefined;
   readonly ownResourceTools?: boolean | undefined;
 }
 
-/** The table with what the configuration changes in it or adds to it, field by field. */
+/** The table with the configuration's changes and additions, field by field. */
 export function withWrittenProfiles(written: Readonly<Record<string, WrittenProfile>>): ClientProfiles {
   const names = [...Object.keys(clientProfiles), ...Object.keys(written)];
   return Object.fromEntries(
@@ -77,10 +83,13 @@ export function withWrittenProfiles(written: Readonly<Record<string, WrittenProf
   );
 }
 
-/** mcp-remote passes its client's name on with its own behind it: `claude-code (via mcp-remote 0.1.29)`. */
+/** mcp-remote passes on its client's name with its own appended: `claude-code (via mcp-remote 0.1.29)`. */
 const relay = / \(via [^()]{1,100}\)$/;
 
-/** The profile of a client by the name that it gives itself; a row whose name ends in `*` is for all that begin so. */
+/**
+ * The profile of a client by the name it gives itself. A row whose name ends in `*` applies to all names that begin
+ * so.
+ */
 export function findClientProfile(profiles: ClientProfiles, clientName: string | undefined): ClientProfile | undefined {
   if (clientName === undefined) return undefined;
   const name = clientName.replace(relay, "");

@@ -3,16 +3,16 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Variables } from "./substitution.ts";
 
 export interface HomeDirectories {
-  /** Where the user's own toolyard.json is looked for. */
+  /** Where the user's own toolyard.json is searched for. */
   readonly config: string;
-  /** Where catalogs, tokens and the lock file live. Not created here. */
+  /** Where catalogs, tokens and the lock file are kept. Not created here. */
   readonly data: string;
 }
 
 /**
- * The platform's usual places: XDG on Linux and the like, Library on macOS, AppData on Windows.
- * `home` is for machines whose environment does not say it (os.homedir()). Throws GatewayError CONFIG_INVALID when
- * nothing does.
+ * The platform's usual places: XDG on Linux and the like, Library on macOS, AppData on Windows. `home` (os.homedir())
+ * is for machines whose environment does not name a home directory. Throws GatewayError CONFIG_INVALID when neither
+ * does.
  */
 export function homeDirectories(env: Variables, platform: NodeJS.Platform, home?: string): HomeDirectories {
   const own = (platform === "win32" ? env["USERPROFILE"] : env["HOME"]) || home;
@@ -30,7 +30,7 @@ export function homeDirectories(env: Variables, platform: NodeJS.Platform, home?
   return { config: posix.join(config, "toolyard"), data: posix.join(data, "toolyard") };
 }
 
-/** The XDG specification: relative paths are invalid and ignored. */
+/** The XDG specification says that relative paths are invalid and must be ignored. */
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && posix.isAbsolute(path) ? path : undefined;
 }

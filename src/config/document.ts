@@ -11,30 +11,32 @@ import { InvalidConfig } from "./problems.ts";
 
 export type Path = readonly (string | number)[];
 
-/** A parsed file that still knows where everything stands in it. */
+/** A parsed file that still knows the place of everything in it. */
 export interface Document {
   readonly fileName: string;
   /**
-   * Keys of the object at `path`, in the order of the file (Object.keys would put numeric ones first); none when it
+   * Keys of the object at `path`, in the order of the file (Object.keys would put numeric ones first). Empty when it
    * is no object.
    */
   keys(path: Path): readonly string[];
-  /** The value at `path` as fresh plain data (objects without prototype); undefined when there is nothing. */
+  /** The value at `path` as new plain data (objects without prototype). Undefined when there is nothing. */
   value(path: Path): unknown;
   /**
-   * `file:line:column` of the value at `path`, or of its nearest parent. Both count from 1, columns in UTF-16 units.
+   * `file:line:column` of the value at `path`, or of its nearest parent. Lines and columns count from 1, columns in
+   * UTF-16 units.
    */
   place(path: Path): string;
-  /** What stands at `path`, letter for letter: a number keeps digits that JavaScript would lose. */
+  /** The text at `path`, letter for letter: a number keeps digits that JavaScript would lose. */
   textAt(path: Path): string | undefined;
   /**
-   * Keys that stand twice in one object or are no data (`__proto__`): what is there means nothing until they are gone.
+   * Keys that occur twice in one object, and keys that would not become data (`__proto__`). Values below them cannot
+   * be relied on.
    */
   readonly wrongKeys: readonly WrongKey[];
 }
 
 export interface WrongKey {
-  /** Of the key. */
+  /** Path of the key. */
   readonly path: Path;
   /** Begins with `file:line:column`. */
   readonly problem: string;
@@ -42,7 +44,7 @@ export interface WrongKey {
 
 /**
  * Parses JSON with comments, trailing commas and a byte-order mark. Throws InvalidConfig with `file:line:column` for
- * what is no JSON object.
+ * anything but a JSON object.
  */
 export function parseDocument(text: string, fileName: string): Document {
   const source = text.replace(/^\uFEFF/, "");
@@ -77,7 +79,7 @@ function parseRoot(source: string, fileName: string, placeAt: (offset: number) =
   try {
     root = parseTree(source, errors, { allowTrailingComma: true });
   } catch (error) {
-    // The parser recurses: some ten thousand brackets overflow the stack.
+    // The parser is recursive: some ten thousand brackets overflow the stack.
     if (error instanceof RangeError) throw new InvalidConfig([`${placeAt(0)}: nested too deeply`]);
     throw error;
   }
@@ -91,7 +93,8 @@ function parseRoot(source: string, fileName: string, placeAt: (offset: number) =
 }
 
 /**
- * The first of each line: the parser stumbles on for a while after a mistake, and what it says then is wrong itself.
+ * Only the first problem of each line: after a mistake the parser is out of step for a while, and what it reports
+ * then is wrong.
  */
 function syntaxProblems(errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
   const lines = new Set<string>();
@@ -137,7 +140,7 @@ function expectation(code: string): string {
   }
 }
 
-/** Real files nest six levels; everything behind this walks the tree by recursion. */
+/** Real files nest six levels. All later steps walk the tree recursively, so that its depth must be limited. */
 const mostLevels = 64;
 
 interface KeySearch {
@@ -145,7 +148,7 @@ interface KeySearch {
   readonly wrongKeys: WrongKey[];
 }
 
-/** Two equal keys mean that one of two intentions is lost, so neither is guessed (fault 87). */
+/** Of two equal keys one would be lost. Which one was meant is not guessed (fault 87). */
 function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
   const { placeAt, wrongKeys } = search;
   if (path.length > mostLevels) {
@@ -173,8 +176,8 @@ function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
 }
 
 /**
- * A server may be called `prototype`; below that these names can only be an attack, and the schema library would drop
- * them silently.
+ * A server may be called `prototype`. Further down, such names can only be an attack, and the schema library would
+ * drop them without a message.
  */
 function isReserved(key: string, depth: number): boolean {
   return key === "__proto__" || (depth >= 2 && (key === "constructor" || key === "prototype"));

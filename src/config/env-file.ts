@@ -5,7 +5,7 @@ import { readText } from "./file.ts";
 import { findServers } from "./source.ts";
 import { substitute, type Variables } from "./substitution.ts";
 
-/** A file of `NAME=value` lines, or why it cannot be used. */
+/** The contents of a file of `NAME=value` lines, or why it cannot be used. */
 export type EnvFile =
   | { readonly values: Readonly<Record<string, string>>; readonly problem?: undefined }
   | { readonly problem: string; readonly values?: undefined };
@@ -22,8 +22,8 @@ export interface EnvFileSource {
 }
 
 /**
- * Reads every `envFile` that the servers of a configuration name. Never throws: what is wrong with one is its server's
- * problem.
+ * Reads every `envFile` that the servers of a configuration name. Never throws: a problem with a file only affects
+ * the servers that name it.
  */
 export async function readEnvFiles(source: EnvFileSource): Promise<EnvFiles> {
   const paths = [...new Set(envFilePaths(source))];
@@ -43,12 +43,12 @@ function envFilePaths({ document, directory, variables, predefined }: EnvFileSou
       return filled.missing.length > 0 ? [] : [toEnvFilePath(directory, String(filled.value))];
     });
   } catch {
-    // Whoever builds the configuration tells what is wrong with the file.
+    // The problem is reported when the configuration is built.
     return [];
   }
 }
 
-/** A hundred variables are 10 KiB, a few certificates 100 KiB. */
+/** A hundred variables take 10 KiB, a few certificates 100 KiB. */
 const envFileBytes = 1024 * 1024;
 
 async function readEnvFile(path: string): Promise<EnvFile> {
@@ -59,7 +59,10 @@ async function readEnvFile(path: string): Promise<EnvFile> {
   }
 }
 
-/** Node's own parser skips what it does not understand, and with it what comes after: such lines are found before. */
+/**
+ * Node's own parser silently skips lines that it does not understand, and may lose the lines after them. Such lines
+ * are found beforehand.
+ */
 export function parseEnvFile(text: string): EnvFile {
   const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   if (source.includes("\0")) return { problem: "has a NUL character" };
@@ -68,7 +71,7 @@ export function parseEnvFile(text: string): EnvFile {
   return { values: { ...parseEnv(source) } as Record<string, string> };
 }
 
-/** Counted from 1. A value in quotes may go on over several lines. */
+/** The number of the first wrong line, counted from 1. A value in quotes may continue over several lines. */
 function firstWrongLine(lines: readonly string[]): number | undefined {
   let quote: string | undefined;
   for (const [index, line] of lines.entries()) {

@@ -1,13 +1,16 @@
-/** What a configuration may name as the exposure of `/mcp`. */
+/** An exposure that a configuration may name for `/mcp`. */
 export interface ExposureChoice {
   /** What it shows, as the end of a line: "every tool of every server". */
   readonly about: string;
-  /** It shows one server as it is: every server has a path of its own there, and `/mcp` only with `transparent`. */
+  /**
+   * Whether it shows one server unchanged. Every server then has a path of its own, and `/mcp` shows one only with
+   * `transparent`.
+   */
   readonly showsOneServer: boolean;
 }
 
 /**
- * Every exposure, by the name that is also its path. How each is made stands in `catalog/exposure/exposure-table.ts`,
+ * Every exposure, by the name that is also its path. How each is made is in `catalog/exposure/exposure-table.ts`,
  * which does not compile without a row for each of these.
  */
 export const exposures = {

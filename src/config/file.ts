@@ -4,12 +4,12 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { configFileBytes } from "./defaults.ts";
 import type { HomeDirectories } from "./directories.ts";
 
-/** In the order in which they are looked for in the working directory; the first alone in the user's own directory. */
+/** Names that are tried in the working directory, in this order. In the user's own directory only the first is. */
 const fileNames = ["toolyard.json", "mcp.json", ".mcp.json"] as const;
 
 /**
- * Absolute path of the configuration: the one asked for, or the first of the usual ones that exists;
- * undefined when there is none. Symbolic links are kept, because they may be swapped.
+ * Absolute path of the configuration: the file that was asked for, or the first of the usual ones that exists.
+ * Undefined when there is none. Symbolic links are not resolved, because they may be changed later.
  */
 export async function findFile(
   asked: string | undefined,
@@ -43,12 +43,12 @@ export interface ReadFile {
   readonly realDirectory: string;
 }
 
-/** A link is swapped now and then, not again and again. */
+/** A link may be replaced while the file is being read, but not again and again. */
 const mostSwaps = 5;
 
 /**
- * The file's text, and which file that is, also when a link on the way is swapped meanwhile. Throws as
- * `readConfigText`.
+ * The file's text and which file it is, consistent even when a link on the way is replaced in between. Throws as
+ * `readConfigText` does.
  */
 export async function readConfigFile(file: string): Promise<ReadFile> {
   for (let tries = 1; ; tries += 1) {
@@ -60,13 +60,14 @@ export async function readConfigFile(file: string): Promise<ReadFile> {
   }
 }
 
-/** The path with symbolic links followed; as it is when that leads nowhere. */
+/** The path with symbolic links followed. Unchanged when that leads nowhere. */
 export async function follow(path: string): Promise<string> {
   return await realpath(path).catch(() => path);
 }
 
 /**
- * The file's text. Throws GatewayError CONFIG_INVALID for what is no readable file, larger than 5 MiB, or not UTF-8.
+ * The file's text. Throws GatewayError CONFIG_INVALID when it is not a readable file, is larger than 5 MiB, or is not
+ * UTF-8.
  */
 export async function readConfigText(file: string): Promise<string> {
   try {
@@ -76,10 +77,10 @@ export async function readConfigText(file: string): Promise<string> {
   }
 }
 
-/** The text of a file in UTF-8. Throws an Error whose message says, without the file's name, why there is none. */
+/** The text of a file in UTF-8. Throws an Error whose message says why the file cannot be read, without naming it. */
 export async function readText(file: string, limitBytes: number): Promise<string> {
   const found = await stat(file).catch(fail);
-  // Reading a pipe would wait for ever.
+  // Anything but a regular file is refused, because reading a pipe would wait for ever.
   if (!found.isFile()) throw new Error(found.isDirectory() ? "is a directory; expected a file" : "is no regular file");
   if (found.size > limitBytes) throw new Error(`${found.size} bytes are more than the limit of ${limitBytes}`);
   const bytes = await readFile(file).catch(fail);

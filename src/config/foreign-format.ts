@@ -5,7 +5,10 @@ export const copyServers =
   'copy the servers to { "mcpServers": { "<name>": { "command": "<program>", "args": [], "env": {} } } }, ' +
   'or { "url": "https://..." } for a remote one';
 
-/** What a text that is no JSON seems to be, and what to do; undefined when that cannot be told. */
+/**
+ * The format that a text which is not JSON seems to have, and what to do about it. Undefined when that cannot be
+ * told.
+ */
 export function foreignFormat(source: string, fileName: string): string | undefined {
   const hasTable = /^[ \t]*\[\[?[\w."' -]+\]\]?[ \t]*(#.*)?$/m.test(source);
   const hasPair = /^[ \t]*[\w."-]+[ \t]*=[ \t]*\S/m.test(source);

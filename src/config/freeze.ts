@@ -1,4 +1,7 @@
-/** Freezes a value and everything in it, values of maps included. Maps and sets themselves are read-only by type. */
+/**
+ * Freezes a value and everything in it, including the values of maps. Maps and sets themselves are read-only by type
+ * only.
+ */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

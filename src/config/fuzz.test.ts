@@ -29,7 +29,9 @@ const valid = JSON.stringify(
   1,
 );
 
-/** Every text is a configuration or an error that says where: nothing else comes out, whatever went in. */
+/**
+ * Whether a text gives a configuration, or an error that names a place. Nothing else may happen, whatever the text.
+ */
 function settles(text: string): boolean {
   try {
     const options = {

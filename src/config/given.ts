@@ -6,15 +6,18 @@ import { settingsTable } from "./settings-table.ts";
 import type { Variables } from "./substitution.ts";
 
 /**
- * What the command line gives, as it was typed, by the flag's name without dashes. `--config` is `file` of
+ * The command line's flags, as typed, by their name without dashes. `--config` is not among them: it is `file` of
  * `loadConfig`.
  */
 export type ConfigFlags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** Settings from flags and variables, a flag before its variable; undefined where neither speaks. */
+/**
+ * Settings from flags and variables, where a flag takes precedence over its variable. Undefined where neither is
+ * given.
+ */
 export type Given = Written<typeof settingsTable>;
 
-/** Throws GatewayError CONFIG_INVALID that names the flag or variable and what was expected, never the value. */
+/** Throws GatewayError CONFIG_INVALID, which names the flag or variable and what was expected, never the value. */
 export function readGiven(flags: ConfigFlags, env: Variables): Given {
   const given: MutableObject = {};
   for (const { path, row } of placedRows(settingsTable)) {
@@ -35,13 +38,13 @@ function put(into: MutableObject, path: readonly string[], value: unknown): void
   else put((into[name] ??= {}) as MutableObject, rest, value);
 }
 
-/** The text of a flag or variable, and which one it was. */
+/** The text of a flag or variable, and the name of that flag or variable. */
 export interface GivenText {
   readonly name: string;
   readonly text: string;
 }
 
-/** The variable of a flag: `data-dir` is TOOLYARD_DATA_DIR. */
+/** The variable that belongs to a flag: `data-dir` is TOOLYARD_DATA_DIR. */
 export function variableOf(flag: string): string {
   return `TOOLYARD_${flag.toUpperCase().replaceAll("-", "_")}`;
 }
@@ -60,7 +63,7 @@ function findGiven(
   return name === undefined ? undefined : givenVariable(name, env);
 }
 
-/** An empty variable counts as unset: that is how a shell and a compose file take one away. */
+/** An empty variable counts as unset, because that is how a shell or a compose file unsets one. */
 export function givenVariable(name: string, env: Variables): GivenText | undefined {
   const text = env[name];
   return text === undefined || text === "" ? undefined : { name, text };
@@ -100,7 +103,7 @@ function toNumber(source: GivenText, range: { readonly min: number; readonly max
   return value;
 }
 
-/** Throws GatewayError CONFIG_INVALID for a text that is neither. */
+/** Throws GatewayError CONFIG_INVALID for a text that means neither true nor false. */
 export function toBoolean(source: GivenText | undefined): boolean | undefined {
   if (!source) return undefined;
   const text = source.text.toLowerCase();
@@ -121,7 +124,7 @@ function toList({ text }: GivenText): readonly string[] {
     .filter((name) => name !== "");
 }
 
-/** The value as the row's schema makes it of what was given: what is refused in the file is refused here. */
+/** The given text as the row's schema reads it, so that flags and variables are checked exactly as the file is. */
 function checked(row: SettingRow, source: GivenText, value: unknown): unknown {
   const parsed = v.safeParse(row.schema, value, { abortEarly: true });
   return parsed.success ? parsed.output : fail(source, parsed.issues[0].message.replace(/^expected /, ""));

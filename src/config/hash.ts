@@ -2,14 +2,15 @@ import { createHash } from "node:crypto";
 import type { Transport } from "./config.ts";
 
 /**
- * SHA-256 (hex) of all that reaches a server. Equal for equal values, whatever the order in which keys were written.
+ * SHA-256 (hexadecimal) over everything that reaches a server. Equal for equal values, in whatever order the keys
+ * were written.
  */
 export function hashTransport(transport: Transport, roots?: readonly string[]): string {
   const all = roots === undefined ? transport : { ...transport, roots };
   return createHash("sha256").update(canonicalJson(all), "utf8").digest("hex");
 }
 
-/** JSON with sorted keys and without spaces. Order of arrays counts: arguments are positional. */
+/** JSON with sorted keys and without spaces. Arrays keep their order, because arguments are positional. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -3,7 +3,7 @@ import { numberOf } from "./check.ts";
 import { longestMs } from "../kernel/limits.ts";
 import { boolean, number, other } from "./setting-row.ts";
 
-/** Times that each server takes from `toolyard.instances` unless its entry has its own. */
+/** Times of servers, taken from `toolyard.instances` unless a server's entry has its own. */
 export const serverTimes = {
   discoveryTimeoutMs: number({
     fallback: 45_000,
@@ -53,13 +53,13 @@ export const startTimeout = number({
   example: 60_000,
 });
 
-/** Cores x 2, because a starting server waits for its disk half of the time. */
+/** Starts per core. A starting server waits for its disk half of the time. */
 const parallelStartsPerCore = 2;
 
 const restartDelays = [1_000, 5_000, 15_000] as const;
 const mostDelays = 20;
 
-/** `toolyard.instances`, beside the times of servers. */
+/** `toolyard.instances`, besides the times of servers. */
 export const instanceRows = {
   idleGraceMs: number({
     fallback: 60_000,

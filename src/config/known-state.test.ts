@@ -49,7 +49,7 @@ test("a line of a shell is looked into", () => {
 test.each([
   ["npx -y @modelcontextprotocol/server-filesystem /"],
   ["npx -y @modelcontextprotocol/server-memory @playwright/mcp"],
-  // The registry counts: the npm package of this name is another.
+  // The registry matters: the npm package of this name is a different one.
   ["npx -y mcp-server-sqlite"],
   ["uvx @playwright/mcp"],
   ["uvx mcp-server-fetch"],

@@ -4,8 +4,8 @@ import { statefulServers } from "./stateful-servers.ts";
 import { hasProcess } from "./transports.ts";
 
 /**
- * Whether what is started here is one of the servers that are known to hold state. A remote server is never: nobody
- * starts it.
+ * Whether this starts one of the servers that are known to hold state. Never true for a remote server, because the
+ * gateway does not start it.
  */
 export function isKnownStateful(transport: Transport): boolean {
   if (!hasProcess(transport)) return false;

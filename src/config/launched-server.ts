@@ -1,17 +1,18 @@
-/** What a command starts: a package of a registry, a container image, or a program. */
+/** What a command starts: a package from a registry, a container image, or a program. */
 export interface Launched {
   readonly from: "npm" | "pypi" | "images" | "commands";
   readonly name: string;
 }
 
 /**
- * Everything that a command and its arguments may name, as `npx -y @playwright/mcp@latest` names the npm package
- * `@playwright/mcp`. Versions, tags and digests are left out. Pure; an unusual command names only its program.
+ * Everything that a command and its arguments may start: `npx -y @playwright/mcp@latest`, for example, starts the npm
+ * package `@playwright/mcp`. Versions, tags and digests are left out. Pure. For an unusual command only its program
+ * is returned.
  */
 export function launchedBy(command: string, args: readonly string[], nesting = 0): readonly Launched[] {
   const program = programOf(command);
   const own = [...inModules(command), { from: "commands", name: program } as const];
-  // A shell in a shell in a shell: whoever wrote that says `stateful` himself.
+  // Whoever nests shells more deeply has to set `stateful` themselves.
   if (nesting > mostNesting) return own;
   return [...own, ...throughLauncher(program, args, nesting)];
 }
@@ -63,7 +64,7 @@ function throughLauncher(program: string, args: readonly string[], nesting: numb
   }
 }
 
-/** Options of these runners whose value is the next argument, where it is not a package. */
+/** Options of the package runners whose value is the next argument, so that it is not taken for a package. */
 const npmValues: ReadonlySet<string> = new Set([
   "--registry",
   "--cache",
@@ -99,16 +100,16 @@ function pypiRun(args: readonly string[]): readonly Launched[] {
   const { named, program, rest } = readRunner(args, new Set(["--from", "--spec", "--with"]), pypiValues);
   const packages = named.map((spec): Launched => ({ from: "pypi", name: toPypiName(spec) }));
   if (program === undefined) return packages;
-  // `uv run python -m package`, as the manuals of several servers have it.
+  // `uv run python -m package`, which the manuals of several servers recommend.
   if (isPython(program)) return [...packages, ...launchedBy(program, rest, mostNesting)];
   const base = programOf(program);
   return [...packages, { from: "pypi", name: toPypiName(program) }, { from: "commands", name: base }];
 }
 
 interface Runner {
-  /** Packages that options name. */
+  /** Packages that are named by options. */
   readonly named: readonly string[];
-  /** The first argument that is no option. */
+  /** The first argument that is not an option. */
   readonly program: string | undefined;
   readonly rest: readonly string[];
 }
@@ -129,7 +130,7 @@ function readRunner(args: readonly string[], naming: ReadonlySet<string>, values
   return { named, program: undefined, rest: [] };
 }
 
-/** `node /path/node_modules/PACKAGE/cli.js`, and `deno run npm:PACKAGE`. */
+/** Recognises `node /path/node_modules/PACKAGE/cli.js` and `deno run npm:PACKAGE`. */
 function scripts(args: readonly string[]): readonly Launched[] {
   return args.flatMap((arg) =>
     arg.startsWith("npm:") ? [{ from: "npm" as const, name: toNpmName(arg.slice(4)) }] : inModules(arg),
@@ -144,7 +145,7 @@ function inModules(path: string): readonly Launched[] {
   return [{ from: "npm", name: first.startsWith("@") ? `${first}/${second}` : first }];
 }
 
-/** The program's name as it is in PATH, whatever the system appends to it. */
+/** The program's name as it is found in PATH, without the extension that a system adds. */
 function programOf(command: string): string {
   const base = command.split(/[/\\]/).at(-1) ?? command;
   return base.toLowerCase().replace(/\.(exe|cmd|bat|ps1)$/, "");
@@ -154,7 +155,7 @@ function isPython(program: string): boolean {
   return /^(python|py)[\d.]*$/.test(programOf(program));
 }
 
-/** `@scope/name@1.2` and `name@latest` without what stands behind the name. */
+/** `@scope/name@1.2` and `name@latest` without the version. */
 function toNpmName(spec: string): string {
   const at = spec.indexOf("@", 1);
   return at === -1 ? spec : spec.slice(0, at);
@@ -170,7 +171,7 @@ function toImage(reference: string): Launched {
   return { from: "images", name: untagged.replace(/^(?:docker\.io|ghcr\.io|index\.docker\.io)\//, "") };
 }
 
-/** Good enough for a line such as `exec npx -y "@playwright/mcp@latest"`. */
+/** Splits a shell's line into words. Good enough for lines such as `exec npx -y "@playwright/mcp@latest"`. */
 function shellWords(line: string): readonly string[] {
   const words = line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? [];
   const plain = words.map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));

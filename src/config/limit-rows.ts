@@ -4,7 +4,7 @@ import { number } from "./setting-row.ts";
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** One person alone has nobody to disturb; several share the machine. */
+/** A single user has nobody to disturb; several users share the machine. */
 const atOnce = { alone: 1_024, shared: 128 };
 const perSecond = { alone: 100_000, shared: 200 };
 

@@ -24,15 +24,14 @@ export interface LoadOptions {
   readonly env: Variables;
   readonly flags: ConfigFlags;
   readonly homeDirectories: HomeDirectories;
-  /** For `parallelStarts`; default: what this machine has. */
+  /** Number of cores, for the default of `parallelStarts`. Default: those of this machine. */
   readonly cores?: number;
 }
 
 /**
- * The configuration from file, environment and flags, frozen throughout. A flag is stronger than
- * its variable, that than the file, that than the default. Without any file there are no servers.
- * Throws GatewayError CONFIG_INVALID with all that is wrong; what is in the file begins with `file:line:column`. No
- * message holds a value.
+ * The configuration from file, environment and flags, frozen throughout. A flag takes precedence over its variable, a
+ * variable over the file, and the file over the default. Without a file there are no servers. Throws GatewayError
+ * CONFIG_INVALID with every problem; those in the file begin with `file:line:column`. No message contains a value.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const asked = options.file ?? (options.env["TOOLYARD_CONFIG"] || undefined);
@@ -46,7 +45,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return assemble({ document, file, directory, envFiles, place: { realFile, directory: realDirectory } }, options);
 }
 
-/** The same for a configuration that is no file: an object of the same form. Its relative paths start at `cwd`. */
+/**
+ * The same for a configuration given as an object of the same form instead of a file. Its relative paths start at
+ * `cwd`.
+ */
 export async function loadConfigObject(config: object, options: Omit<LoadOptions, "file">): Promise<Config> {
   const document = parseDocument(JSON.stringify(config, undefined, 2), "(configuration)");
   const { names: predefined } = predefinedNames(document, options.cwd, options.env);
@@ -56,8 +58,8 @@ export async function loadConfigObject(config: object, options: Omit<LoadOptions
 }
 
 /**
- * The same for a text that was read already. `file` is the absolute path at which its relative paths start. Pure: reads
- * no `envFile`.
+ * The same for a text that was already read. `file` is an absolute path; relative paths start at its folder. Pure:
+ * reads no `envFile`.
  */
 export function buildConfig(
   source: { readonly file: string; readonly text: string } | undefined,
@@ -82,7 +84,8 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   const { document, directory } = source;
   const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const given = readGiven(flags, env);
-  // What the flags' own variables say is a matter of each client; what the file refers to decides what is served.
+  // Variables that the file refers to decide what is served and so belong to its identity. Those that stand for flags
+  // are noted elsewhere, because they may differ from client to client.
   const { variables, read: variablesRead } = noteReads(env);
   const { read, built, passwords, facts } = readDocument(source, variables, cores);
   const { servers } = built;
@@ -104,7 +107,9 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   });
 }
 
-/** Throws when the file as a whole cannot be used; what is wrong in single servers is then told beside it. */
+/**
+ * Throws when the file as a whole cannot be used. Problems in single servers are then reported along with the reason.
+ */
 function readDocument({ document, directory, envFiles }: ReadSource, variables: Variables, cores: number) {
   const problems = createProblems();
   const places = problems.attempt(() => findServers(document)) ?? [];

@@ -1,7 +1,10 @@
 import type { ServerOverrides, StdioTransport, Transport } from "./config.ts";
 import { hasProcess } from "./transports.ts";
 
-/** What may stay of a team's or a person's overrides, and why the rest may not. Names only, never values. */
+/**
+ * Which of a team's or a person's overrides may be used, and why the others may not. The reasons contain names only,
+ * never values.
+ */
 export interface Allowed {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -10,9 +13,9 @@ export interface Allowed {
 }
 
 /**
- * Keeps what a member may give a server: values for a program that the operator chose, never another program
- * (fault 91). `command`, `cwd` and `url` cannot be overridden at all; variables that make a process load or run
- * something else, headers that frame the message, and arguments that a launcher would run as code are ignored.
+ * Keeps what a member may set for a server: values for a program that the operator chose, never another program
+ * (fault 91). `command`, `cwd` and `url` cannot be overridden at all. Ignored are also variables that make a process
+ * load or run something else, headers that frame the message, and arguments that a launcher would run as code.
  */
 export function allowOverrides(transport: Transport, overrides: ServerOverrides): Allowed {
   const ignored: string[] = [];
@@ -33,9 +36,9 @@ export function allowOverrides(transport: Transport, overrides: ServerOverrides)
   return { args: areArgsRefused ? [] : given, env, headers, ignored };
 }
 
-/** Compared without case, because Windows does. A prefix ends in `*`. */
+/** Compared without regard to case, because Windows ignores it. A prefix ends in `*`. */
 const dangerousVariables = [
-  // the loader
+  // The dynamic loader.
   "LD_*",
   "DYLD_*",
   "GCONV_PATH",
@@ -44,7 +47,7 @@ const dangerousVariables = [
   "OPENSSL_CONF",
   "OPENSSL_MODULES",
   "OPENSSL_ENGINES",
-  // which program is found, and where it looks for its settings
+  // Which program is found, and where it looks for its settings.
   "PATH",
   "PATHEXT",
   "COMSPEC",
@@ -58,7 +61,7 @@ const dangerousVariables = [
   "TMPDIR",
   "TEMP",
   "TMP",
-  // shells
+  // Shells.
   "SHELL",
   "ENV",
   "BASH_ENV",
@@ -70,7 +73,7 @@ const dangerousVariables = [
   "IFS",
   "CDPATH",
   "ZDOTDIR",
-  // runtimes
+  // Runtimes.
   "NODE_OPTIONS",
   "NODE_PATH",
   "NODE_REPL_EXTERNAL_MODULE",
@@ -106,7 +109,7 @@ const dangerousVariables = [
   "ERL_*",
   "ELIXIR_ERL_OPTIONS",
   "GUILE_*",
-  // package runners
+  // Package runners.
   "NPM_CONFIG_*",
   "YARN_*",
   "PNPM_*",
@@ -120,7 +123,7 @@ const dangerousVariables = [
   "GOFLAGS",
   "GOPROXY",
   "GOENV",
-  // programs that are run by others
+  // Programs that other programs run.
   "GIT_SSH*",
   "GIT_EXEC_PATH",
   "GIT_ASKPASS",
@@ -142,7 +145,7 @@ const dangerousVariables = [
   "BROWSER",
   "LESSOPEN",
   "LESSCLOSE",
-  // where traffic goes: the template's secrets travel with it
+  // Where traffic goes. The template's secrets travel with it.
   "HTTP_PROXY",
   "HTTPS_PROXY",
   "ALL_PROXY",
@@ -155,7 +158,7 @@ const dangerousVariables = [
   "DOCKER_*",
   "CONTAINER_*",
   "KUBECONFIG",
-  // marks of our own, by which processes are found and stopped
+  // Our own marks, by which processes are found and stopped.
   "TOOLYARD_*",
 ] as const;
 
@@ -190,7 +193,7 @@ function isFramingHeader(name: string): boolean {
   );
 }
 
-/** Programs that run what their arguments say. */
+/** Programs that run what their arguments name. */
 const launchers: readonly string[] = (
   "sh bash dash zsh ksh fish csh tcsh busybox cmd powershell pwsh env nohup setsid sudo su xargs exec timeout nice " +
   "node nodejs deno bun bunx tsx ts-node npx npm pnpm pnpx yarn " +
@@ -201,18 +204,18 @@ const codeOptions =
   /^(-[cepmrIiX]|--(call|eval|print|require|import|loader|experimental-loader|command|package|with|from|index-url|registry)(=.*)?|[/-](c|k|command|encodedcommand))$/i;
 
 /**
- * Overrides are appended to the template's arguments, so that a launcher has its program already when it reads them.
- * Where the template names no program, or an option stands there that runs code, the launcher would run what the
- * member wrote.
+ * Overrides are appended to the template's arguments, so that normally a launcher already has its program when it
+ * reads them. Where the template names no program, or an option that runs code precedes them, the launcher would run
+ * what the member wrote.
  */
 function wouldRunCode(template: StdioTransport, given: readonly string[]): boolean {
   if (!isLauncher(template.command)) return false;
-  // `env A=b` names none yet.
+  // An assignment such as in `env A=b` does not name a program.
   const namesProgram = template.args.some((argument) => !/^-|^\w+=/.test(argument));
   return !namesProgram || given.some((argument) => codeOptions.test(argument));
 }
 
-/** `python3.12` and `C:\\nodejs\\node.exe` are launchers, too. */
+/** `python3.12` and `C:\\nodejs\\node.exe` are launchers as well. */
 function isLauncher(command: string): boolean {
   const name = (command.split(/[/\\]/).at(-1) ?? "").toLowerCase().replace(/\.(exe|cmd|bat|ps1)$/, "");
   return launchers.includes(name) || launchers.includes(name.replace(/[0-9.]+$/, ""));

@@ -1,9 +1,9 @@
-/** Names longer than this are no typing mistakes of ours, which are shorter, and would cost quadratic time. */
+/** A longer name cannot be a misspelling of ours, which are shorter, and comparing it would take quadratic time. */
 const longestName = 64;
 
 /**
- * What somebody probably meant who wrote `name`: another spelling of a known one, or one that differs in a letter or
- * two.
+ * The known name that somebody who wrote `name` probably meant: the same in another spelling, or one that differs by
+ * a letter or two.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestName) return undefined;
@@ -20,7 +20,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best?.candidate;
 }
 
-/** `; did you mean …?`, or nothing. */
+/** `; did you mean …?`, or an empty text when nothing is similar. */
 export function suggestion(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? "" : `; did you mean \`${nearest}\`?`;
@@ -31,7 +31,7 @@ function plainForm(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Letters added, left out, exchanged for another, or swapped with their neighbour (optimal string alignment). */
+/** The number of letters added, left out, replaced, or swapped with their neighbour (optimal string alignment). */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

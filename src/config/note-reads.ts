@@ -1,15 +1,15 @@
 import type { Variables } from "./substitution.ts";
 
 export interface NotedReads {
-  /** The variables given, and nothing else: whatever is asked for is noted. */
+  /** The given variables. Every variable that is read through this object is noted. */
   readonly variables: Variables;
-  /** Every variable that was asked for until now, as it was found; null for one that is not set. */
+  /** Every variable that was read until now with its value, or null for one that is not set. */
   read(): Readonly<Record<string, string | null>>;
 }
 
 /**
- * Whoever reads a variable is seen here, however the file refers to it: none can be forgotten in the configuration's
- * identity.
+ * Records which variables are read. Whatever way the file refers to a variable, none can be missing from the
+ * configuration's identity.
  */
 export function noteReads(given: Variables): NotedReads {
   const names = new Set<string>();

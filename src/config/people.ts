@@ -10,9 +10,9 @@ import { missingText } from "./substitution.ts";
 type WrittenOverrides = NonNullable<NonNullable<WrittenSettings["teams"]>[string]["servers"]>;
 
 /**
- * Teams and principals (docs/design.md, "People"). Throws GatewayError CONFIG_INVALID for an identifier that is taken
- * and for one token given to two; what is only odd (an unknown team or server, an override that a member may not set)
- * becomes a warning.
+ * Teams and principals (docs/design.md, "People"). Throws GatewayError CONFIG_INVALID for a duplicate identifier and
+ * for a token that belongs to two principals. Less serious mistakes (an unknown team or server, an override that a
+ * member may not set) become warnings.
  */
 export function buildPeople(
   read: ReadSettings,
@@ -80,7 +80,7 @@ function toOverrides(
   return result;
 }
 
-/** Values whose variable is not set are taken out, so that their text never reaches a server. */
+/** Removes values whose variable is not set, so that the text `${NAME}` itself never reaches a server. */
 function withoutMissing(given: WrittenOverrides[string], missing: readonly Path[]): ServerOverrides {
   const paths = missing.map(([part, name]) => (part === "args" ? "args" : `${part}.${name}`));
   const keep = (part: "env" | "headers") =>
@@ -97,7 +97,7 @@ function startsWith(path: Path, start: Path): boolean {
   return start.every((step, index) => path[index] === step);
 }
 
-/** One token must mean one principal. */
+/** Makes sure that one token belongs to one principal. */
 function checkTokens(principals: ReadonlyMap<string, Person>, written: WrittenSettings, document: Document): void {
   const owners = new Map<string, string>();
   for (const hash of [written.auth?.tokenHash, ...(written.auth?.tokenHashes ?? [])]) {

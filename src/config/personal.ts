@@ -5,19 +5,19 @@ import { allowOverrides } from "./member-rules.ts";
 import { hasProcess } from "./transports.ts";
 
 export interface PersonalServer {
-  /** The server as it is run for this principal: template < team < user, with a hash of its own. */
+  /** The server as it runs for this principal: template < team < user, with its own hash. */
   readonly server: ServerConfig;
-  /** Paths such as `env.TOKEN` that somebody must fill in first; while there are any, nothing is started. */
+  /** Paths such as `env.TOKEN` that somebody must fill in first. Nothing is started while there are any. */
   readonly missing: readonly string[];
-  /** Paths of overrides that a member may not set, and that were therefore left out. */
+  /** Paths of overrides that were left out because a member may not set them. */
   readonly ignored: readonly string[];
 }
 
-/** What a person, and that person's team, have set for one server. */
+/** What a person and that person's team have set for one server. */
 export interface PersonalValues {
   readonly team: ServerOverrides | undefined;
   readonly user: ServerOverrides | undefined;
-  /** Whether no people are configured, so that the template speaks for its one user. */
+  /** Whether no people are configured, so that the template's values count as those of its only user. */
   readonly isOnlyUser: boolean;
 }
 
@@ -25,10 +25,10 @@ const none: ServerOverrides = Object.freeze({});
 
 /**
  * Merges a server's configuration for one principal. `env` and `headers` are merged by name (headers without regard
- * to case), the user's before the team's before the template's; `args` are appended, template, team, user.
- * `required.user` must come from the user's own overrides and `required.team` from the team's or the user's, so that
- * nobody works with another's secret by mistake; only where no principals are configured the template speaks for its
- * one user. Pure; never throws.
+ * to case); the user's values override the team's, and the team's the template's. `args` are appended: template,
+ * team, user. A value that `required.user` names must come from the user's own overrides, and one that
+ * `required.team` names from the team's or the user's, so that nobody works with another's secret by mistake. Only
+ * where no principals are configured may the template supply them. Pure; never throws.
  */
 export function personalServer(server: ServerConfig, values: PersonalValues): PersonalServer {
   const { team: teamOverrides = none, user: userOverrides = none, isOnlyUser } = values;
@@ -69,7 +69,7 @@ function mergeHttp(template: HttpTransport, levels: readonly ServerOverrides[]):
   };
 }
 
-/** Two spellings of one header would be sent as two. */
+/** Compared without regard to case, because a header in two spellings would be sent twice. */
 function withHeaders(
   headers: Readonly<Record<string, string>>,
   more: Readonly<Record<string, string>>,
@@ -84,7 +84,7 @@ interface Values {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Whether `env.NAME` or `headers.NAME` is there and not empty. */
+/** Whether `env.NAME` or `headers.NAME` is present and not empty. */
 function has(values: Values, path: string): boolean {
   const dot = path.indexOf(".");
   const name = path.slice(dot + 1);

@@ -1,11 +1,12 @@
 import type { Origin } from "./check.ts";
 
-/** Parts of a server that are texts, in which people write numbers and `true` as such. */
+/** Members of a server's entry that hold texts, but in which people write numbers and `true` without quotes. */
 const textParts = ["args", "env", "headers"] as const;
 
 /**
- * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, as they stand
- * in the file: `3.10` and an identifier of twenty digits would be others as JavaScript's numbers. All else is the same.
+ * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, exactly as
+ * they stand in the file. As JavaScript numbers, `3.10` and an identifier of twenty digits would change. Everything
+ * else is unchanged.
  */
 export function withTexts(value: unknown, origin: Origin): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
@@ -26,7 +27,7 @@ function membersAsTexts(members: unknown, origin: Origin, part: string): unknown
   return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, textOf(member, key)]));
 }
 
-/** The same for what teams and people give to servers, in the `toolyard` object. */
+/** The same for the values that teams and people set for servers in the `toolyard` object. */
 export function withOverrideTexts(settings: unknown, { document, path }: Origin): unknown {
   return mapMembers(settings, (group, people) =>
     group !== "teams" && group !== "principals"

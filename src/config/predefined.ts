@@ -4,16 +4,16 @@ import type { Variables } from "./substitution.ts";
 
 export interface Predefined {
   readonly names: Variables;
-  /** Defaults of inputs that are passwords. */
+  /** Default values of inputs that are passwords. */
   readonly secrets: readonly string[];
 }
 
-/** Folders in which editors keep a project's settings: the project is the folder around them. */
+/** Folders in which editors keep a project's settings. The project is the folder that contains them. */
 const settingsFolders: readonly string[] = [".vscode", ".cursor", ".roo", ".gemini", ".kiro", ".qwen"];
 
 /**
- * What VS Code and Cursor fill in by themselves: `workspaceFolder`, `userHome`, …, and the defaults of `inputs` as
- * `input:id`.
+ * What VS Code and Cursor fill in without any variable: `workspaceFolder`, `userHome` and so on, and the defaults of
+ * `inputs` as `input:id`.
  */
 export function predefinedNames(document: Document, directory: string, env: Variables): Predefined {
   const workspaceFolder = settingsFolders.includes(basename(directory)) ? dirname(directory) : directory;
@@ -23,7 +23,7 @@ export function predefinedNames(document: Document, directory: string, env: Vari
     names: {
       workspaceFolder,
       workspaceFolderBasename: basename(workspaceFolder),
-      // Read when a file asks for it: what a file refers to decides who may share a gateway.
+      // Read only when a file refers to it, because the values that a file refers to decide who may share a gateway.
       get userHome() {
         return env["HOME"] || env["USERPROFILE"] || undefined;
       },

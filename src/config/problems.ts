@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 
-/** More than this in one answer is another format, and nobody reads fifty lines. */
+/** A file with more problems than this is in another format, and nobody reads fifty lines. */
 const mostTold = 20;
 
-/** Everything that is wrong with a configuration. Each problem begins with `file:line:column`; none holds a value. */
+/** All problems of a configuration. Each begins with `file:line:column`, and none contains a value. */
 export class InvalidConfig extends GatewayError {
   readonly problems: readonly string[];
 
@@ -20,13 +20,16 @@ function tellAll(problems: readonly string[]): string {
   return [`${problems.length} problems:`, ...problems.slice(0, mostTold), ...more].join("\n    ");
 }
 
-/** Gathers what is wrong in one part after the other, so that all of it is told at once. */
+/** Collects the problems of one part after the other, so that all are reported together. */
 export interface Problems {
   readonly all: readonly string[];
   add(...problems: readonly string[]): void;
-  /** What the function returns; undefined when it throws CONFIG_INVALID, which is kept. Anything else goes through. */
+  /**
+   * Returns the function's result. When it throws CONFIG_INVALID, keeps the problems and returns undefined. Other
+   * errors pass through.
+   */
   attempt<Value>(run: () => Value): Value | undefined;
-  /** Throws InvalidConfig when there is any. */
+  /** Throws InvalidConfig when there are any problems. */
   refuseAny(): void;
 }
 
@@ -49,14 +52,14 @@ export function createProblems(): Problems {
   };
 }
 
-/** Throws what is no CONFIG_INVALID. */
+/** Rethrows anything but CONFIG_INVALID. */
 export function problemsOf(error: unknown): readonly string[] {
   if (error instanceof InvalidConfig) return error.problems;
   if (toGatewayError(error).code !== "CONFIG_INVALID") throw error;
   return [toGatewayError(error).message];
 }
 
-/** Problems as one reason that everybody who sees the server may read: the file's name without the folders above it. */
+/** The problems as one reason that everybody who sees the server may read: the file's name without its folders. */
 export function toReason(problems: readonly string[], fileName: string): string {
   const short = problems.map((problem) =>
     problem.startsWith(fileName) ? basename(fileName) + problem.slice(fileName.length) : problem,

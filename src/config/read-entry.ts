@@ -12,23 +12,23 @@ export interface EntrySource {
   /** Directory of the file: relative paths start here. */
   readonly directory: string;
   readonly variables: Variables;
-  /** What has a value without any variable; see `substitute`. */
+  /** Names that have a value without any variable; see `substitute`. */
   readonly predefined: Variables;
   readonly envFiles: EnvFiles;
 }
 
 export interface ReadEntry {
   readonly entry: ServerEntry;
-  /** Why it cannot be used. */
+  /** Why the entry cannot be used. */
   readonly problem: string | undefined;
-  /** The same, where the entry itself is at fault and not its surroundings. */
+  /** The same, but only where the entry itself is wrong rather than the variables or files that it refers to. */
   readonly wrong: readonly string[];
   readonly warnings: readonly string[];
   readonly secrets: ReadonlySet<string>;
   readonly envFile: string | undefined;
 }
 
-/** A value that a variable brought in may be wrong without the entry being wrong. */
+/** Reads one server's entry. When a value that came from a variable is wrong, the entry itself is not. */
 export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   const { document, path } = origin;
   const written = document.value(path);
@@ -57,17 +57,23 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   return { ...literal, problem, wrong: [], secrets, envFile: undefined };
 }
 
-/** Whether a place is inside of what stands at `outer`. */
+/** Whether `path` lies within what stands at `outer`. */
 export function isWithin(path: Path, outer: Path): boolean {
   return path.length > outer.length && outer.every((step, index) => path[index] === step);
 }
 
 type Attempt =
   | { readonly entry: ServerEntry; readonly warnings: readonly string[] }
-  /** With the warnings: `comand: unknown field; did you mean command?` says why there is no command. */
+  /**
+   * Warnings come along, because one such as `comand: unknown field; did you mean command?` explains why there is no
+   * command.
+   */
   | { readonly problems: readonly string[]; readonly warnings: readonly string[] };
 
-/** `isFilled`: every variable has its value, so that a `${` in the address is no variable that is missing. */
+/**
+ * `isFilled` says that every variable has its value, so that a `${` in the address does not stand for a missing
+ * variable.
+ */
 function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attempt {
   const warnings: string[] = [];
   try {
@@ -101,8 +107,9 @@ function wrongUrl({ document, path }: Origin, field: string): string {
 }
 
 /**
- * What stands for an entry that is wrong: enough to show the server with its reason, nothing that could be started. Its
- * values are kept, because a process that had them and is being stopped may still write them to the log.
+ * Takes the place of an entry that is wrong: enough to show the server with its reason, but nothing that could be
+ * started. Its values are kept, because a process that has them and is just being stopped may still write them to the
+ * log.
  */
 function standIn(value: unknown): ServerEntry {
   const { disabled, enabled, env, headers } = Object(value) as Readonly<Record<string, unknown>>;
@@ -128,13 +135,13 @@ interface Environment {
   readonly path: string | undefined;
 }
 
-/** The entry with the variables of its `envFile`; those under `env` are stronger, as in VS Code. */
+/** The entry with the variables of its `envFile`. Those under `env` take precedence, as in VS Code. */
 function readEnvironment(entry: ServerEntry, { document, path }: Origin, source: EntrySource): Environment {
   const { transport } = entry;
   if (!hasProcess(transport) || transport.envFile === undefined)
     return { entry, problem: undefined, secrets: [], path: undefined };
   const filePath = toEnvFilePath(source.directory, transport.envFile);
-  // A variable that is missing in the path is told already.
+  // When a variable is missing in the path, that has already been reported.
   const unread: EnvFile = transport.envFile.includes("${") ? { values: {} } : { problem: "was not read" };
   const { values = {}, problem } = source.envFiles.get(filePath) ?? unread;
   const origin: Origin = { document, path: [...path, "envFile"] };

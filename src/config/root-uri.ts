@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * A root as the protocol wants it, a `file:` URI (2026-07-28, client/roots). A relative path starts at the
- * configuration file, `~` is the home directory. Undefined for a URI of another scheme.
+ * A root in the protocol's form, a `file:` URI (2026-07-28, client/roots). A relative path starts at the
+ * configuration file's folder, `~` is the home directory. Undefined for a URI of another scheme.
  */
 export function toRootUri(
   written: string,

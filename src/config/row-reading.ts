@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Facts, Group, Member, Resolved, Rows, Written } from "./setting-row.ts";
 
-/** What an object of these rows is checked with. */
+/** The schema that checks an object with these rows. */
 export function schemaOf<Members extends Rows>(rows: Members): v.GenericSchema<unknown, Written<Members>> {
   const entries = Object.entries(rows).map(([name, member]) => {
     const schema = memberSchema(member);
@@ -32,7 +32,7 @@ function groupSchema({ rows, together }: Group<Rows>): v.GenericSchema {
   return v.pipe(schema, v.check(isWhole, message)) as v.GenericSchema;
 }
 
-/** Each setting from the first layer that has it, otherwise its default. */
+/** The value of each setting: from the first layer that has it, otherwise its default. */
 export function resolveRows<Members extends Rows>(
   rows: Members,
   layers: readonly (Written<NoInfer<Members>> | undefined)[],
@@ -58,9 +58,7 @@ function resolveMember(member: Member, layers: readonly unknown[], facts: Facts)
   }
 }
 
-/**
- * A row and where it stands, in the order of the table. Members of objects whose names the user chooses are left out.
- */
+/** A row and its path, in the order of the table. Leaves out members of objects whose names the user chooses. */
 export interface PlacedRow {
   readonly path: readonly string[];
   readonly row: Extract<Member, { readonly kind: "row" }>;

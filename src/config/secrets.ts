@@ -1,19 +1,19 @@
 import type { Config, ServerOverrides, Transport } from "./config.ts";
 import { hasProcess } from "./transports.ts";
 
-/** Shorter values ("true", "1", "info") would black out half of a log and hide nothing. */
+/** Hiding shorter values ("true", "1", "info") would black out half of a log and protect nothing. */
 const shortestSecret = 6;
 
 /**
- * Of a secret of several lines each is one, because servers write lines; its brackets and the frame of a PEM are
- * none.
+ * Servers write lines, so that each line of a secret with several is hidden by itself. Brackets and the frame of a
+ * PEM file are shorter than this or no secret.
  */
 const shortestLine = 8;
 
 /**
- * What must never be shown: every value that a variable brought in, every value under `headers` and `apiKey`, every
- * one under `env` but plain words and numbers, a credential without its scheme (`Bearer x` also as `x`), the lines of
- * a value that has several, and what a URL carries in its user part or in parameters that are called like secrets.
+ * Texts that must never be shown: every value that came from a variable; every value under `headers` and `apiKey`;
+ * every value under `env` except plain words and numbers; a credential without its scheme (of `Bearer x` also `x`);
+ * the lines of a value that has several; and, in a URL, the user part and parameters whose names suggest secrets.
  * Values below six characters are left out. Literal arguments are not known to be secret.
  */
 export function secretsOf(config: Config): ReadonlySet<string> {
@@ -39,7 +39,7 @@ export function secretsOf(config: Config): ReadonlySet<string> {
   return secrets;
 }
 
-/** A variable that nobody filled in is a name, which the reason why its server is disabled has to show. */
+/** A reference to a variable that is not set is a name, which the message about the disabled server must show. */
 function isReference(value: string): boolean {
   return /^\$\{((env:)?[A-Za-z_][\w.-]*|input:[^{}:]*)\}$/.test(value);
 }
@@ -50,19 +50,19 @@ function linesOf(value: string): string[] {
 }
 
 /**
- * Values like `online` and `300000` would black out the log's own words; where the name speaks of a secret, nothing
- * is plain.
+ * Hiding values like `online` and `300000` would black out the log's own words. Where the name suggests a secret,
+ * even those are hidden.
  */
 function environmentSecrets(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => (isPlain(value) && !speaksOfSecrets(name) ? [] : [value]));
 }
 
-/** One word as people write it, or a number. */
+/** Whether it is a single word as people write it, or a number. */
 function isPlain(value: string): boolean {
   return /^([a-z]{1,12}|[A-Z]{1,12}|[A-Z][a-z]{1,11}|\d{1,8})$/.test(value);
 }
 
-/** Rather too many: what is taken for a secret by mistake is only missing in the log. */
+/** Errs on the side of secrecy: a value that is taken for a secret by mistake is only missing in the log. */
 function speaksOfSecrets(name: string): boolean {
   return /key|token|secret|pass|pwd|pw$|phrase|auth|sig|cred|cookie|session|private|pin|code|salt|seed|hash|licen[cs]e|hook|jwt|bearer|login|user|account/i.test(
     name,

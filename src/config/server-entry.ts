@@ -29,7 +29,10 @@ type WrittenEntry = Omit<Written<typeof entryRows>, "tools"> & {
 };
 type WrittenTransport = keyof typeof transportFields | keyof typeof foreignTransportFields;
 
-/** One entry in our own spelling, whichever client it was written for. Nothing is resolved or defaulted yet. */
+/**
+ * One entry in our own spelling, whichever client it was written for. Nothing is resolved and no default is applied
+ * yet.
+ */
 export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
   readonly enabled: boolean;
   readonly transport:
@@ -52,8 +55,8 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
 }
 
 /**
- * Checks one entry and brings it to our own spelling, whichever client it was written for.
- * Throws InvalidConfig with place and path of all that is wrong; unknown fields become warnings.
+ * Checks one entry and converts it to our own spelling, whichever client it was written for. Throws InvalidConfig
+ * with place and path of every problem. Unknown fields become warnings.
  */
 export function parseServerEntry(value: unknown, origin: Origin, warnings: string[]): ServerEntry {
   const plain = withTexts(value, origin);
@@ -120,7 +123,8 @@ function refuseOpenCode(value: unknown, origin: Origin): void {
 }
 
 /**
- * Gemini writes `httpUrl`, Windsurf `serverUrl`, the others `url`. Where several stand, `httpUrl` wins, as in Gemini.
+ * Gemini writes `httpUrl`, Windsurf `serverUrl`, the others `url`. If there are several, `httpUrl` wins, as in
+ * Gemini.
  */
 function addressField(fields: object): "httpUrl" | "url" | "serverUrl" | undefined {
   return (["httpUrl", "url", "serverUrl"] as const).find((field) => isThere(fields, field));
@@ -130,7 +134,7 @@ function isThere(fields: object, name: string): boolean {
   return (fields as Readonly<Record<string, unknown>>)[name] !== undefined;
 }
 
-/** Looks only at which fields there are, so that it can be told beside what is wrong in them. */
+/** Only looks at which fields are present, so that the result can be reported together with problems in them. */
 function kindOf(value: unknown, origin: Origin): TransportKind | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { type, transport } = value as { readonly type?: unknown; readonly transport?: unknown };

@@ -15,7 +15,7 @@ import {
   type Row,
 } from "./setting-row.ts";
 
-/** Header names and values as RFC 9110 allows them; a line break in one would be a second header. */
+/** Header names and values as RFC 9110 allows them. A line break in a value would begin a second header. */
 const headerRecord = v.record(
   v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected a header name: letters, digits and dashes")),
   v.pipe(
@@ -55,10 +55,10 @@ const headers = other({
   example: { Authorization: "Bearer ${TOKEN}" },
 });
 
-/** What a team or a person may give a server. */
+/** What a team or a person may set for a server. */
 export const overrideRows = { args, env, headers };
 
-/** Folders of one server: it looks each of them up before it takes a call. */
+/** Folders of one server. Limited because a server looks each of them up before it takes a call. */
 const mostRoots = 100;
 
 const requiredPaths = (whose: string, example: readonly string[]) =>
@@ -95,7 +95,7 @@ const ownTools = {
   }),
 };
 
-/** Fields that go as they are from the entry to everybody who asks for them. */
+/** Fields that are passed on unchanged from the entry. */
 export const plainFields = {
   icon: text({
     fallback: undefined,
@@ -140,11 +140,11 @@ export const plainFields = {
 const proxyPattern = /^https?:\/\/[^/]|\$\{/i;
 const proxySchema = v.union([
   v.literal(false),
-  // A variable that has no value yet is told elsewhere.
+  // A variable that is not set is reported elsewhere.
   v.pipe(v.string(), v.regex(proxyPattern, "expected the http:// or https:// URL of a proxy, or false for none")),
 ]);
 
-/** What a server that is reached over the network needs of a company's network. */
+/** What is needed to reach a remote server through a company's network. */
 const routeFields = {
   proxy: other({
     fallback: undefined,
@@ -184,7 +184,7 @@ const routeFields = {
   ),
 };
 
-/** Where the server is and how it is started. */
+/** Where the server is, or how it is started. */
 export const transportFields = {
   type: text({
     fallback: undefined,
@@ -220,7 +220,7 @@ export const transportFields = {
 
 const sameAs = (field: string) => `the same as \`${field}\``;
 
-/** Spellings of other clients for where the server is. */
+/** How other clients spell where the server is. */
 export const foreignTransportFields = {
   transport: text({ fallback: undefined, schema: v.string(), about: sameAs("type"), example: "stdio" }),
   serverUrl: text({
@@ -236,7 +236,7 @@ export const foreignTransportFields = {
   disabled: boolean({ fallback: false, about: "the opposite of `enabled`" }),
 };
 
-/** The rest of an entry in our own spelling. */
+/** The other fields of an entry in our own spelling. */
 export const ownFields = {
   namespace: text({
     fallback: undefined,
@@ -290,7 +290,7 @@ export const ownFields = {
   }),
 };
 
-/** Spellings of other clients for which tools are offered: Roo, Windsurf, Kiro; Codex; Gemini, Qwen Code, Amp. */
+/** How other clients spell which tools are offered: Roo, Windsurf and Kiro; Codex; Gemini, Qwen Code and Amp. */
 export const foreignToolFields = {
   enabledTools: toolList("tools that are offered, as Roo and Windsurf write it"),
   disabledTools: toolList("tools that are not offered, as Roo and Windsurf write it"),
@@ -300,7 +300,7 @@ export const foreignToolFields = {
   excludeTools: toolList("tools that are not offered, as Gemini writes it"),
 };
 
-/** One entry of `mcpServers` with our fields, and the spellings of other clients. */
+/** One entry of `mcpServers`: our fields, and the spellings of other clients. */
 export const entryRows = {
   ...transportFields,
   ...foreignTransportFields,
@@ -309,12 +309,12 @@ export const entryRows = {
   ...foreignToolFields,
 };
 
-/** Copilot's CLI and agent write `tools` as the list of those that are offered, `["*"]` for all. */
+/** Copilot's CLI and agent write `tools` as the list of offered tools, with `["*"]` for all. */
 export const listedTools = toolList("tools that are offered, as Copilot writes it");
 
 /**
- * Fields of other clients that say nothing about what is offered: whether their user is asked before a call (Roo,
- * Cline, Kiro, Gemini, Codex), what a person reads about the server, and how the client shows and develops it.
+ * Fields of other clients that do not affect what is offered: whether their user is asked before a call (Roo, Cline,
+ * Kiro, Gemini, Codex), descriptions for people, and how the client displays or develops the server.
  */
 export const meaninglessFields: readonly string[] = [
   "alwaysAllow",

@@ -16,7 +16,7 @@ import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 import { isSwitchedOff, type ServerPlace } from "./source.ts";
 import { hasProcess } from "./transports.ts";
 
-/** What a server takes from the settings unless its entry says otherwise. */
+/** What a server takes from the settings unless its own entry says otherwise. */
 export interface ServerDefaults extends Resolved<typeof serverTimes> {
   readonly startTimeoutMs: number | undefined;
   readonly scope: "shared" | "user";
@@ -32,15 +32,15 @@ export interface BuiltServers {
   readonly servers: readonly ServerConfig[];
   readonly warnings: readonly string[];
   readonly secrets: ReadonlySet<string>;
-  /** What is wrong in single entries, to be told beside what makes the whole file unusable. */
+  /** Problems in single entries, reported along with whatever makes the whole file unusable. */
   readonly problems: readonly string[];
   /** Absolute paths of the files that `envFile` names. */
   readonly envFiles: readonly string[];
 }
 
 /**
- * The servers of a file in its order. A server that cannot be used (its entry is wrong, a variable is missing, its name
- * is taken) is kept, disabled, with that reason: the others run.
+ * The servers of a file, in its order. A server that cannot be used (its entry is wrong, a variable is missing, its
+ * name is taken) is kept as disabled with that reason, so that the others run.
  */
 export function buildServers(places: readonly ServerPlace[], source: ServerSource): BuiltServers {
   const { document } = source;
@@ -68,7 +68,7 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
   return { servers, warnings, secrets, problems, envFiles: [...envFiles] };
 }
 
-/** Slugs must differ in more than what people overlook (fault 54): the first of two keeps the name. */
+/** Slugs must differ by more than what people overlook (fault 54). Of two similar ones the first keeps its name. */
 function createNames() {
   const keyBySlug = new Map<string, string>();
   const keyByForm = new Map<string, string>();
@@ -129,8 +129,8 @@ function toServer(
 }
 
 /**
- * What an entry says of its idle time is obeyed; otherwise what holds state is kept for longer than the others, never
- * for less.
+ * An idle time in the entry is obeyed. Otherwise a server that holds state gets a longer time than the others, never
+ * a shorter one.
  */
 function toIdleRules(
   entry: ServerEntry,
@@ -147,12 +147,12 @@ function toIdleRules(
   };
 }
 
-/** In the file 0 means "never stop it"; inside, never is the longest time that a timer knows. */
+/** In the file, 0 means "never stop it". Internally, never is the longest time that a timer can wait. */
 function neverForZero(idleTimeoutMs: number): number {
   return idleTimeoutMs === 0 ? longestMs : idleTimeoutMs;
 }
 
-/** What other clients' fields switch off is off, whatever ours say, and the other way round. */
+/** A tool that other clients' fields switch off is off, whatever our fields say, and the other way round. */
 function toToolRules(entry: ServerEntry): ToolRules {
   const own = isList(entry.tools) ? { allow: entry.tools } : (entry.tools ?? {});
   const { enabledTools, enabled_tools: codexTools, includeTools } = entry;
@@ -171,15 +171,12 @@ function toToolRules(entry: ServerEntry): ToolRules {
   };
 }
 
-/** `Array.isArray` does not know lists that are not to be changed. */
+/** `Array.isArray` does not narrow read-only arrays. */
 function isList(tools: ServerEntry["tools"]): tools is readonly string[] {
   return Array.isArray(tools);
 }
 
-/**
- * Relative paths start at the file: the process runs in the file's directory unless `cwd` says otherwise, so that
- * relative arguments mean what they say; arguments themselves are never touched. A bare command is looked up in PATH.
- */
+/** The roots as `file:` URIs. Relative paths start at the file's folder. */
 function toRoots(roots: readonly string[], { directory, variables }: ServerSource): readonly string[] {
   const places = { directory, home: variables["HOME"] ?? variables["USERPROFILE"] };
   return roots.flatMap((root) => toRootUri(root, places) ?? []);
@@ -192,6 +189,10 @@ function withAbsolutePaths(tls: TlsFiles, directory: string): TlsFiles {
   );
 }
 
+/**
+ * Relative paths start at the file: the process runs in the folder of the file unless `cwd` says otherwise, so that
+ * relative arguments mean what they say. Arguments themselves are never changed. A bare command is looked up in PATH.
+ */
 function toTransport(transport: ServerEntry["transport"], directory: string): Transport {
   if (!hasProcess(transport))
     return {

@@ -3,9 +3,9 @@ import * as v from "valibot";
 import { filledText, numberOf } from "./check.ts";
 
 /**
- * Everything about one setting, or one field of a server's entry: what may be written, what holds when nothing is,
- * how it is given besides, and what people read of it. Types, checks, flags, variables, help, docs/configuration.md
- * and docs/toolyard.schema.json are made from rows, so that none of them can say something else.
+ * Everything about one setting, or one field of a server's entry: which values are valid, its default, how else it
+ * can be given, and its documentation. Types, checks, flags, variables, help, docs/configuration.md and
+ * docs/toolyard.schema.json are made from rows, so that they cannot contradict each other.
  */
 export interface Row<Value, Fallback = Value | undefined> extends RowText {
   readonly kind: "row";
@@ -17,7 +17,7 @@ export interface Row<Value, Fallback = Value | undefined> extends RowText {
   readonly json: JsonSchema;
   readonly isRequired: boolean;
   readonly fallback: Fallback;
-  /** In place of `fallback`, where it depends on where the gateway runs and for whom. */
+  /** Used instead of `fallback` where the default depends on where the gateway runs and for whom. */
   readonly compute?: ((facts: Facts) => Fallback) | undefined;
   readonly example: unknown;
 }
@@ -35,38 +35,38 @@ export interface RowText {
   readonly about: string;
   /** Why the default or the limit is what it is. */
   readonly reason?: string | undefined;
-  /** The default in words, where it is no plain value. */
+  /** The default in words, where it is not a plain value. */
   readonly fallbackText?: string | undefined;
   readonly flag?: Flag | undefined;
-  /** A variable for a setting without a flag; a flag has its own: `--data-dir` is TOOLYARD_DATA_DIR. */
+  /** The variable of a setting that has no flag. A flag has its own: `--data-dir` is TOOLYARD_DATA_DIR. */
   readonly variable?: string | undefined;
-  /** The variable counts in seconds; the setting is in milliseconds. */
+  /** Whether the variable counts in seconds, while the setting is in milliseconds. */
   readonly isVariableInSeconds?: boolean | undefined;
 }
 
 export interface Flag {
   readonly name: string;
-  /** What stands for its value in the help; none for one that is on or off. */
+  /** The placeholder for its value in the help. Absent for a flag without a value. */
   readonly word?: string | undefined;
-  /** Of every command that reads the configuration, not of `serve` alone. */
+  /** Whether every command that reads the configuration has it, not `serve` alone. */
   readonly isCommon?: boolean | undefined;
 }
 
-/** What a default may depend on. */
+/** Facts that a default may depend on. */
 export interface Facts {
   readonly cores: number;
-  /** Several people use this gateway. */
+  /** Whether several people use this gateway. */
   readonly isShared: boolean;
 }
 
-/** Settings that stand together in an object. */
+/** Settings that are grouped in an object. */
 export interface Group<Members extends Rows> {
   readonly kind: "group";
   readonly about: string;
   readonly rows: Members;
-  /** Nothing holds unless the object is written. */
+  /** Whether its defaults apply only when the object is written. */
   readonly isOptional: boolean;
-  /** Members of which either all are written or none. */
+  /** Members that must be written together or not at all. */
   readonly together?: Together | undefined;
 }
 
@@ -79,19 +79,19 @@ export interface Together {
 export interface Keyed<Members extends Rows> {
   readonly kind: "keyed";
   readonly about: string;
-  /** What stands for the name in documentation. */
+  /** The placeholder for the name in documentation. */
   readonly key: string;
   readonly keySchema: v.GenericSchema<string>;
   readonly rows: Members;
 }
 
 export type Member = Row<unknown, unknown> | Group<Rows> | Keyed<Rows>;
-/** By name. An interface, because it refers to itself. */
+/** Rows by name. An interface, because it refers to itself. */
 export interface Rows {
   readonly [name: string]: Member;
 }
 
-/** What a file may hold: each of them may be left out. */
+/** What a file may contain: every member may be left out. */
 export type Written<Members> = {
   readonly [Name in keyof Members]?: WrittenMember<Members[Name]> | undefined;
 };
@@ -103,7 +103,7 @@ type WrittenMember<Of> = Of extends { readonly kind: "row" } & Row<infer Value, 
       ? Readonly<Record<string, Written<Members>>>
       : never;
 
-/** What holds in the end. */
+/** The values in force, with defaults applied. */
 export type Resolved<Members> = { readonly [Name in keyof Members]: ResolvedMember<Members[Name]> };
 type ResolvedMember<Of> = Of extends { readonly kind: "row" } & Row<infer Value, infer Fallback>
   ? undefined extends Fallback
@@ -120,7 +120,7 @@ type ResolvedMember<Of> = Of extends { readonly kind: "row" } & Row<infer Value,
 interface Spec<Fallback> extends RowText {
   readonly fallback: Fallback;
   readonly compute?: (facts: Facts) => Fallback;
-  /** Without one an example is made from type and default. */
+  /** When absent, an example is made from type and default. */
   readonly example?: unknown;
 }
 
@@ -160,11 +160,11 @@ export function choice<const Choice extends string, Fallback extends NoInfer<Cho
   });
 }
 
-/** A text that is not empty, or whatever `schema` says. */
+/** A setting that is a text: any text but an empty one, or what `schema` accepts. */
 export function text<Fallback extends string | undefined>(
   spec: Spec<Fallback> & {
     readonly schema?: v.GenericSchema<string>;
-    /** What a value must look like; the schema tells it to whoever writes another one. */
+    /** What a value must look like. JSON Schema and so editors are told of it, too. */
     readonly pattern?: RegExp;
     readonly type?: string;
     readonly example: string;
@@ -180,14 +180,14 @@ export function text<Fallback extends string | undefined>(
   });
 }
 
-/** Of texts that are not empty, unless `item` says what they are. */
+/** A setting that is a list of texts: any texts but empty ones, or what `item` accepts. */
 export function list<Fallback extends readonly string[] | undefined>(
   spec: Spec<Fallback> & {
     readonly item?: v.GenericSchema<string>;
     readonly pattern?: RegExp;
     readonly type?: string;
     readonly most?: { readonly items: number; readonly message: string };
-    /** Numbers and booleans are taken as the texts that they are written as. */
+    /** Whether numbers and booleans are accepted as texts, spelled as they were written. */
     readonly isLoose?: boolean;
     readonly example: readonly string[];
   },
@@ -207,7 +207,7 @@ export function list<Fallback extends readonly string[] | undefined>(
   });
 }
 
-/** What is none of the above: schema, JSON Schema and words are given. */
+/** A setting of any other type. Its schema, JSON Schema and description of the type are given. */
 export function other<Value, Fallback extends NoInfer<Value> | undefined>(
   spec: Spec<Fallback> & {
     readonly schema: v.GenericSchema<unknown, Value>;
@@ -220,13 +220,13 @@ export function other<Value, Fallback extends NoInfer<Value> | undefined>(
   return toRow(spec, { form: { kind: "other" }, type, schema, json, example });
 }
 
-/** The object that it stands in is wrong without it. */
+/** A row without which the object that contains it is invalid. */
 export function needed<Value>(row: Row<Value, undefined>): Row<Value, Value> {
-  // Where it is missing the object is refused, so that the fallback is never asked for.
+  // The object is refused when the value is missing, so that the fallback is never used.
   return { ...(row as unknown as Row<Value, Value>), isRequired: true };
 }
 
-/** The row of a setting as a server's entry has it, where the setting's value is the default. */
+/** The row of a setting as a server's entry has it. Its default is the setting's value. */
 export function inherited<Value, Fallback>(row: Row<Value, Fallback>, setting: string): Row<Value, undefined> {
   return {
     ...row,
@@ -260,10 +260,10 @@ export function keyed<const Members extends Rows>(
   return { kind: "keyed", about, key, keySchema, rows };
 }
 
-/** Strings that hold a variable are not known before the file is read, so that no pattern can be asked of them. */
+/** A text that refers to a variable is unknown before the file is read, so that no pattern can be checked. */
 const variableText: JsonSchema = { type: "string", pattern: "\\$\\{" };
 
-/** Checked as JSON Schema: people write numbers and `true` as such where texts are expected. */
+/** JSON Schema of a text where people also write numbers and `true`. */
 export const looseText: JsonSchema = { type: ["string", "number", "boolean"] };
 
 function textJson(pattern: RegExp | undefined): JsonSchema {

@@ -57,7 +57,7 @@ const hashesRow = (whose: string) =>
     example: [exampleHash],
   });
 
-/** Whatever a client looks for in a tool's `_meta`: its keys and values are the client's business. */
+/** Anything that a client looks for in a tool's `_meta`. Keys and values are up to the client. */
 const toolMeta = v.optional(v.record(v.string(), v.unknown()));
 const toolMetaSchema = v.object(
   Object.fromEntries(profiledTools.map((name) => [name, toolMeta])) as {
@@ -107,7 +107,7 @@ export const settingsTable = {
     flag: { name: "host", word: "H" },
     about: "the address to listen on",
     reason: "loopback: nobody else reaches it unless somebody decides so",
-    // A URL has brackets around an IPv6 address.
+    // Brackets around an IPv6 address are removed: they belong to URLs.
     schema: v.pipe(filledText, v.transform(withoutBrackets)),
     example: "0.0.0.0",
   }),
@@ -392,5 +392,5 @@ export const foreignNamespaceRows = {
   }),
 };
 
-/** All that the `toolyard` object may hold. */
+/** Everything that the `toolyard` object may contain. */
 export const toolyardRows = { ...settingsTable, ...foreignNamespaceRows };

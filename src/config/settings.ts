@@ -22,12 +22,12 @@ const settingsSchema = schemaOf(toolyardRows);
 const namespaceSupportSchema = schemaOf(foreignNamespaceRows.namespaceSupport.rows);
 const performanceSchema = schemaOf(foreignNamespaceRows.performance.rows);
 
-/** The settings of a file as they stand there, checked, variables filled in. */
+/** The settings as a file has them: checked, with variables filled in. */
 export interface ReadSettings {
   readonly written: WrittenSettings;
   /**
-   * Variables missing in the overrides of teams and principals; anywhere else they are errors. Paths start below
-   * `toolyard`.
+   * Variables that are missing in the overrides of teams and principals. Anywhere else they are errors. Paths start
+   * below `toolyard`.
    */
   readonly missing: readonly MissingVariable[];
   readonly secrets: ReadonlySet<string>;
@@ -35,8 +35,8 @@ export interface ReadSettings {
 }
 
 /**
- * Reads `toolyard`, and beside it `namespaceSupport` and `performance`. Throws InvalidConfig with place and path of all
- * that is wrong.
+ * Reads `toolyard` and, beside it, `namespaceSupport` and `performance`. Throws InvalidConfig with place and path of
+ * every problem.
  */
 export function readSettings(document: Document, variables: Variables, predefined: Variables = {}): ReadSettings {
   const problems = createProblems();
@@ -74,13 +74,16 @@ export function readSettings(document: Document, variables: Variables, predefine
   };
 }
 
-/** Only what is not there may be left out: `null` is a wrong type as anywhere else. */
+/** A member may be absent, but `null` is a wrong type here as everywhere else. */
 function writtenAt({ document, path }: Origin): unknown {
   const written = document.value(path);
   return written === undefined ? {} : written;
 }
 
-/** `teams.X.servers.Y...` and `principals.X.servers.Y...`: one person's missing value is that person's problem. */
+/**
+ * Whether a path is `teams.X.servers.Y...` or `principals.X.servers.Y...`: a value that one person lacks affects only
+ * that person.
+ */
 function isOverride(path: readonly (string | number)[]): boolean {
   return (path[0] === "teams" || path[0] === "principals") && path[2] === "servers";
 }
@@ -92,7 +95,7 @@ export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDe
   };
 }
 
-/** Whether there are several people, which makes other limits and scopes the default. */
+/** Whether there are several people, in which case other limits and scopes are the default. */
 export function isShared(written: WrittenSettings): boolean {
   return Object.keys(written.principals ?? {}).length > 0;
 }
@@ -109,7 +112,7 @@ export interface SettingsSource {
   readonly facts: Facts;
 }
 
-/** Flag before variable before file before default. */
+/** Combines the sources: a flag takes precedence over its variable, then come the file and the default. */
 export function buildSettings(source: SettingsSource): Settings {
   const { read, given, facts } = source;
   const layers = [given, read.written, fromForeignSpellings(read.written)];
@@ -129,7 +132,7 @@ export function buildSettings(source: SettingsSource): Settings {
   };
 }
 
-/** `transparent` makes `/mcp` one server; an exposure given by flag or variable is stronger. */
+/** `transparent` makes `/mcp` show one server. An exposure given by flag or variable takes precedence. */
 function chooseExposure({ read, document, given, servers }: SettingsSource): {
   exposure: ExposureName;
   transparent: string | undefined;
@@ -158,7 +161,7 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
   return { exposure, transparent };
 }
 
-/** `namespaceSupport` and `performance` as `namespaces`, which is stronger. */
+/** `namespaceSupport` and `performance` in the form of `namespaces`, which takes precedence over them. */
 function fromForeignSpellings({ namespaceSupport, performance }: WrittenSettings): Written<typeof settingsTable> {
   const { maxNamespaces, cacheTimeout, preloadNamespaces } = performance ?? {};
   return {
@@ -171,7 +174,7 @@ function fromForeignSpellings({ namespaceSupport, performance }: WrittenSettings
   };
 }
 
-/** A path that was typed starts at the working directory, one in the file at the file. */
+/** A path from the command line is relative to the working directory, one in the file to the file's folder. */
 function toDataDir({ given, read, cwd, directory, defaultDataDir }: SettingsSource): string {
   if (given.dataDir !== undefined) return resolve(cwd, given.dataDir);
   return read.written.dataDir === undefined ? defaultDataDir : resolve(directory, read.written.dataDir);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isServerSlug, type ServerSlug } from "../kernel/ids.ts";
 
 /**
- * A server's key as slug: unchanged when it is one already, otherwise with other characters replaced
+ * A server's key as a slug: unchanged when it already is one, otherwise with other characters replaced
  * (docs/design.md, "Names").
  */
 export function toSlug(key: string): ServerSlug {
@@ -17,7 +17,7 @@ export function toSlug(key: string): ServerSlug {
   return `server-${shortHash(key)}` as ServerSlug;
 }
 
-/** The slug of a server that lost its own to an earlier one: still unique, still readable. */
+/** The slug of a server whose own slug an earlier server took: still unique and readable. */
 export function withKeyHash(slug: ServerSlug, key: string): ServerSlug {
   return `${slug.slice(0, 50)}-${shortHash(key)}` as ServerSlug;
 }
@@ -27,8 +27,8 @@ function shortHash(key: string): string {
 }
 
 /**
- * What two keys have in common when a person cannot tell them apart: case, Unicode form, width, and Cyrillic or Greek
- * letters that look like Latin ones (fault 54). Only for comparing, never for showing.
+ * A form that two keys share when a person cannot tell them apart: without case, Unicode form, width, and with
+ * Cyrillic or Greek letters that look like Latin ones replaced (fault 54). Only for comparing, never shown.
  */
 export function lookAlikeForm(key: string): string {
   let form = "";
@@ -39,10 +39,10 @@ export function lookAlikeForm(key: string): string {
 }
 
 /**
- * Lower-case letters of other scripts that most fonts draw like a Latin one (a part of Unicode's UTS 39 confusables).
+ * Lower-case letters of other scripts that most fonts draw like a Latin one (part of Unicode's UTS 39 confusables).
  */
 const looksLike: Readonly<Record<string, string>> = {
-  // Cyrillic
+  // Cyrillic.
   а: "a",
   в: "b",
   с: "c",
@@ -66,7 +66,7 @@ const looksLike: Readonly<Record<string, string>> = {
   х: "x",
   у: "y",
   ү: "y",
-  // Greek
+  // Greek.
   α: "a",
   β: "b",
   ε: "e",
@@ -82,7 +82,7 @@ const looksLike: Readonly<Record<string, string>> = {
   χ: "x",
   γ: "y",
   ζ: "z",
-  // Latin that only looks plain
+  // Latin letters that look like others.
   ı: "i",
   ɑ: "a",
   ɡ: "g",
@@ -90,8 +90,8 @@ const looksLike: Readonly<Record<string, string>> = {
 };
 
 /**
- * `gmail-work` and `gmailWork` become `gmail_work`: the default namespace. At most 48 characters, so that a tool's
- * name still fits.
+ * The default namespace: `gmail-work` and `gmailWork` become `gmail_work`. At most 48 characters, so that a tool's
+ * name still fits behind it.
  */
 export function toNamespace(slug: string): string {
   return slug

@@ -4,7 +4,7 @@ import { copyServers } from "./foreign-format.ts";
 import { nearestName } from "./near-miss.ts";
 import { InvalidConfig } from "./problems.ts";
 
-/** Where the entries of servers stand in a file, whichever client wrote it. */
+/** Where a server's entry stands in a file, whichever client it was written for. */
 export interface ServerPlace {
   readonly key: string;
   readonly path: Path;
@@ -13,7 +13,7 @@ export interface ServerPlace {
 /**
  * Every server entry of a file, in the order of the file: `mcpServers` (Claude Desktop, Claude Code, Cursor,
  * Windsurf, Cline, Gemini), `servers` (VS Code's mcp.json) and `mcp.servers` (VS Code's settings.json). Throws
- * InvalidConfig for what is no object of servers, and for a file that keeps its servers where only another client
+ * InvalidConfig when one of these is not an object, and for a file that keeps its servers where only another client
  * looks for them.
  */
 export function findServers(document: Document): ServerPlace[] {
@@ -33,10 +33,12 @@ function serverObjects(document: Document): Path[] {
   return candidates.filter((path) => document.value(path) !== undefined);
 }
 
-/** Real files have some dozen keys at the top; each is compared with every known name. */
+/** Real files have a few dozen keys at the top. Each is compared with every known name. */
 const mostCompared = 200;
 
-/** Servers that stand where nobody would read them: an empty gateway would be the wrong answer to that. */
+/**
+ * Servers under a key that is not read here. An empty gateway without any message would be the wrong answer to them.
+ */
 function elsewhere(document: Document): string[] {
   const keys = document.keys([]).slice(0, mostCompared);
   return keys.flatMap((key) => {
@@ -60,7 +62,10 @@ function isOpenCodeEntry(entry: unknown): boolean {
   return Array.isArray(entry["command"]) || entry["type"] === "local" || entry["type"] === "remote";
 }
 
-/** Gemini switches servers off beside their entries, under `mcp`: `excluded` are off, and with `allowed` all others. */
+/**
+ * Gemini switches servers off outside their entries, under `mcp`: those in `excluded`, and with `allowed` all that it
+ * does not name.
+ */
 export function isSwitchedOff(document: Document, key: string): boolean {
   const excluded = document.value(["mcp", "excluded"]);
   const allowed = document.value(["mcp", "allowed"]);
@@ -79,8 +84,8 @@ const knownTop: readonly string[] = [
 ];
 
 /**
- * `Toolyard` or `toolyrd` holds settings that would not be in force, those that decide who may come in among them: that
- * is no warning. Throws InvalidConfig.
+ * Settings under a misspelt key such as `toolyrd` would not be in force, among them those that decide who has access.
+ * A warning is not enough for that. Throws InvalidConfig.
  */
 export function refuseMisspeltSettings(document: Document): void {
   if (document.value(["toolyard"]) !== undefined) return;
@@ -92,7 +97,10 @@ export function refuseMisspeltSettings(document: Document): void {
     throw new InvalidConfig([problemAt({ document, path: [key] }, "unknown settings; did you mean `toolyard`?")]);
 }
 
-/** Other clients keep much in the same file, so that unknown fields beside the servers make one warning, not fifty. */
+/**
+ * Other clients keep much else in the same file, so that unknown fields beside the servers make one warning rather
+ * than fifty.
+ */
 export function unknownTopFields(document: Document): string[] {
   const unknown = document.keys([]).filter((key) => !knownTop.includes(key));
   const meant = unknown.slice(0, mostCompared).flatMap((key) => {

@@ -1,22 +1,22 @@
 /** Servers of one kind, and what is lost when their process ends. */
 export interface StatefulGroup {
   readonly title: string;
-  /** What such a server holds for its users, as a person reads it. */
+  /** What such a server holds for its users, in words for people. */
   readonly holds: string;
   /** Packages of the npm registry. */
   readonly npm: readonly string[];
-  /** Packages of PyPI, spelled as PyPI normalises names: small letters and dashes. */
+  /** Packages of PyPI, with their names normalised as PyPI does: lower case and dashes. */
   readonly pypi: readonly string[];
   /** Container images, without registry and tag. */
   readonly images: readonly string[];
-  /** Programs, as they are found in PATH, in `node_modules/.bin` or in a virtual environment. */
+  /** Programs, by their name in PATH, in `node_modules/.bin` or in a virtual environment. */
   readonly commands: readonly string[];
 }
 
 /**
- * Servers that are known to hold state between calls. An entry that starts one of them is taken for `stateful: true`
- * unless it says otherwise. docs/stateful-servers.md is written from this table. Each name is that of a package,
- * image or program that exists.
+ * Servers that are known to hold state between calls. An entry that starts one of them counts as `stateful: true`
+ * unless it says otherwise. docs/stateful-servers.md is made from this table. Every name is that of an existing
+ * package, image or program.
  */
 export const statefulServers: readonly StatefulGroup[] = [
   {

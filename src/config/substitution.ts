@@ -1,11 +1,11 @@
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A value with its variables filled in, and what could not be. */
+/** A value with its variables filled in, and the variables that were missing. */
 export interface Substituted<T = unknown> {
   readonly value: T;
-  /** Where a variable was missing, and its name; the text there is left as it was written. */
+  /** Where a variable was missing, and its name. The text there is left as it was written. */
   readonly missing: readonly MissingVariable[];
-  /** Values of variables that went in, and so must not be shown. */
+  /** Values of variables that were filled in, and so must not be shown. */
   readonly secrets: ReadonlySet<string>;
 }
 
@@ -14,7 +14,7 @@ export interface MissingVariable {
   readonly name: string;
 }
 
-/** Everybody's environment has these; hiding the home directory would only make the log unreadable. */
+/** Everybody's environment has these, and hiding the home directory would only make the log unreadable. */
 const notSecret: readonly string[] = [
   "HOME",
   "USER",
@@ -30,11 +30,11 @@ const notSecret: readonly string[] = [
 ];
 
 /**
- * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value`. The default counts
- * when the variable is unset or empty, as in a shell, and may itself name variables. A variable's value is never
- * looked at again. `${input:id}`, which VS Code asks its user for, is the variable `TOOLYARD_INPUT_ID`. What no
- * variable says, `predefined` may: names like `workspaceFolder`, and `input:id`; these are no secrets. All other text
- * is kept byte for byte.
+ * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value`. As in a shell, the default
+ * applies when the variable is unset or empty, and may itself refer to variables. The value of a variable is not
+ * substituted again. `${input:id}`, for which VS Code asks its user, is the variable `TOOLYARD_INPUT_ID`.
+ * `predefined` supplies names that are no variables, like `workspaceFolder` and `input:id`; these are not secret. All
+ * other text is kept byte for byte.
  */
 export function substitute(value: unknown, variables: Variables, predefined: Variables = {}): Substituted {
   const missing: MissingVariable[] = [];
@@ -59,12 +59,15 @@ export function substitute(value: unknown, variables: Variables, predefined: Var
   return { value: visit(value, []), missing, secrets };
 }
 
-/** Whose value an input of VS Code has here, where there is nobody to ask: `TOOLYARD_INPUT_API_KEY` for `api-key`. */
+/**
+ * The variable that stands for an input of VS Code, because there is nobody to ask here: `TOOLYARD_INPUT_API_KEY` for
+ * `api-key`.
+ */
 export function inputVariable(id: string): string {
   return `TOOLYARD_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-/** Why something lacks values, naming variables and inputs; undefined when it lacks none. */
+/** Says which variables and inputs are missing. Undefined when none are. */
 export function missingText(missing: readonly MissingVariable[]): string | undefined {
   const names = [...new Set(missing.map(({ name }) => name))];
   const variables = names.filter((name) => !name.startsWith("input:"));
@@ -84,18 +87,18 @@ interface Filling {
   readonly predefined: Variables;
   readonly secrets: Set<string>;
   readonly onMissing: (name: string) => void;
-  /** How many defaults this text is inside of. */
+  /** How many defaults enclose this text. */
   readonly depth: number;
 }
 
 /**
- * Nobody nests defaults deeper or writes longer ones; without limits a hostile text costs quadratic time or the
- * stack.
+ * Nobody nests defaults more deeply or writes longer ones. Without limits, a hostile text would take quadratic time
+ * or overflow the stack.
  */
 const mostNesting = 16;
 const longestDefault = 4_096;
 
-/** An input's name is whatever its author liked; `${/}` is the separator of paths. */
+/** An input's name is free text. `${/}` is the path separator. */
 const opening = /\$\{(?:(input):([^{}:]{1,100})|(env:)?([A-Za-z_][A-Za-z0-9_.-]*|\/))(:-|\})/y;
 
 function fill(text: string, filling: Filling): string {
@@ -117,7 +120,7 @@ function fill(text: string, filling: Filling): string {
 }
 
 interface Reference {
-  /** `plain` without a prefix, as predefined names are written. */
+  /** `plain` means without a prefix, as predefined names are written. */
   readonly kind: "env" | "input" | "plain";
   readonly name: string;
   readonly fallback: string | undefined;
@@ -125,7 +128,7 @@ interface Reference {
 }
 
 function readReference(text: string, start: number): Reference | undefined {
-  // A sticky expression keeps its position in itself: a copy per use keeps that out of the module's state.
+  // A sticky expression stores its position in itself. A copy for each use keeps that out of the module's state.
   const pattern = new RegExp(opening);
   pattern.lastIndex = start;
   const match = pattern.exec(text);
@@ -137,7 +140,7 @@ function readReference(text: string, start: number): Reference | undefined {
   return close === -1 ? undefined : { kind, name, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
 }
 
-/** A default may hold `${OTHER}` and JSON: braces in it are counted. */
+/** A default may contain `${OTHER}` and JSON, so that braces in it are counted. */
 function closingBrace(text: string, from: number): number {
   let depth = 0;
   const end = Math.min(text.length, from + longestDefault);

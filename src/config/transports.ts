@@ -1,29 +1,29 @@
-/** What a way to a server can do. The code asks for these and never for the name of a transport. */
+/** What a transport can do. The code asks for these properties and never for the name of a transport. */
 export interface TransportTraits {
-  /** As people write it: "this is a stdio server". */
+  /** Its name in sentences: "this is a stdio server". */
   readonly label: string;
-  /** How a configuration may name it, the usual spelling first; case, dashes and underscores do not matter. */
+  /** How a configuration may name it, the usual spelling first. Case, dashes and underscores do not matter. */
   readonly spellings: readonly string[];
   /** What other clients call it. */
   readonly aliases: readonly string[];
   /**
-   * It is a process on this machine, with command, arguments and variables in place of address and headers: it can
-   * crash.
+   * Whether the server is a process on this machine, with command, arguments and variables in place of address and
+   * headers. Such a server can crash.
    */
   readonly hasProcess: boolean;
-  /** It is stopped when nobody uses it, and started when somebody does. */
+  /** Whether it is stopped when nobody uses it and started when somebody does. */
   readonly mayIdle: boolean;
-  /** Parameters of a tool that its schema marks with `x-mcp-header` travel as headers, too. */
+  /** Whether parameters that a tool's schema marks with `x-mcp-header` are also sent as headers. */
   readonly mirrorsHeaders: boolean;
-  /** The server may ask for a login. */
+  /** Whether the server may ask for a login. */
   readonly canLogIn: boolean;
-  /** What a legacy server announces always reaches us, because everything that it says comes on one stream. */
+  /** Whether announcements of a legacy server always arrive, because everything that it sends comes in one stream. */
   readonly isAlwaysHeard: boolean;
 }
 
 /**
- * Every transport. A new one is a row here, a folder under `servers/upstream` and a row of the connectors in `app`; a
- * shape of its own in a configuration needs the parser, too.
+ * Every transport. A new one needs a row here, a folder under `servers/upstream`, and a row in `app/connectors.ts`;
+ * if its entries have a form of their own, the parser has to learn it, too.
  */
 export const transports = {
   stdio: {
@@ -61,7 +61,7 @@ export const transports = {
 export type TransportKind = keyof typeof transports;
 export const transportKinds = Object.keys(transports) as [TransportKind, ...TransportKind[]];
 
-/** The kinds whose row says yes. */
+/** The kinds whose row has this trait. */
 type KindsWith<Trait extends keyof TransportTraits> = {
   [Kind in TransportKind]: (typeof transports)[Kind][Trait] extends true ? Kind : never;
 }[TransportKind];
@@ -91,7 +91,7 @@ export function canLogIn<T extends OfKind>(
   return transports[transport.kind].canLogIn;
 }
 
-/** The kind that a configuration names; undefined for a word that means none. */
+/** The kind that a configuration names. Undefined for an unknown name. */
 export function kindNamed(name: string): TransportKind | undefined {
   const plain = plainName(name);
   return transportKinds.find((kind) => {
@@ -106,7 +106,7 @@ export function kindChoices(): string {
   return `${names.slice(0, -1).join(", ")} or ${names.at(-1) ?? ""}`;
 }
 
-/** `streamable-http`, `streamableHttp` (Cline) and `streamable_http` are one. */
+/** Makes `streamable-http`, `streamableHttp` (Cline) and `streamable_http` the same. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, "");
 }

@@ -3,25 +3,25 @@ import { dirname, join, parse, resolve, sep } from "node:path";
 import type { FSWatcher } from "chokidar";
 
 export interface WatchedPlaces {
-  /** Watches where the files are now, if that is elsewhere than before. */
+  /** Watches where the files are now, in case they have moved. */
   follow(): Promise<void>;
   /**
-   * Something cannot be watched (too many watches, a network file system, a folder that does not exist yet): somebody
-   * has to look from time to time.
+   * Whether something cannot be watched (too many watches, a network file system, a folder that does not exist yet),
+   * so that the caller has to check it from time to time.
    */
   readonly isBlind: boolean;
 }
 
 export interface PlacesOptions {
-  /** Absolute paths; asked for at each `follow`. */
+  /** Absolute paths. Called at each `follow`. */
   readonly files: () => readonly string[];
   readonly onEvent: () => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Watches the directories that decide what each file is: those of the file itself and of every symbolic link on the way
- * to it. A file cannot be watched itself, because whoever replaces it leaves the watch on the old one.
+ * Watches the directories that decide what each file is: those of the file itself and of every symbolic link on the
+ * way to it. The file itself is not watched, because when it is replaced, a watch would stay on the old one.
  */
 export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Promise<WatchedPlaces> {
   let watcher: FSWatcher | undefined;
@@ -43,7 +43,7 @@ export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Pr
       isBlind = true;
     });
     if (signal.aborted) await watcher.close();
-    // What happened while nobody watched.
+    // Something may have happened while nothing was watched.
     else if (!isFirst) onEvent();
   }
 
@@ -57,7 +57,7 @@ export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Pr
   };
 }
 
-/** Loaded only here: a gateway that answers its first request should not have waited for it. */
+/** Loaded here only, so that the first request does not have to wait for it. */
 async function open(paths: readonly string[], onEvent: () => void, onBlind: () => void): Promise<FSWatcher> {
   const { watch } = await import("chokidar");
   const interesting = new Set(paths);
@@ -70,7 +70,7 @@ async function open(paths: readonly string[], onEvent: () => void, onBlind: () =
     ignored: (path) => !directories.has(resolve(path)) && !interesting.has(resolve(path)),
   });
   watcher.on("all", onEvent);
-  // A change of rights is no event to chokidar, but the system tells it.
+  // chokidar does not report a change of permissions, but the system does.
   watcher.on("raw", (_event, name: string | null, details) => {
     const directory = (details as { watchedPath?: string }).watchedPath ?? "";
     if (!name || interesting.has(resolve(directory, name)) || interesting.has(directory)) onEvent();
@@ -80,12 +80,12 @@ async function open(paths: readonly string[], onEvent: () => void, onBlind: () =
   return watcher;
 }
 
-/** Linux gives up after as many (path_resolution(7)). */
+/** Linux also gives up after this many (path_resolution(7)). */
 const mostLinks = 40;
 
 /**
- * The real path of the file, and the place of every symbolic link that leads to it; those in the root directory are
- * taken as fixed.
+ * The real path of the file, and the path of every symbolic link that leads to it. Links in the root directory are
+ * assumed not to change.
  */
 export async function decidingPaths(file: string): Promise<readonly string[]> {
   const links: string[] = [];
@@ -110,7 +110,9 @@ export async function decidingPaths(file: string): Promise<readonly string[]> {
 
 const noDirectory = "none";
 
-/** A directory deleted and made again has the old name, and often the old inode, but no watch. */
+/**
+ * A directory that was deleted and created again has its old name and often its old inode, but is no longer watched.
+ */
 async function identity(directory: string): Promise<string> {
   try {
     const { dev, ino, birthtimeNs } = await stat(directory, { bigint: true });

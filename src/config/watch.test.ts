@@ -205,7 +205,7 @@ test("FAULT 90: rights taken away (chmod 000), changed meanwhile, and given back
   await chmod(file, 0o000);
   await writeFile(join(directory, "next"), textOf("1"), { mode: 0o000 });
   await rename(join(directory, "next"), file);
-  // Root may read it all the same; everybody else keeps the old one.
+  // Root can read the file all the same. For everybody else the old configuration stays in force.
   if (process.getuid?.() !== 0) {
     await until(() => expect(refused.at(-1)).toContain("may not be read"));
     expect(applied).toEqual([]);
@@ -245,7 +245,7 @@ test("a change that comes while another is being applied waits for it", async ()
   await writeFile(file, textOf("1"));
   await until(() => expect(log).toEqual(["begin 1"]));
   await writeFile(file, textOf("2"));
-  // A second watcher tells when the change has been noticed by those who are free.
+  // A second watcher, which is not held up, shows when the change has been noticed.
   await start();
   await writeFile(file, textOf("3"));
   await untilInForce("3");

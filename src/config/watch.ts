@@ -4,34 +4,34 @@ import { isSameConfig } from "./equality.ts";
 import { watchPlaces } from "./watch-places.ts";
 
 export interface WatchOptions {
-  /** Absolute path, as `Config.file` has it: links in it are followed anew each time. */
+  /** Absolute path, as in `Config.file`. Links in it are followed anew each time. */
   readonly file: string;
-  /** The configuration in force, so that only a real change is reported. */
+  /** The configuration in force, so that only real changes are reported. */
   readonly current: Config;
   /** Reads the file again, usually by `loadConfig` with the same options. */
   readonly load: () => Promise<Config>;
-  /** Called with each new configuration, one after the other: the next waits until this has settled. */
+  /** Called with each new configuration, one at a time: the next waits until this one has settled. */
   readonly onApplied: (config: Config) => void | Promise<void>;
-  /** Called once per distinct reason while the file cannot be used; the old configuration stays in force. */
+  /** Called once per distinct reason while the file cannot be used. The old configuration stays in force. */
   readonly onRefused: (error: GatewayError) => void;
   readonly signal: AbortSignal;
 }
 
-/** Editors write in several steps: wait until the file has been quiet this long. */
+/** Editors write a file in several steps. It is read once it has been quiet this long. */
 const quietMs = 100;
-/** A file that is never quiet is looked at this often all the same. */
+/** A file that never becomes quiet is read this often all the same. */
 const longestWaitMs = 1_000;
 /**
- * While the file cannot be used, or the system cannot watch: rights that come back and other machines' writes make no
- * event.
+ * How often to check while the file cannot be used or watched: restored permissions and writes by other machines
+ * cause no event.
  */
 const recheckMs = 2_000;
 
 /**
- * Applies changes of the configuration file until `signal` aborts; resolves once it watches. Changes are noticed
- * however they are made: written in place, renamed over, deleted and created, a link swapped anywhere on the way
- * (fault 90). Bursts end in one reading after the last change (fault 89); a file that cannot be used is refused and
- * the old configuration stays (fault 87). The files that `envFile` names are watched with it.
+ * Applies changes of the configuration file until `signal` aborts. Resolves once it watches. Changes are noticed
+ * however they are made: written in place, renamed over, deleted and created, or by changing a link anywhere on the
+ * way (fault 90). Several changes in quick succession are read once, after the last (fault 89). A file that cannot be
+ * used is refused and the old configuration stays (fault 87). The files that `envFile` names are watched as well.
  */
 export async function watchConfig(options: WatchOptions): Promise<void> {
   const { signal, file } = options;
@@ -43,12 +43,12 @@ export async function watchConfig(options: WatchOptions): Promise<void> {
   }, signal);
   const files = () => [file, ...(inspection.inForce().envFiles ?? [])];
   const places = await watchPlaces({ files, onEvent: timing.trigger, signal });
-  // Something may have changed between the first reading and now.
+  // The file may have changed between the first reading and now.
   timing.trigger();
 }
 
 interface Inspection {
-  /** One look at the file: true when it can be used, whether it changed or not. */
+  /** Reads the file once. Resolves to true when it can be used, whether or not it changed. */
   look(): Promise<boolean>;
   inForce(): Config;
 }
@@ -76,7 +76,7 @@ function createInspection({ current, load, onApplied, onRefused }: WatchOptions)
   };
 }
 
-/** Runs `look` after each burst of triggers, never twice at once, and never again after the abort. */
+/** Runs `look` after each burst of triggers, never twice at once, and never after the abort. */
 function createTiming(look: () => Promise<void>, signal: AbortSignal) {
   let timer: NodeJS.Timeout | undefined;
   let rechecking: NodeJS.Timeout | undefined;
@@ -97,14 +97,14 @@ function createTiming(look: () => Promise<void>, signal: AbortSignal) {
         await look();
       } while (wasAskedAgain() && !signal.aborted);
     } catch {
-      // A caller's function threw: the next look may do better, and the gateway must not end of it.
+      // A callback of the caller threw. The next attempt may succeed, and the gateway must not end because of it.
       recheck(true);
     } finally {
       state = "idle";
     }
   }
 
-  /** Apart, because the compiler does not see that the state changes while `look` is awaited. */
+  /** A function of its own, because the compiler does not see that the state changes while `look` is awaited. */
   function wasAskedAgain(): boolean {
     return state === "look-again";
   }

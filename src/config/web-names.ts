@@ -3,8 +3,8 @@ import { domainToASCII } from "node:url";
 import * as v from "valibot";
 
 /**
- * A host of ours, as people copy it from a message or an address bar: with a port or without, which counts for
- * nothing. Becomes what a Host header has: lower case, no port, brackets around IPv6. `*` is every host.
+ * A host name of the gateway, as people copy it from a message or an address bar, with or without a port, which is
+ * ignored. Converted to what a Host header has: lower case, no port, brackets around IPv6. `*` is every host.
  */
 export const hostName = v.pipe(
   v.string(),
@@ -12,7 +12,7 @@ export const hostName = v.pipe(
   v.nonEmpty('expected a host name or address, with or without a port, such as "tools.example.com"; or "*"'),
 );
 
-/** An origin as browsers send it. `*` is every site, `null` what has no origin. */
+/** An origin as browsers send it. `*` is every site; `null` is sent where there is no origin. */
 export const webOrigin = v.pipe(
   v.string(),
   v.transform((written) => toOrigin(written.trim()) ?? ""),
@@ -20,8 +20,8 @@ export const webOrigin = v.pipe(
 );
 
 /**
- * The address that clients reach the gateway at: scheme, host and, where a proxy serves it below a path, that path.
- * Becomes what a URL is begun with: without a slash at its end, the scheme's own port left out.
+ * The address at which clients reach the gateway: scheme, host and, where a proxy serves it below a path, that path.
+ * Converted to the beginning of a URL: no slash at the end, and without the scheme's default port.
  */
 export const publicAddress = v.pipe(
   v.string(),
@@ -38,7 +38,7 @@ export const addressRange = v.pipe(
   v.check(isRange, 'expected an IP address or a range of them, such as "10.0.0.7" or "10.0.0.0/8"'),
 );
 
-/** The literal of an address of this machine without the brackets that a URL has around it, as a socket wants it. */
+/** An IP address without the brackets that URLs put around IPv6, as sockets need it. */
 export function withoutBrackets(host: string): string {
   return /^\[[^\]]*\]$/.test(host) ? host.slice(1, -1) : host;
 }
@@ -50,7 +50,9 @@ function toHost(written: string): string | undefined {
   return name?.startsWith("[") ? name.toLowerCase() : name && toAscii(name);
 }
 
-/** Browsers leave out a scheme's own port and write names in ASCII. What has a path is a page, not an origin. */
+/**
+ * Browsers leave out a scheme's default port and write names in ASCII. A URL with a path is a page, not an origin.
+ */
 function toOrigin(written: string): string | undefined {
   if (written === "*" || written === "null") return written;
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/\\?#@]+\/?$/i.test(written) || !URL.canParse(written)) return undefined;
@@ -58,7 +60,9 @@ function toOrigin(written: string): string | undefined {
   return origin === "null" ? written.toLowerCase().replace(/\/$/, "") : origin;
 }
 
-/** Who writes a query, a fragment or a user there expects something of it that would not happen. */
+/**
+ * An address with a query, a fragment or a user is refused, because it would not have the effect its author expects.
+ */
 function toPublicAddress(written: string): string | undefined {
   if (!/^https?:\/\/[^/\s]/i.test(written) || /[\s?#@\\]/.test(written) || !URL.canParse(written)) return undefined;
   const { origin, pathname } = new URL(written);
@@ -72,7 +76,7 @@ function isRange(written: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-/** An underscore is in no domain's name, but in many a container's. */
+/** Domain names contain no underscore, but names of containers often do. */
 function toAscii(name: string): string {
   return /^[a-z0-9._-]+$/i.test(name) ? name.toLowerCase() : domainToASCII(name);
 }
