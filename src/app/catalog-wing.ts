@@ -14,7 +14,7 @@ import type { Fleet } from "../servers/instance/fleet.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { loadDiscovery } from "./search.ts";
 
-/** What is known of servers: filled by their instances, read by everybody. */
+/** What is known of the servers. Their instances write it, everybody reads it. */
 export type CatalogOf = ReturnType<typeof createCatalog>;
 
 export function createCatalog() {
@@ -31,7 +31,7 @@ export interface ViewsDeps {
   readonly config: () => Config;
   readonly catalog: CatalogOf;
   readonly fleet: Fleet;
-  /** Asked when a view is made: what loads namespaces is made from views itself. */
+  /** Called whenever a view is made, because loading namespaces needs views itself. */
   readonly loads: () => NamespaceLoads;
 }
 
@@ -58,7 +58,7 @@ export interface SearchesDeps {
   readonly loadLate: LoadLate;
 }
 
-/** Searches; their engine is loaded at the first one. */
+/** Searches. Their engine is loaded at the first one. */
 export function createSearches({ settings, fleet, store, log, clock, loadLate }: SearchesDeps): Discovery {
   const isShared = (tool: { readonly instance: InstanceId }): boolean => fleet.get(tool.instance)?.owner === null;
   const load = async () => await loadDiscovery(settings.search, { log, clock, store, isShared });

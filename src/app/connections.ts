@@ -17,7 +17,7 @@ import { createWatchdog, defaultWatchIntervalMs } from "../servers/process/watch
 import { createSpawnServer } from "../servers/upstream/stdio/spawn-server.ts";
 
 export interface ConnectionsDeps {
-  /** Asked for each connection: a changed file changes them. */
+  /** Called for each connection, because an edited file changes the settings. */
   readonly settings: () => Settings;
   readonly identity: GatewayIdentity;
   readonly log: Log;
@@ -27,16 +27,16 @@ export interface ConnectionsDeps {
   readonly memory: LargeBuffers;
   readonly loadLate: LoadLate;
   /**
-   * Takes secrets out of what a server writes to stderr, and of why it did not start: both end in logs, errors and
-   * answers.
+   * Removes secrets from what a server writes to stderr and from the reason why it did not start: both end up in
+   * logs, errors and answers.
    */
   readonly redact: (text: string) => string;
   readonly loopGuard: LoopGuard;
-  /** Login tokens of a server for the instance's owner, when there are any. */
+  /** Login tokens of the instance's owner for a server, when there are any. */
   readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
 }
 
-/** One way to open a connection, whatever the transport; and the processes behind those that have one. */
+/** Opens connections whatever the transport, and ends the processes behind those that have one. */
 export function createConnections(deps: ConnectionsDeps): { readonly open: OpenConnection } & AsyncDisposable {
   const runDirectory = join(deps.dataDir, "run");
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
@@ -45,7 +45,10 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const connect = createConnect({ ...deps, spawn, swept });
   let sweeping: Promise<void> | undefined;
 
-  /** Before the first spawn: what an earlier gateway of this data directory left behind. Never rejects. */
+  /**
+   * Ends what an earlier gateway of this data directory left behind, before the first process is started. Never
+   * rejects.
+   */
   async function swept(): Promise<void> {
     sweeping ??= sweep();
     await sweeping;
@@ -99,13 +102,13 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     }
   };
 
-  // At once, because with kept catalogs the first spawn may be hours away.
+  // Begins at once, because with stored catalogs the first process may start hours later.
   void swept();
 
   return {
     open: async (...wanted) =>
       await checked(...wanted).catch((error: unknown) => {
-        // It quotes the configuration, and becomes the reason that everybody is shown.
+        // The error quotes the configuration, and becomes the reason that everybody is shown.
         throw error instanceof GatewayError ? rewriteFailure(error, deps.redact) : error;
       }),
     async [Symbol.asyncDispose]() {

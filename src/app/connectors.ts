@@ -18,12 +18,12 @@ export interface ConnectorsDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly loadLate: LoadLate;
   readonly spawn: SpawnServer;
-  /** Settles when what earlier gateways left behind is gone: no process starts before. */
+  /** Settles when the processes that earlier gateways left behind are gone. No process starts before. */
   readonly swept: () => Promise<void>;
 }
 
 type Wanted<T extends Transport> = ConnectOptions<T> & {
-  /** Asked only where the transport can log in. */
+  /** Called only where the transport can log in. */
   readonly authorizeFor: () => Promise<HttpCredentials["authorize"]>;
 };
 
@@ -36,10 +36,10 @@ type Connectors = {
   readonly [Kind in TransportKind]: Connect<Kind extends ProcessKind ? StdioTransport : HttpTransport>;
 };
 
-/** Connects by the server's transport. The table here is the only place that chooses among the connectors. */
+/** Connects by the server's transport. This table is the only place that chooses a connector. */
 export function createConnect(deps: ConnectorsDeps): Connect<Transport> {
   const connectors: Connectors = { stdio: toProcess(deps), http: overHttp(deps), sse: overSse(deps) };
-  // Each row is given its own kind alone, which the type of a look-up cannot say.
+  // Each row gets only transports of its own kind, which the type of a look-up cannot express.
   return (wanted, signal) => (connectors[wanted.transport.kind] as Connect<Transport>)(wanted, signal);
 }
 

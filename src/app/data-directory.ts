@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { GatewayError } from "../kernel/gateway-error.ts";
 
 /**
- * Makes a folder for its owner only, with its parents, and gives its path back. Throws CONFIG_INVALID when that
- * cannot be done.
+ * Makes a folder that only its owner can read, with its parents, and returns its path. Throws CONFIG_INVALID when
+ * that fails.
  */
 export function openDirectory(directory: string): string {
   try {
@@ -20,8 +20,8 @@ export function openDirectory(directory: string): string {
 }
 
 /**
- * With its parents, as `recursive` does; but that never returns where a file system says ENOENT of a place that is
- * there (/proc).
+ * Makes missing parents as `recursive` does. That option is not used because it never returns where a file system
+ * reports ENOENT for an existing folder (/proc).
  */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -30,7 +30,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process was faster.
+    // Not an error when another process has just made it.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

@@ -21,7 +21,7 @@ import { refuseOpenBind } from "./open-bind.ts";
 import { packageVersion } from "./package-version.ts";
 import { openStore } from "./store-backend.ts";
 
-/** A gateway for the program that it runs in, as `createGateway` of the package gives it out. */
+/** A gateway for the program that it runs in; the package exports it as `createGateway`. */
 export async function openEmbedded(options: GatewayOptions): Promise<EmbeddedGateway> {
   const environment = options.environment ?? ownEnvironment();
   refuseEndlessNesting(environment);
@@ -97,7 +97,7 @@ async function readConfiguration(
     : await loadConfigObject(config, options);
 }
 
-/** The option, or what the configuration says, or the user's own. */
+/** The folder of the option, or of the configuration, or the user's own. */
 function dataDirOf(
   { settings }: Config,
   { dataDir, cwd = process.cwd() }: GatewayOptions,
@@ -109,11 +109,11 @@ function dataDirOf(
 
 interface Kept {
   readonly place: string;
-  /** Takes away what is not to be kept. */
+  /** Deletes what is not to be kept. */
   readonly forget: () => Promise<void>;
 }
 
-/** Unclaimed, as that of `toolyard stdio --in-process`: nobody else can reach this gateway. */
+/** The folder is not claimed for this gateway, as with `toolyard stdio --in-process`: nobody else can reach it. */
 async function openPlace(store: Store, config: Config, { dataDir }: GatewayOptions): Promise<Kept> {
   const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
   if (realFile === null && dataDir === undefined) {
@@ -121,7 +121,7 @@ async function openPlace(store: Store, config: Config, { dataDir }: GatewayOptio
     return { place, forget: async () => await rm(place, { recursive: true, force: true }) };
   }
   const serves = { configFile: realFile, directory, variables };
-  // Where that fails, whatever has to be kept later says so.
+  // When this fails, whatever has to be stored later reports it.
   await store.lock.prepare(serves).catch(() => undefined);
   return { place: store.lock.placeOf(serves), forget: async () => undefined };
 }

@@ -7,19 +7,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 export interface GatewayOptions {
   /**
    * The configuration, as in a file: `{ mcpServers: { ... }, toolyard: { ... } }`. Relative paths in it start at
-   * `cwd`. Without it and without `configFile` the usual files are looked for, as `toolyard serve` does.
+   * `cwd`. Without it and without `configFile`, the usual files are looked for, as `toolyard serve` does.
    */
   readonly config?: object | undefined;
-  /** Path of the configuration file. It is read once; what changes in it afterwards has no effect. */
+  /** Path of the configuration file. It is read once; later changes have no effect. */
   readonly configFile?: string | undefined;
   /**
-   * Folder for what is kept: catalogs, logins, what was learned. Default: the user's own, so that logins of `toolyard
-   * login` hold; what a gateway of a configuration object learns is then forgotten when it stops. Gateways that run
-   * at the same time should not share one.
+   * Folder for catalogs, logins and what was learned. Default: the user's own, so that logins made with `toolyard
+   * login` apply; what a gateway of a configuration object learns there is deleted when it stops. Gateways that run
+   * at the same time should not share a folder.
    */
   readonly dataDir?: string | undefined;
   /**
-   * What `${NAME}` in the configuration means, and what a safe part of is handed to servers (PATH, HOME, ...).
+   * The values of `${NAME}` in the configuration. A safe part of it (PATH, HOME, ...) is passed on to servers.
    * Default: `process.env`.
    */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
@@ -31,55 +31,58 @@ export interface GatewayOptions {
 
 export interface LogOptions {
   readonly level?: "silent" | "error" | "warn" | "info" | "debug" | undefined;
-  /** Called with each line, which ends with a line feed. */
+  /** Called with each line, including its line feed. */
   readonly write?: ((line: string) => void) | undefined;
 }
 
 /**
- * A running gateway. It installs no signal handlers and prints nothing but its log: end it with `stop`, or with
+ * A running gateway. It installs no signal handlers and prints nothing but its log. End it with `stop`, or with
  * `await using`. Its methods reject with {@link GatewayFailure}.
  */
 export interface Gateway extends AsyncDisposable {
   /**
    * A listener for `node:http`: MCP at `/mcp`, REST at `/api`, and the rest of what `toolyard serve` answers. It
    * checks Host, Origin and tokens itself, and reads the body itself. Where the configuration has no tokens, whoever
-   * reaches it is the owner.
+   * reaches it is treated as the owner.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   /**
-   * Listens by itself instead, where the configuration says (`toolyard.host`, `toolyard.port`); port 0 takes any that
-   * is free.
+   * Listens by itself instead, at the configuration's address (`toolyard.host`, `toolyard.port`). Port 0 takes any
+   * free port.
    */
   listen(address?: { readonly port?: number }): Promise<{ readonly url: string }>;
-  /** Resolves when no server is starting any more, whether it is up or not. */
+  /** Resolves when no server is starting any more, whether or not all of them are up. */
   ready(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** The servers and how they are. */
+  /** The servers and their status. */
   servers(): readonly ServerStatus[];
   /** Every tool that can be called now. */
   tools(): readonly Tool[];
   /**
-   * The tools that a need in plain words means, best first. The first search waits two seconds for servers that are
-   * new.
+   * The tools that fit a need in plain words, best first. The first search waits up to two seconds for servers whose
+   * tools are not known yet.
    */
   search(query: string, options?: SearchOptions): Promise<readonly FoundTool[]>;
   /**
-   * Calls a tool by its path (`server:tool`) or another spelling, with checked arguments; starts its server when it
-   * has to.
+   * Calls a tool by its path (`server:tool`) or another spelling. Checks the arguments, and starts the tool's server
+   * if necessary.
    */
   call(tool: string, args?: object, options?: CallOptions): Promise<CallResult>;
-  /** Takes nothing new, lets running calls end, stops all servers. At once where the signal aborts. Never rejects. */
+  /**
+   * Accepts nothing new, lets running calls finish, and stops all servers; at once when the signal aborts. Never
+   * rejects.
+   */
   stop(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /** One tool, as its server describes it. */
 export interface Tool {
-  /** `server:tool`: what to call it by. */
+  /** `server:tool`, the name to call it by. */
   readonly path: string;
   readonly server: string;
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** JSON Schema. */
+  /** A JSON Schema. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
@@ -91,19 +94,19 @@ export interface FoundTool extends Tool {
 }
 
 export interface SearchOptions {
-  /** Most tools that are found: 1 to 50. Default: 10. */
+  /** The most tools to return: 1 to 50. Default: 10. */
   readonly limit?: number | undefined;
   /** Only tools of this server. */
   readonly server?: string | undefined;
-  /** Only tools that say that they change nothing. */
+  /** Only tools that declare that they change nothing. */
   readonly readOnly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CallOptions {
-  /** Cancels the call, at the server too. */
+  /** Cancels the call, also at the server. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how far the call is, where the server says so. */
+  /** Called with the progress of the call, where the server reports it. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -113,7 +116,7 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** What the tool answered. A tool that failed says so in `isError`; a call that could not be made rejects. */
+/** What the tool answered. A tool that failed sets `isError`; a call that could not be made rejects. */
 export interface CallResult {
   readonly content?: readonly ContentBlock[] | undefined;
   readonly structuredContent?: unknown;
@@ -121,7 +124,7 @@ export interface CallResult {
   readonly [key: string]: unknown;
 }
 
-/** Text, an image, a resource: MCP's content blocks. */
+/** One of MCP's content blocks: a text, an image, a resource. */
 export interface ContentBlock {
   readonly type: string;
   readonly text?: string;
@@ -132,15 +135,15 @@ export interface ServerStatus {
   readonly name: string;
   readonly title: string;
   readonly status: string;
-  /** It runs when it is called, and not before. */
+  /** Whether its process is stopped for now. A call starts it. */
   readonly dormant: boolean;
-  /** One sentence: why it has this status. */
+  /** One sentence that explains the status. */
   readonly reason: string;
   /** How many of its tools can be called. */
   readonly tools: number;
 }
 
-/** Why something could not be done. The codes are listed in docs/errors.md. */
+/** Why something could not be done. docs/errors.md lists the codes. */
 export interface GatewayFailure extends Error {
   readonly code: string;
   /** What to do about it. */

@@ -29,16 +29,16 @@ export interface EngineDeps {
   readonly clock: Clock;
 }
 
-/** The wing `engine`, wired: what calls need, and which namespaces are loaded for whom. */
+/** The wing `engine`, connected: what calls need, and which namespaces are loaded for whom. */
 export interface Engine {
   readonly routing: Routing;
-  /** Carries out every intent, whoever asks. */
+  /** Carries out every intent, whoever it comes from. */
   readonly performer: Performer;
   readonly namespaces: Namespaces;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly sessionlessClients: SessionlessClients;
-  /** Writes what is still to be written. */
+  /** Writes what is still unwritten. */
   stopNamespaces(): Promise<void>;
   /** Forgets what was cut off results, and removes its files. */
   stopResults(): Promise<void>;
@@ -46,7 +46,7 @@ export interface Engine {
   stopValidation(): Promise<void>;
 }
 
-/** A sealed state is good as long as a parked call would be. */
+/** A sealed state is valid for as long as a parked call would be kept. */
 const stateLifetimeMs = 600_000;
 
 export function createEngine(deps: EngineDeps): Engine {

@@ -4,7 +4,7 @@ import type { GatewayParts } from "./gateway.ts";
 
 type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner">;
 
-/** `GET /`, loaded when somebody looks. Counts are told only where nobody has to authenticate. */
+/** Answers `GET /`. Loaded at the first such request. Shows counts only where nobody has to authenticate. */
 export function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): void {
   const needsToken = !gateway.authenticator.open;
   answerFrontPage(request, response, {

@@ -9,10 +9,10 @@ import type { Owner } from "./owner.ts";
 
 /** The gateway over HTTP. */
 export interface HttpFront {
-  /** For requests that somebody else's server took. */
+  /** For requests that another server accepted. */
   readonly handle: HttpServer["handle"];
   listen(host: string, port: number): Promise<AddressInfo>;
-  /** Takes nothing new and waits for the calls that run, or for the signal. */
+  /** Accepts nothing new, and waits for running calls until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): void;
 }

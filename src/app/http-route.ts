@@ -12,15 +12,15 @@ export interface HttpRouteDeps {
 }
 
 /**
- * The HTTP client for servers behind a proxy, and for those with certificates of their own; undefined for all others,
- * which our own client reaches. Throws CONFIG_INVALID for a proxy that is none and a file that cannot be read.
+ * The HTTP client for servers behind a proxy and for those with certificates of their own. Undefined for all others,
+ * which our own client reaches. Throws CONFIG_INVALID for an invalid proxy URL and for a file that cannot be read.
  */
 export async function routeTo(
   slug: string,
   { url, proxy: named, tls }: HttpTransport,
   deps: HttpRouteDeps,
 ): Promise<CreateHttpClient | undefined> {
-  // A URL that is none is refused where the connection is made.
+  // An invalid URL is refused where the connection is made.
   const proxy = named ?? (URL.canParse(url) ? proxyFromVariables(new URL(url), deps.environment) : undefined);
   if ((proxy === undefined || proxy === false) && tls === undefined) return undefined;
   if (typeof proxy === "string" && !isProxyUrl(proxy))

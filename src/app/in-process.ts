@@ -21,7 +21,10 @@ import type {
 } from "./embedding-types.ts";
 import type { GatewayParts } from "./gateway.ts";
 
-/** Searches and calls of the program that a gateway runs in, as its owner: no HTTP, no text to be taken apart again. */
+/**
+ * Searches and calls of the program that the gateway runs in, as its owner. They use neither HTTP nor text that would
+ * have to be parsed again.
+ */
 export interface InProcess {
   servers(): readonly ServerStatus[];
   tools(): readonly Tool[];
@@ -65,7 +68,7 @@ export function createInProcess(parts: Parts): InProcess {
     return told.parsed() as unknown as CallResult;
   }
 
-  /** A server that nobody has seen yet is woken: then its tools are known. */
+  /** A server whose tools nobody has seen yet is started, because then they are known. */
   async function resolve(name: string, args: object, signal: AbortSignal): Promise<ReturnType<typeof resolveTool>> {
     const value = args as JsonObject;
     const read = () => resolveTool(parts.viewOf(owner), name, { bytes: toJsonBytes(value), value });
@@ -97,7 +100,7 @@ export function createInProcess(parts: Parts): InProcess {
 
 const never = new AbortController().signal;
 
-/** It can be asked nothing: a program that wants to answer questions is a client over MCP. */
+/** Cannot be asked questions: a program that wants to answer them has to be a client over MCP. */
 const client: CallContext["client"] = Object.freeze({
   era: "legacy",
   revision: newestLegacyRevision,

@@ -4,7 +4,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceTokenStore } from "../store/store.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 
-/** Instance tokens, kept in the gateway's place. */
+/** Tokens for single instances, stored in the gateway's own folder. */
 export function createGatewayInstanceTokens(deps: {
   readonly store: InstanceTokenStore;
   readonly inUrl: () => boolean;

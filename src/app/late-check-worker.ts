@@ -3,8 +3,8 @@ import { requireBuild } from "../kernel/build-id.ts";
 import type { LateCheck, LateModule } from "../kernel/late-module.ts";
 import { storeBackend } from "./store-backend.ts";
 
-// The entry of a worker thread that loads what the gateway wants to load, before the gateway does: Node remembers an
-// import that failed for as long as the thread lives. It ends without an error when everything is there.
+// The entry of a worker thread that loads a module before the gateway does, because Node remembers a failed import
+// for as long as the thread lives. Ends without an error when the module and all it imports are there.
 const { what, buildId } = workerData as LateCheck;
 requireBuild(buildId);
 

@@ -9,23 +9,28 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { isLoadFailure, type LateCheck, type LateModule, type LoadLate } from "../kernel/late-module.ts";
 import { workerUrl } from "../kernel/worker-file.ts";
 
-/** Loading what is needed late, in an installation that may be replaced meanwhile (`npm ci`, a build, an update). */
+/**
+ * Loads modules when they are first needed, in an installation that may be replaced in the meantime (`npm ci`, a
+ * build, an update).
+ */
 export interface LateModules {
   readonly load: LoadLate;
-  /** Why the gateway should be restarted, in one sentence; undefined while nothing failed. */
+  /** Why the gateway should be restarted, in one sentence. Undefined while every load has succeeded. */
   readonly problem: string | undefined;
 }
 
 export interface LateModulesOptions {
   readonly log: Log;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Changes when the files do that are loaded late; a test may give another. */
+  /**
+   * Identifies the installed files: changes when those that are loaded late may have changed. Tests may pass another.
+   */
   readonly installation?: () => string;
 }
 
-/** While files are missing every request would look for them again. */
+/** Without this, every request would look for the files again while they are missing. */
 const retryMs = 1_000;
-/** The largest of them takes 0.4 s on a busy machine. */
+/** The largest module takes 0.4 s on a busy machine. */
 const checkTimeoutMs = 20_000;
 
 export function createLateModules({
@@ -55,7 +60,7 @@ export function createLateModules({
       `this gateway's files were replaced or removed while it ran, and ${names[what]} cannot be loaded from them (${why})`,
       { cause },
     );
-    // Once for each time that something goes missing, not for each request.
+    // Logged once each time a module becomes unavailable, not for each request.
     if (!failed.has(what))
       log.warn({ component: "app", operation: "load", what }, `${error.message}: restart the gateway`);
     failed.set(what, { error, atMs: clock.monotonic() });
@@ -70,7 +75,7 @@ export function createLateModules({
       const before = failed.get(what);
       if (before !== undefined && clock.monotonic() - before.atMs < retryMs) throw before.error;
       try {
-        // Untouched files need no check, and what is loaded needs none either.
+        // Neither unchanged files nor a module that is already loaded need a check.
         if (before !== undefined || (!loaded.has(what) && installation() !== first)) await checkOnce(what);
         const module = await load();
         loaded.add(what);
@@ -98,7 +103,10 @@ class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 
-/** Loads it in a thread that is thrown away: an import that fails here would fail for as long as this process lives. */
+/**
+ * Loads the module in a thread that is then discarded: an import that failed in this thread would fail for as long as
+ * the process lives.
+ */
 async function checkInWorker(what: LateModule): Promise<void> {
   const worker = new Worker(workerUrl(import.meta.url, "late-check-worker"), {
     workerData: { what, buildId } satisfies LateCheck,
@@ -124,8 +132,8 @@ async function checkInWorker(what: LateModule): Promise<void> {
 }
 
 /**
- * Our own files, and every `node_modules` that packages are looked for in. An installation changes the entries of
- * such a folder before it does anything else, so that its time changes.
+ * The times of our own files and of every `node_modules` in which packages are looked for. An installation changes
+ * the entries of such a folder first, and with them the folder's time.
  */
 function identifyInstallation(): string {
   const own = fileURLToPath(import.meta.url);

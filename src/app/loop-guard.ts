@@ -2,17 +2,19 @@ import { randomUUID } from "node:crypto";
 import { GatewayError } from "../kernel/gateway-error.ts";
 
 /**
- * Which gateways stand behind one another. A gateway that is its own server, by whatever way, would list itself
- * without end.
+ * Knows which gateways stand behind one another. A gateway that reaches itself as one of its servers, directly or
+ * through others, would list its own tools without end.
  */
 export interface LoopGuard {
-  /** This gateway, and those that are known to be behind it. */
+  /** The ids of this gateway and of those known to be behind it. */
   readonly ids: () => readonly string[];
-  /** Takes in what a server says of itself. Throws SERVER_IS_GATEWAY when it leads back here. */
+  /**
+   * Records the gateway ids that a server reports. Throws SERVER_IS_GATEWAY when they show that it leads back here.
+   */
   note(server: string, gateways: readonly string[]): void;
 }
 
-/** Gateways of gateways are rare; who claims to be a hundred gets no more memory for it. */
+/** Gateways behind gateways are rare. A server that reports more gets no further memory for it. */
 const mostKnown = 100;
 
 export function createLoopGuard(): LoopGuard {

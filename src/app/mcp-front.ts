@@ -35,7 +35,7 @@ import type { SessionlessClients } from "../kernel/sessionless-clients.ts";
 import type { Principal } from "../kernel/principal.ts";
 
 export interface McpFrontDeps {
-  /** Those of the start, for what cannot change while it runs. */
+  /** Settings as of the start, for what cannot change while the gateway runs. */
   readonly settings: Settings;
   readonly publicUrl: PublicUrl;
   readonly currentSettings: () => Settings;
@@ -60,17 +60,17 @@ export interface McpFrontDeps {
   readonly clients: ClientInstances;
 }
 
-/** The parts of `front/mcp`, wired. */
+/** `front/mcp`, connected. */
 export interface McpFront {
   readonly http: McpHttpHandler;
   readonly endpointOf: (path: string) => Endpoint | undefined;
-  /** What a transport of another kind (stdio) needs to serve clients. */
+  /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
-  /** What has to be looked at now and then. */
+  /** Does the checks that are due at regular intervals. */
   tick(): void;
-  /** Ends the calls that wait for a client to come back with answers. */
+  /** Ends the calls that wait for a client to return with answers. */
   endParked(why: () => GatewayError): void;
-  /** Ends the requests, sessions and streams of the principals for which the predicate holds. */
+  /** Ends the requests, sessions and streams of all principals for which the predicate is true. */
   endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
 }
 
@@ -159,5 +159,5 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   };
 }
 
-/** Parked calls of the whole gateway; each server has its own, smaller limit. */
+/** Parked calls of the whole gateway. Each server has its own, smaller limit. */
 const mostParkedCalls = 1_000;

@@ -24,10 +24,10 @@ export interface NamespacesDeps {
   readonly store: NamespaceUsageStore;
 }
 
-/** The parts of namespaces, wired. */
+/** Namespaces, connected to what they need. */
 export interface Namespaces extends AsyncDisposable {
   readonly loads: NamespaceLoads;
-  /** Says which servers would have the same namespace, once for each configuration. */
+  /** Warns of servers that claim the same namespace, once for each configuration. */
   warnOfCollisions(config: Config): void;
 }
 
@@ -44,7 +44,8 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
     if (instance === undefined) throw new GatewayError("SERVER_UNKNOWN", "this server is no longer configured");
     const isFresh = (): boolean => clock.monotonic() - (listedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) <= maxAgeMs;
     if (isFresh()) return;
-    // A start lists the server anyway when nothing is known of it: asking beside it would list it twice.
+    // When nothing is known of a server, its start lists its tools anyway. Asking for them here would list them
+    // twice.
     await instance.acquire(signal);
     await instance.settled(signal);
     if (!isFresh()) await instance.refresh(signal);
@@ -55,7 +56,7 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
     viewOf: deps.viewOf,
     refresh,
     async prepare(tools, signal) {
-      // Every tool's compilation listens to it: that is no leak.
+      // The compilation of every tool listens to this signal, so that the many listeners are no leak.
       setMaxListeners(0, signal);
       await Promise.allSettled(
         tools.flatMap((tool) => {

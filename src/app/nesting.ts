@@ -2,8 +2,8 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { depthOf, markerVariable } from "../servers/process/marker.ts";
 
 /**
- * Each gateway starts the servers of its configuration; one that starts itself would do so without end. Throws
- * SERVER_IS_GATEWAY.
+ * Refuses to start when gateways are nested too deep. Each gateway starts the servers of its configuration, and one
+ * that starts itself would do so without end. Throws SERVER_IS_GATEWAY.
  */
 export function refuseEndlessNesting(environment: Readonly<Record<string, string | undefined>>): void {
   if (depthOf(environment[markerVariable]) >= mostNested)

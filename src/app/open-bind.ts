@@ -1,7 +1,10 @@
 import type { Config } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 
-/** Nobody listens beyond this machine by accident (docs/design.md, "Safe by default"). Throws BIND_REFUSED. */
+/**
+ * Makes sure that nobody listens beyond this machine by accident (docs/design.md, "Safe by default"). Throws
+ * BIND_REFUSED.
+ */
 export function refuseOpenBind(config: Config, host: string): void {
   const { auth } = config.settings;
   const loopback = host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -5,12 +5,14 @@ import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
 import type { GatewayParts } from "./gateway.ts";
 
-/** What a person wants to see of a gateway at a glance. Tokens are estimates (`exposure/token-estimate.ts`). */
+/**
+ * What a person wants to know about a gateway at a glance. Token counts are estimates (`exposure/token-estimate.ts`).
+ */
 export interface Overview {
   readonly servers: readonly ServerOverview[];
-  /** What `tools/list` and the instructions of `/mcp` cost a client's model. */
+  /** What `tools/list` and the instructions of `/mcp` cost a client's model, in tokens. */
   readonly tokensHere: number;
-  /** The same of `/mcp/flat`, which lists every tool. */
+  /** The same for `/mcp/flat`, which lists every tool. */
   readonly tokensFlat: number;
 }
 
@@ -19,10 +21,10 @@ export interface ServerOverview {
   readonly title: string;
   readonly status: InstanceStatus;
   readonly dormant: boolean;
-  /** One sentence: why it has this status. */
+  /** One sentence that explains the status. */
   readonly reason: string;
   readonly tools: readonly ToolOverview[];
-  /** What its tools cost in a flat list; 0 where it has none. */
+  /** What its tools cost in a flat list. 0 when it has none. */
   readonly tokens: number;
 }
 
@@ -34,7 +36,7 @@ export interface ToolOverview {
   readonly needsNothing: boolean;
 }
 
-/** The gateway as its owner sees it now. Walks every tool: for screens and pages, not for calls. */
+/** The gateway as its owner sees it now. Visits every tool, so that it is for screens and pages, not for calls. */
 export function readOverview(gateway: Pick<GatewayParts, "viewOf" | "owner" | "mcp">): Overview {
   const view = gateway.viewOf(gateway.owner);
   const standard = gateway.mcp.endpointOf("/mcp")?.exposure ?? flatExposure;

@@ -5,16 +5,16 @@ import type { Directory } from "../people/directory/directory.ts";
 import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
 import { createLookUp, type LookUp } from "../people/identity/look-ups.ts";
 
-/** Who may come. The only place that knows whether people stand in the configuration. */
+/** The people who may use the gateway. Only this file knows whether they come from the configuration. */
 export interface GatewayPeople {
   readonly directory: Directory;
   readonly authenticator: Authenticator;
   readonly lookUp: LookUp;
-  /** A changed configuration has changed people, if they stand there. */
+  /** Applies a changed configuration, if the people come from there. */
   follow(config: Config): void;
 }
 
-/** `given` takes the place of the people in the configuration: those are then nobody. */
+/** `given` replaces the people of the configuration, who then have no access. */
 export function createPeople(first: Config, given: Directory | undefined, log: Log): GatewayPeople {
   const own = given === undefined ? createConfigDirectory(first) : undefined;
   const directory = given ?? (own as Directory);

@@ -7,7 +7,7 @@ import { createRest } from "../front/rest/rest.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { GatewayParts } from "./gateway.ts";
 
-/** The REST API of a gateway; loaded at its first request. */
+/** The REST API of a gateway, loaded at its first request. */
 export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   const { parts } = gateway.mcp;
   return createRest({
@@ -54,7 +54,7 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   });
 }
 
-/** A call over REST has no JSON-RPC answer: what ends it is its controller. */
+/** A call over REST has no JSON-RPC answer, so that there is nothing to end but its controller. */
 const noChannel: RunningRequest["channel"] = Object.freeze({
   send: () => false,
   finish: () => undefined,

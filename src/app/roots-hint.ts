@@ -4,12 +4,12 @@ import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 
-/** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
+/** Says what to do about a server that asks for roots and is given none. Undefined where nothing has to be done. */
 export type RootsHint = (server: ServerConfig) => string | undefined;
 
 /**
- * Servers are known by their package, and by their asking all the same: then a line in the log says so, once for
- * each.
+ * Known servers are recognised by their package. An unknown one is noticed when it asks; a line in the log then says
+ * so, once for each server.
  */
 export function createRootsHint({
   fleet,

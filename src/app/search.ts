@@ -15,7 +15,10 @@ export interface SearchDeps {
   readonly isShared: (tool: ToolEntry) => boolean;
 }
 
-/** Loads the engine that the configuration names, and what it learns from: at the first search, not at start. */
+/**
+ * Loads the engine that the configuration names, with what it has learned. Done at the first search rather than at
+ * the start.
+ */
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryParts> {
   const [{ createLanguage }, { createLexicalEngine }, { createFindMeant }] = await Promise.all([
     import("../catalog/search/language.ts"),

@@ -15,19 +15,19 @@ export interface GatewayLoginsDeps {
   readonly loadLate: LoadLate;
 }
 
-/** What people have logged in for, as the running gateway uses it. */
+/** The stored logins of people at servers, as the running gateway uses them. */
 export interface GatewayLogins extends AsyncDisposable {
   authorizeFor(server: ServerConfig, instance: string): Promise<HttpCredentials["authorize"]>;
   readonly loginOf: LoginOf;
-  /** What no log may show. */
+  /** Texts that no log may show. */
   readonly secrets: () => ReadonlySet<string>;
-  /** Calls back soon after somebody logged in or out, in whatever process. */
+  /** Calls back soon after somebody logged in or out, in any process. */
   watch(onChange: () => void): void;
 }
 
 const none: ReadonlySet<string> = new Set();
 
-/** Loaded when the first remote server is: a gateway of stdio servers needs none of it. */
+/** Loaded with the first remote server, because a gateway of stdio servers needs none of it. */
 export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
   let loading: Promise<Logins> | undefined;
   let loaded: Logins | undefined;
@@ -40,7 +40,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       async () => await Promise.all([import("../servers/logins/logins.ts"), deps.openStore()]),
     );
     loaded = createLogins({ ...deps, store });
-    // Where that does not work, a call and the gateway's regular look at its instances notice a login too.
+    // Where watching does not work, calls and the gateway's periodic checks of its instances notice a login, too.
     endWatching = store.watch(() => onChange?.());
     return loaded;
   }
@@ -54,12 +54,13 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
   return {
     async authorizeFor(server, instance) {
       const { transport } = server;
-      // Who configures a header has decided what the server gets.
+      // An Authorization header in the configuration takes precedence over a login.
       if (!canLogIn(transport) || Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization"))
         return undefined;
       return await (await get()).authorizeFor(instance, server.slug, transport.url);
     },
-    // Asked also for remote servers that need no login: files that are gone are told when one of them is connected to.
+    // Also called for remote servers that need no login, so that missing files are noticed as soon as one of these is
+    // connected.
     loginOf: async (instance) => {
       const logins = await get().catch(() => undefined);
       return await logins?.loginOf(instance);

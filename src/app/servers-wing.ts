@@ -29,7 +29,7 @@ export interface ServersDeps {
   readonly loopGuard: LoopGuard;
   readonly loadLate: LoadLate;
   readonly openSecrets: () => Promise<SecretStore>;
-  /** Takes every secret out of what a server wrote. */
+  /** Removes every secret from what a server wrote. */
   readonly redact: (text: string) => string;
   readonly keeper: CatalogKeeper;
   readonly people: Directory;
@@ -40,11 +40,11 @@ export interface ServersDeps {
   };
 }
 
-/** The wing `servers`, wired: instances, how they are reached, and who has logged in at them. */
+/** The wing `servers`, connected: instances, their connections, and logins. */
 export interface Servers extends AsyncDisposable {
   readonly fleet: Fleet;
   readonly logins: GatewayLogins;
-  /** Servers that wait to be started. */
+  /** How many servers are waiting to be started. */
   readonly waitingStarts: number;
   letStart(): void;
 }

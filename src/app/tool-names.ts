@@ -13,12 +13,15 @@ export interface ToolNamesDeps {
   readonly log: Log;
 }
 
-/** A configuration has some hundred rules; one that is edited for weeks must not be remembered for ever. */
+/**
+ * Names that have been reported. A configuration has a few hundred rules; one that is edited for weeks must not be
+ * remembered for ever.
+ */
 const mostTold = 1_000;
 
 /**
- * Warns of names under a server's `tools` that none of its tools has: a typing mistake hides, or shows, the wrong
- * ones. Each once.
+ * Warns of names under a server's `tools` that none of its tools has: a typing mistake would hide or show the wrong
+ * ones. Each name is reported once.
  */
 export function warnOfToolNames({ fleet, catalogOf, events, log }: ToolNamesDeps): void {
   const told = new Set<string>();
@@ -54,7 +57,7 @@ interface WrittenName {
   readonly means: (name: string) => boolean;
 }
 
-/** Patterns under `allow` and `deny`, whole names under `rename` and `describe`. */
+/** Patterns under `allow` and `deny`, complete names under `rename` and `describe`. */
 function writtenNames({ allow = [], within = [], deny, rename, describe }: ToolRules): readonly WrittenName[] {
   const pattern = (field: keyof ToolRules) => (written: string) => ({
     field,

@@ -15,23 +15,28 @@ export interface BackgroundOptions {
   readonly dataDir: string;
 }
 
-/** A gateway that nobody uses any more ends itself (a client that comes back within that time waits for nothing). */
+/**
+ * A background gateway that is no longer used ends after this time. A client that comes back earlier finds its
+ * servers running.
+ */
 const idleExitS = 600;
-/** One that is stopping takes up to 29 s, and the next one is to start. */
+/** Long enough for a stopping gateway, which takes up to 29 s, and for the start of the next one. */
 const startTimeoutMs = 60_000;
 const lookMs = 50;
-/** A running gateway has read a changed file by then. */
+/** A running gateway has read a changed file within this time. */
 const editGraceMs = 2_000;
 const logName = "background.log";
 
-/** A gateway, and the configuration that was looked for: the file may have changed while it started. */
+/**
+ * A gateway, and the configuration that was looked for, because the file may have changed while the gateway started.
+ */
 export interface FoundGateway {
   readonly holder: GatewayHolder;
   readonly config: Config;
 }
 
 /**
- * The gateway that serves this configuration, and no other; started in the background when there is none. Rejects with
+ * The gateway that serves exactly this configuration. Started in the background when there is none. Rejects with
  * GATEWAY_UNREACHABLE.
  */
 export async function findOrStartGateway(options: BackgroundOptions): Promise<FoundGateway> {
@@ -42,7 +47,8 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
   let started: Started | undefined;
   for (;;) {
     const wanted = servedBy(config, context);
-    // Asked before the look: whoever it was beaten by is seen by then.
+    // Asked before looking for a gateway: if the one we started ended because another was faster, that other is found
+    // afterwards.
     const code = started?.failed();
     const running = (await storeIn(dataDir, context).lock.list()).map((holder) => ({
       holder,
@@ -53,14 +59,14 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
     if (ready !== undefined) return { holder: ready, config };
     if (same.length === 0) {
       const isSoonSame = running.some(({ likeness }) => likeness === "edited") && performance.now() < edited;
-      // One that was beaten by another's is no failure: that one is waited for.
+      // Ending because another gateway was faster is no failure. That other one is waited for.
       if (code !== undefined) throw unreachable(options, `it ended with code ${code}`);
       if (started === undefined && !isSoonSame) {
         sayWhyNotShared(running, wanted);
         if (running.every(({ likeness }) => likeness === "another")) emptyLog({ ...options, config });
         started = startGateway({ ...options, config });
       } else if (running.some(({ holder }) => holder.pid === started?.pid)) {
-        // It runs, with something else: the file was changed before it read it.
+        // It runs with another configuration, because the file was changed before it was read.
         config = await readConfig(context);
       }
     }
@@ -70,7 +76,7 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
   }
 }
 
-/** Nobody would guess why servers start a second time. */
+/** Explains why servers are started a second time, which nobody would guess. */
 function sayWhyNotShared(
   running: readonly { readonly holder: GatewayHolder; readonly likeness: Likeness }[],
   wanted: Served,
@@ -89,7 +95,7 @@ interface Started {
   readonly failed: () => number | undefined;
 }
 
-/** In a session of its own: it outlives the client that needed it first. */
+/** Starts the process in a session of its own, because it outlives the client that needed it first. */
 function startGateway(options: BackgroundOptions): Started {
   const { context, config, dataDir } = options;
   const log = openSync(logOf(options), "a", 0o600);
@@ -104,7 +110,7 @@ function startGateway(options: BackgroundOptions): Started {
     "0",
     "--data-dir",
     dataDir,
-    // What was given as a variable it inherits, and complains of it under that name.
+    // Options that were given as variables are inherited, so that errors about them name the variable.
     ...(givenOption(context, "idle-exit") === undefined ? ["--idle-exit", String(idleExitS)] : []),
     ...(logLevel === undefined ? [] : ["--log-level", logLevel]),
     ...(config.file === undefined ? [] : ["--config", config.file]),
@@ -125,8 +131,8 @@ function startGateway(options: BackgroundOptions): Started {
 }
 
 /**
- * The exposure is each client's own, which it asks for when it connects; what the file refers to has to arrive all
- * the same.
+ * Without the exposure, which each client asks for when it connects. A variable that the file refers to is kept in
+ * any case.
  */
 function environmentFor({ context, config }: BackgroundOptions): CommandContext["env"] {
   const { TOOLYARD_EXPOSURE: exposure, ...others } = context.env;
@@ -135,7 +141,7 @@ function environmentFor({ context, config }: BackgroundOptions): CommandContext[
     : others;
 }
 
-/** Where background gateways of a configuration write; several of them add to one file. */
+/** The log file of a configuration's background gateways. Several of them append to the same file. */
 function logOf({ context, config, dataDir }: BackgroundOptions): string {
   return join(openPlace(storeIn(dataDir, context), servedBy(config, context)), logName);
 }

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 
 /**
- * Whoever read the output may leave before its end (`toolyard status | head -1`): what is written after that is lost,
- * and nothing else happens. A gateway goes on serving, a command ends as it would have. Any other error of a stream
- * is as harmless: there is nowhere to tell of it.
+ * The reader of the output may leave before its end (`toolyard status | head -1`). What is written after that is
+ * lost, and nothing else happens: a gateway goes on serving, and a command ends as it would have. Other errors of
+ * these streams are ignored as well, because there is nowhere to report them.
  */
 export function ignoreBrokenPipes(...streams: readonly Writable[]): void {
   for (const stream of streams) stream.on("error", () => undefined);

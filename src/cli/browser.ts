@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 
 /**
- * Opens a URL in the user's browser: the program gets it as one argument, never a shell. Only http(s) URLs come here.
- * Whether it worked is not known; the URL is printed as well.
+ * Opens an http or https URL in the user's browser. The program gets it as one argument, never through a shell.
+ * Whether it worked is not known, so the URL is printed as well.
  */
 export function openBrowser(url: string, platform: NodeJS.Platform): void {
   const [command, ...args] = openerOf(platform);

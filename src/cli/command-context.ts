@@ -10,7 +10,7 @@ import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
 import { textOption, type GivenFlags } from "./options.ts";
 
-/** What a command is given: its flags, and where it runs. */
+/** What a command gets: its flags and its surroundings. */
 export interface CommandContext {
   readonly flags: GivenFlags;
   readonly positionals: readonly string[];
@@ -20,7 +20,10 @@ export interface CommandContext {
   readonly version: string;
 }
 
-/** `file` for who has found one already: another one that would be found before it by now is another configuration. */
+/**
+ * Reads the configuration. `file` is for callers that have already found one: looking again could find another file
+ * by now.
+ */
 export async function readConfig(context: CommandContext, file?: string): Promise<Config> {
   return await loadConfig({
     file: file ?? textOption(context, "config"),
@@ -33,17 +36,17 @@ export async function readConfig(context: CommandContext, file?: string): Promis
 
 export interface LogOptions {
   readonly config: () => Config;
-  /** Instead of the configuration's. */
+  /** Takes precedence over the configuration's. */
   readonly level?: string | undefined;
-  /** Tokens of logins in use; undefined while there is no gateway yet. */
+  /** Tokens of logins in use. Undefined while there is no gateway yet. */
   readonly tokens?: (() => ReadonlySet<string> | undefined) | undefined;
-  /** Where lines go: stderr when it is left out. */
+  /** Where lines go. Default: stderr. */
   readonly write?: ((line: string) => void) | undefined;
 }
 
 /**
- * The log of a command: JSON lines without secrets. They are asked for anew, because a reload or a refresh brings
- * others.
+ * The log of a command: JSON lines without secrets. The secrets are asked for each time, because a reload or a token
+ * refresh brings new ones.
  */
 export function openLog({ config, level, tokens, write }: LogOptions): Log {
   return createPinoLog({
@@ -53,14 +56,14 @@ export function openLog({ config, level, tokens, write }: LogOptions): Log {
   });
 }
 
-/** What logins are encrypted with, when the user does not want a key file. */
+/** The key that encrypts logins, when the user does not want a key file. */
 export function vaultKeyOf(context: CommandContext): string | undefined {
   return context.env["TOOLYARD_KEY"] || undefined;
 }
 
 /**
- * What a gateway of this configuration serves. The key to the logins belongs to it: without it their servers cannot
- * be reached.
+ * Identifies what a gateway of this configuration serves. The key of the logins is part of it, because without that
+ * key their servers cannot be reached.
  */
 export function servedBy(config: Config, context: CommandContext): Served {
   const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
@@ -71,17 +74,17 @@ export function dataDirectoryOf(config: Config, context: CommandContext): string
   return config.settings.dataDir ?? context.homeDirectories.data;
 }
 
-/** Creates the data directory for the owner only. Throws CONFIG_INVALID when that cannot be done. */
+/** Creates the data directory, readable by its owner only. Throws CONFIG_INVALID when that fails. */
 export function openDataDirectory(config: Config, context: CommandContext): string {
   return openDirectory(dataDirectoryOf(config, context));
 }
 
-/** The same for what gateways of a configuration keep for themselves. */
+/** The same for the folder in which the gateways of one configuration keep their data. */
 export function openPlace(store: Store, served: Served): string {
   return openDirectory(store.lock.placeOf(served));
 }
 
-/** What is kept in a data directory, opened as the user of this command may. */
+/** Opens what is stored in a data directory, with the key that this command was given. */
 export function storeIn(dataDir: string, context: CommandContext): Store {
   return openStore({ dataDir, vaultKey: vaultKeyOf(context) });
 }

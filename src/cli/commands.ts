@@ -2,9 +2,9 @@ import { placedRows, type PlacedRow } from "../config/row-reading.ts";
 import { settingsTable } from "../config/settings-table.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** An option: `--name`, and as TOOLYARD_NAME a variable. */
+/** An option: `--name`, or the variable TOOLYARD_NAME. */
 export interface Option {
-  /** What stands for its value in the help; none for one that is on or off. */
+  /** The placeholder for its value in the help. Absent for an option without a value. */
   readonly word?: string | undefined;
   /** A phrase without a full stop. */
   readonly about: string;
@@ -12,20 +12,20 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** Parsing, help, docs/cli.md and loading of a command are made from its row. */
+/** The parser, the help, docs/cli.md and the loading of a command are all made from its row. */
 export interface Command {
-  /** How many words it takes beside its options. */
+  /** How many words it takes besides its options. */
   readonly words: 0 | 1;
   readonly usage: string;
   readonly about: string;
   readonly options: Options;
-  /** What the options alone do not tell. */
+  /** What cannot be seen from the options alone. */
   readonly notes?: string;
-  /** Loaded when it is the one that was asked for. */
+  /** Called only for the command that was asked for. */
   readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
 }
 
-/** The flags of settings: those of every command that reads the configuration, or those of `serve` alone. */
+/** The flags of settings: those of every command that reads the configuration, or those of `serve` only. */
 function settingOptions(which: "common" | "serve"): Options {
   const rows = placedRows(settingsTable).map(({ row }) => row);
   const flags = rows.flatMap((row) =>
@@ -53,7 +53,7 @@ const common: Options = {
 
 const principal = (about: string): Options => ({ principal: { word: "NAME", about } });
 
-/** Whose login it is at which server: what `login` and `logout` have in common. */
+/** The options that `login` and `logout` share: whose login it is, and at which server. */
 const account: Options = {
   config: { word: "FILE", about: "the configuration that the server is in" },
   "data-dir": { word: "DIR", about: "where logins are kept" },
@@ -154,7 +154,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
     "the value of `${input:id}`, as VS Code's `inputs` have it: the identifier in capitals, other characters as `_`",
 };
 
-/** Whichever command it is. */
+/** Options of every command. */
 export const anyCommandOptions = {
   help: { short: "h", about: "what the command does, and its options" },
   version: { short: "v", about: "the version" },

@@ -5,7 +5,7 @@ import { plainText } from "./plain-text.ts";
 import { showWaiting } from "./waiting-line.ts";
 import { findGateway, findGateways } from "./running-gateways.ts";
 
-/** `toolyard status`: one line per instance of the gateway that is meant, or of all that run. */
+/** `toolyard status`: prints one line per instance, of the gateway that is meant or of all that run. */
 export async function status(context: CommandContext): Promise<number> {
   const holders = await findGateways(context);
   for (const holder of holders) {
@@ -19,7 +19,7 @@ export async function status(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** `toolyard restart <server|instance>`: stops it, forgets its crashes, starts it. */
+/** `toolyard restart <server|instance>`: stops it, forgets its crashes, and starts it. */
 export async function restart(context: CommandContext): Promise<number> {
   const [name] = context.positionals;
   if (name === undefined) {

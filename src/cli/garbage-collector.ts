@@ -2,10 +2,11 @@ import { executionAsyncResource } from "node:async_hooks";
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Fits V8's collector to a process that makes a few hundred objects per call and keeps none; to be called first. By
- * itself V8 decides, after a burst, that objects of some kinds live long, and makes them old from then on; each holds
- * its whole request, so everything dies old: a quarter of the CPU of an HTTP call (bench/overhead). And a young heap
- * of a few megabytes is swept faster by one thread than others are woken up.
+ * Tunes V8's garbage collector for a process that makes a few hundred objects per call and keeps none of them. To be
+ * called first. By default, V8 decides after a burst of calls that objects of some kinds live long, and from then on
+ * puts them straight into the old generation. Each of these holds its whole request, so that entire requests have to
+ * be collected there, which costs a quarter of the CPU time of an HTTP call (bench/overhead). The last option is set
+ * because, for a young generation of a few megabytes, waking other threads takes longer than collecting it with one.
  */
 export function tuneGarbageCollector(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
@@ -14,9 +15,9 @@ export function tuneGarbageCollector(): void {
 }
 
 /**
- * Holds one object of the kind that process.nextTick makes for as long as the process lives. When a collection finds
- * none, V8 forgets what they look like, and makes every later one the slow way
- * (Runtime_DefineKeyedOwnPropertyInLiteral): 3 microseconds of every call.
+ * Keeps one object of the kind that process.nextTick makes for as long as the process lives. When a collection finds
+ * none, V8 forgets their shape, and from then on makes every one the slow way
+ * (Runtime_DefineKeyedOwnPropertyInLiteral): 3 microseconds in every call.
  */
 function keepTickAlive(): void {
   const tick = executionAsyncResource();

@@ -26,7 +26,7 @@ export function commandHelp(name: string): string {
   return `${command.usage}\n\n${command.about}\n\nOptions\n${optionLines(command.options).join("\n")}\n${notes}`;
 }
 
-/** Where the words about an option begin, and where the terminal's line ends. */
+/** The column at which descriptions of options begin, and the width of the terminal. */
 const column = 20;
 const lastColumn = 110;
 

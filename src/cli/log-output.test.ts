@@ -19,7 +19,7 @@ test("the log's file on a terminal is rotated: three older ones at most, for the
     });
     const logs = join(folder, "logs");
     const line = `${JSON.stringify({ level: "info", msg: "x".repeat(1_000_000) })}\n`;
-    // Five files' worth, each waited for: what is written in one go may stay in one file.
+    // Enough lines for five files, each waited for, because lines written at once may all end up in one file.
     for (let file = 1; file <= 5; file += 1) {
       const before = await newestOld(logs);
       for (let written = 0; written < 6; written += 1) output.write(line);
@@ -33,7 +33,7 @@ test("the log's file on a terminal is rotated: three older ones at most, for the
   }
 });
 
-/** Which file it is that was put aside last. */
+/** The file that was rotated last. */
 async function newestOld(logs: string): Promise<bigint | undefined> {
   return await stat(join(logs, "gateway.1.log"), { bigint: true }).then(
     ({ ino }) => ino,

@@ -10,15 +10,15 @@ import type { TerminalScreen } from "./terminal-screen.ts";
 
 /** Where the lines of the log go. */
 export interface LogOutput {
-  /** One JSON line, with its end. Never throws, and never waits. */
+  /** Writes one JSON line, including its line feed. Never throws, never waits. */
   readonly write: (line: string) => void;
-  /** The file that holds them, where there is one. */
+  /** The file that contains the lines, if there is one. */
   readonly file: string | undefined;
 }
 
 export type LogFormat = "json" | "pretty";
 
-/** As `--log-format` says; undefined where nothing is said. Throws CONFIG_INVALID for another word. */
+/** The value of `--log-format`. Undefined when it is not given. Throws CONFIG_INVALID for an unknown word. */
 export function readLogFormat(context: CommandContext): LogFormat | undefined {
   const given = givenOption(context, "log-format");
   if (given === undefined || given.text === "json" || given.text === "pretty")
@@ -30,15 +30,15 @@ export function readLogFormat(context: CommandContext): LogFormat | undefined {
 
 export interface LogOutputOptions {
   readonly format: LogFormat | undefined;
-  /** Undefined where stderr is no terminal. */
+  /** Undefined when stderr is no terminal. */
   readonly screen: TerminalScreen | undefined;
-  /** Of this gateway, in the data directory. */
+  /** The folder of this gateway in the data directory. */
   readonly folder: string;
 }
 
 /**
- * Programs read JSON lines on stderr. On a terminal a person reads warnings as plain lines, and all of the log stands
- * in a file of the data directory. `--log-format` puts all of it on stderr, in the form that it names.
+ * Programs read JSON lines on stderr. On a terminal, a person reads warnings as plain lines, and the whole log goes
+ * to a file in the data directory. `--log-format` sends the whole log to stderr in the named form.
  */
 export async function openLogOutput({ format, screen, folder }: LogOutputOptions): Promise<LogOutput> {
   if (format === "pretty") return { write: (line) => show(toPlainLine(line), screen), file: undefined };
@@ -54,7 +54,7 @@ export async function openLogOutput({ format, screen, folder }: LogOutputOptions
 }
 
 const logName = "gateway.log";
-/** A day of a busy gateway is about this much; with the older ones the log takes 20 MB at most. */
+/** About what a busy gateway writes in a day. With the older files the log takes at most 20 MB. */
 const fileSize = "5M";
 const olderFiles = 3;
 
@@ -68,7 +68,7 @@ async function openLogFile(folder: string): Promise<{ write(line: string): void 
     rotate: olderFiles,
     mode: 0o600,
   });
-  // A full disk must not end the gateway: what cannot be written is lost.
+  // A full disk must not end the gateway. What cannot be written is lost.
   stream.on("error", () => undefined);
   return { write: (line) => void stream.write(line) };
 }
@@ -89,7 +89,7 @@ function isWarning(line: string): boolean {
   return /^\{"level":"(?:warn|error|fatal)"/.test(line);
 }
 
-/** `14:02:11 warning: github: it ended with code 1`. */
+/** A line such as `14:02:11 warning: github: it ended with code 1`. */
 export function toPlainLine(line: string): string {
   const entry = parseEntry(line);
   const text = (name: string): string | undefined => {
@@ -100,7 +100,7 @@ export function toPlainLine(line: string): string {
   const word = level === "warn" ? "warning: " : level === "error" || level === "fatal" ? "error: " : "";
   const message = text("msg") ?? "";
   const server = text("server");
-  // Many messages begin with the server that they are about.
+  // Many messages already begin with the name of their server.
   const about = server === undefined || message.startsWith(`${server}:`) ? "" : `${server}: `;
   const time = new Date(text("time") ?? Date.now()).toTimeString().slice(0, 8);
   const error = isJsonObject(entry["err"]) ? entry["err"]["message"] : undefined;

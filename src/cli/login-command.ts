@@ -22,8 +22,8 @@ import { canLogIn } from "../config/transports.ts";
 const wrongUsage = 2;
 
 /**
- * `toolyard login <server>`: the browser's part of OAuth. The gateway that runs on the same data directory notices by
- * itself.
+ * `toolyard login <server>`: logs in at a server through the browser (OAuth). A gateway that runs on the same data
+ * directory notices it by itself.
  */
 export async function login(context: CommandContext): Promise<number> {
   const target = await findTarget(context, "login");
@@ -55,12 +55,12 @@ export async function login(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** `toolyard logout <server>`: forgets the login, and tells the authorization server where it listens to that. */
+/** `toolyard logout <server>`: forgets the login, and revokes it at the authorization server if that is supported. */
 export async function logout(context: CommandContext): Promise<number> {
   const target = await findTarget(context, "logout");
   if (target === undefined) return wrongUsage;
   const { server, instance, vault } = target;
-  // Behind a refresh that is under way: it would otherwise bring the login back.
+  // Waits for a refresh that is under way, which would otherwise store the login again.
   const { credential, wasThere } = await vault.exclusively(instance, interrupted(), async () => ({
     credential: await readCredential(vault, instance),
     wasThere: await vault.remove(instance),
@@ -76,7 +76,9 @@ interface Target {
   readonly vault: CredentialStore;
 }
 
-/** The instance that the command line means; undefined, with the reason on stderr, when it means none. */
+/**
+ * The instance that the command line names. When it names none, prints the reason to stderr and returns undefined.
+ */
 async function findTarget(context: CommandContext, command: string): Promise<Target | undefined> {
   const [slug] = context.positionals;
   if (slug === undefined) return complain(`say which server: \`toolyard ${command} <server>\``);
@@ -110,7 +112,7 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
   };
 }
 
-/** Whose login it is: that of all for a shared server, otherwise one person's. */
+/** The owner of the login: nobody in particular for a shared server, otherwise one person. */
 function personOf(
   config: Config,
   server: ServerConfig,
@@ -129,7 +131,9 @@ async function readCredential(vault: CredentialStore, instance: string): Promise
   return kept.kind === "text" ? parseCredential(kept.text) : undefined;
 }
 
-/** `--scope` widens a login: what was granted before is asked for again (MCP, step-up authorization flow). */
+/**
+ * `--scope` extends a login: scopes that were granted before are requested again (MCP, step-up authorization flow).
+ */
 function wantedScope(context: CommandContext, before: Credential | undefined): string | undefined {
   const scope = textOption(context, "scope");
   return scope === undefined ? undefined : [before?.scope ?? "", scope].join(" ").trim();

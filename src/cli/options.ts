@@ -2,15 +2,15 @@ import { givenVariable, toBoolean, toFilled, variableOf, type GivenText } from "
 
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What a command is given: flags, and the variables that stand for them. */
+/** What a command was given: flags, and the variables that stand for them. */
 interface Given {
   readonly flags: GivenFlags;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * An option as it was typed, or as its variable has it: `--data-dir` is TOOLYARD_DATA_DIR. An empty variable counts
- * as unset.
+ * An option as typed, or as its variable has it: `--data-dir` is TOOLYARD_DATA_DIR. An empty variable counts as
+ * unset.
  */
 export function givenOption({ flags, env }: Given, option: string): GivenText | undefined {
   const typed = flags[option];
@@ -18,12 +18,14 @@ export function givenOption({ flags, env }: Given, option: string): GivenText | 
   return givenVariable(variableOf(option), env);
 }
 
-/** Throws CONFIG_INVALID for one that is given empty. */
+/** Throws CONFIG_INVALID for an option whose value is empty. */
 export function textOption(given: Given, option: string): string | undefined {
   return toFilled(givenOption(given, option));
 }
 
-/** Whether an option without a value is given. Throws CONFIG_INVALID for a variable that is neither true nor false. */
+/**
+ * Whether an option without a value is given. Throws CONFIG_INVALID for a variable that is neither true nor false.
+ */
 export function isOn(given: Given, option: string): boolean {
   return given.flags[option] === true || (toBoolean(givenOption(given, option)) ?? false);
 }

@@ -8,13 +8,13 @@ import type { GatewayHolder } from "../store/gateway-holder.ts";
 
 export interface OwnerSocket {
   readonly socket: Duplex;
-  /** Path of the configuration that the gateway runs with now, links followed; empty when it has none. */
+  /** Path of the configuration that the gateway runs with, with links followed. Empty when it has none. */
   readonly configFile: string;
 }
 
 const connectTimeoutMs = 10_000;
 
-/** Knocks at the owner's door of a running gateway. Rejects with GATEWAY_UNREACHABLE. */
+/** Connects to the owner's endpoint of a running gateway. Rejects with GATEWAY_UNREACHABLE. */
 export async function openOwnerSocket(
   holder: GatewayHolder,
   purpose: OwnerPurpose,
@@ -52,14 +52,14 @@ export async function openOwnerSocket(
   });
 }
 
-/** A gateway that listens everywhere is reached on this machine. */
+/** A gateway that listens on all addresses is reached on this machine's own. */
 function reachable(hostname: string): string {
   if (hostname === "0.0.0.0") return "127.0.0.1";
   if (hostname === "[::]") return "::1";
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-/** One command for the running gateway, and its answer. Rejects with GATEWAY_UNREACHABLE. */
+/** Sends one command to the running gateway and returns its answer. Rejects with GATEWAY_UNREACHABLE. */
 export async function control(
   holder: GatewayHolder,
   command: { readonly command: string; readonly name?: string },

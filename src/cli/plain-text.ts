@@ -1,13 +1,13 @@
 /**
- * Text of a server for a terminal: control, bidirectional and zero-width characters become spaces, so that none moves
- * the cursor.
+ * A server's text for a terminal: control, bidirectional and zero-width characters become spaces, so that none can
+ * move the cursor.
  */
 export function plainText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is taken out
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
 }
 
-/** At most so many characters of it, with an ellipsis where something is left out. */
+/** At most this many characters of the text, ending in an ellipsis where something was left out. */
 export function shorten(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters - 1).trimEnd()}…`;
 }

@@ -7,11 +7,12 @@ import { dataDirectoryOf, readConfig, servedBy, storeIn, type CommandContext } f
 import { textOption } from "./options.ts";
 
 /**
- * The running gateways that a command may mean: that of the configuration which is named, or would be found here;
- * without any, all. Never none: rejects with GATEWAY_UNREACHABLE, which says what does run.
+ * The running gateways that a command may mean: those of the configuration that is named, or that would be found
+ * here; when there is no configuration, all of them. Never empty: rejects with GATEWAY_UNREACHABLE, which says what
+ * is running.
  */
 export async function findGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
-  // A broken configuration must not keep anybody from the gateway that runs with the one before.
+  // A broken configuration must not keep anybody from a gateway that runs with an earlier version of it.
   const given = textOption(context, "data-dir");
   const dataDir =
     given === undefined ? dataDirectoryOf(await readConfig(context), context) : resolve(context.cwd, given);
@@ -38,7 +39,7 @@ export async function findGateway(context: CommandContext): Promise<GatewayHolde
   );
 }
 
-/** `process 7 at http://127.0.0.1:3001, configured by /home/me/toolyard.json` */
+/** A text such as `process 7 at http://127.0.0.1:3001, configured by /home/me/toolyard.json`. */
 export function describeGateway({ pid, url, serves: { configFile } }: GatewayHolder): string {
   return `process ${pid}${url === null ? ", which is starting or stopping" : ` at ${url}`}${configFile === null ? "" : `, configured by ${configFile}`}`;
 }
@@ -47,7 +48,7 @@ function listing(holders: readonly GatewayHolder[]): string {
   return holders.map((holder) => `\n  ${describeGateway(holder)}`).join("");
 }
 
-/** Several of one file: that of this environment, where there is one. */
+/** When several serve the same file: the one with this environment, if there is one. */
 async function closest(holders: readonly GatewayHolder[], context: CommandContext): Promise<readonly GatewayHolder[]> {
   const config = await readConfig(context).catch(() => undefined);
   if (config === undefined) return holders;

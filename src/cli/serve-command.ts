@@ -24,7 +24,10 @@ import { describeGateway } from "./running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
 
-/** `toolyard serve`: HTTP until it is told to stop. Stdout gets one line once it answers; people read stderr. */
+/**
+ * `toolyard serve`: serves HTTP until it is told to stop. Stdout gets one line once the gateway answers; messages for
+ * people go to stderr.
+ */
 export async function serve(context: CommandContext): Promise<number> {
   refuseEndlessNesting(context.env);
   tuneGarbageCollector();
@@ -79,21 +82,21 @@ interface Running {
   readonly url: string;
   readonly log: Log;
   readonly output: LogOutput;
-  /** Undefined where stderr is no terminal. */
+  /** Undefined when stderr is no terminal. */
   readonly screen: TerminalScreen | undefined;
   readonly stopping: Stopping;
   readonly idleExitMs: number | undefined;
 }
 
 /**
- * Whoever waited for the line asks at once, and is answered before thirty servers take the machine; a few leave room
- * for both.
+ * Whoever waited for the line sends a request at once, and should be answered before thirty servers occupy the
+ * machine. A few servers leave room for both.
  */
 function msBeforeServers(waiting: number): number {
   return waiting < availableParallelism() ? 0 : 60;
 }
 
-/** From the first answer until it is to stop. */
+/** Runs from the first answer until the gateway is to stop. */
 async function run(running: Running): Promise<void> {
   const { context, config, gateway, owner, lock, url, log, stopping, idleExitMs } = running;
   const { host } = config.settings;
@@ -106,7 +109,8 @@ async function run(running: Running): Promise<void> {
   const load = async (): Promise<Config> => {
     const next = await readConfig(context, config.file);
     refuseOpenBind(next, host);
-    // The link leads to another file now, or the file refers to other variables: who starts now must see that.
+    // A link now leads to another file, or the file refers to other variables. Whoever starts a gateway now must see
+    // that.
     if (!isDeepStrictEqual(next.identity, served)) await lock.announceServed(servedBy(next, context));
     served = next.identity;
     return next;
@@ -125,13 +129,13 @@ async function run(running: Running): Promise<void> {
     );
   tellPeople(running);
   const reason = await stopping.reason;
-  // Whoever looks for a gateway now is to wait for the next one. On a full disk he will be told that this one cannot
-  // be reached.
+  // Whoever looks for a gateway from now on should wait for the next one. If a full disk prevents this, they are told
+  // that this one cannot be reached.
   await lock.announce(null).catch(() => undefined);
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
 }
 
-/** What a person sees of a gateway that runs; programs find the same in the log. */
+/** Prints what people want to see of a running gateway. Programs find the same in the log. */
 function tellPeople({ context, config, gateway, url, log, output, screen, stopping }: Running): void {
   if (config.servers.length === 0 && screen === undefined)
     log.warn({ component: "config" }, missingServersHelp(config, context.cwd).replace(/\s+/g, " ").trim());
@@ -146,17 +150,17 @@ function tellPeople({ context, config, gateway, url, log, output, screen, stoppi
     return;
   }
   const { cwd } = context;
-  // Through a proxy clients use another address than the one that is listened on.
+  // Behind a proxy, clients use another address than the one that the gateway listens on.
   const shown = config.settings.publicUrl ?? url;
   void reportStartup({ gateway, config, url: shown, cwd, logFile: output.file, screen, stopping: stopping.asked });
 }
 
-/** The terminal may be gone while the gateway still drains. */
+/** Writes to stderr. The terminal may be closed while the gateway is still draining. */
 function writeToTerminal(text: string): void {
   try {
     writeSync(2, text);
   } catch {
-    // EIO or EPIPE: nobody reads.
+    // EIO or EPIPE: nobody reads any more.
   }
 }
 

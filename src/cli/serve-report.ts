@@ -8,7 +8,7 @@ import { toTable } from "./table.ts";
 import type { TerminalScreen } from "./terminal-screen.ts";
 import { thingsToAsk } from "./things-to-ask.ts";
 
-/** What to do where there are no servers; nothing where there are some. */
+/** Says what to do when there are no servers. Empty when there are some. */
 export function missingServersHelp({ file, servers }: Config, cwd: string): string {
   if (servers.length > 0) return "";
   const entry = '{ "mcpServers": { "<name>": { "command": "<program>", "args": [] } } }';
@@ -32,11 +32,12 @@ export interface StartupReport {
   readonly stopping: AbortSignal;
 }
 
-/** A first start may install packages; after this long the table is shown with what there is. */
+/** A first start may install packages. After this time the table is shown with what is known by then. */
 const longestWaitMs = 120_000;
 
 /**
- * On a terminal: who is still starting, while they start; then the last screen. Nothing more once the gateway stops.
+ * Shows on a terminal which servers are still starting, and then the summary. Prints nothing more once the gateway
+ * stops.
  */
 export async function reportStartup(report: StartupReport): Promise<void> {
   const { gateway, screen, stopping } = report;
@@ -61,7 +62,7 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   screen.print(toLastScreen(report, gateway.overview()));
 }
 
-/** What could be set better, by server. */
+/** Suggestions for better settings, by server. */
 export function configurationHints(
   gateway: Pick<Gateway, "rootsHint">,
   { servers }: Pick<Config, "servers">,

@@ -1,6 +1,6 @@
 import type { InstanceStatus } from "../kernel/status.ts";
 
-/** How a person reads a status on the terminal. */
+/** How a status is worded on the terminal. */
 const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
   awaiting_user_config: "needs values",
   provisioning: "new",
@@ -27,7 +27,7 @@ export function statusWord({
   return dormant ? "asleep" : words[status];
 }
 
-/** Whether it is on its way, so that a little later there is more to say. */
+/** Whether the server is on its way up, so that there will be more to say a little later. */
 export function isComing(status: InstanceStatus): boolean {
   return ["provisioning", "command_received", "connecting", "discovering_tools", "restarting"].includes(status);
 }

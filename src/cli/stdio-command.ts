@@ -27,9 +27,9 @@ export async function stdio(context: CommandContext): Promise<number> {
 }
 
 /**
- * A thin bridge to the gateway that serves this configuration, started in the background when there is none: what the
- * client writes arrives there byte for byte, and the other way round. Several clients share its servers; closing one
- * disturbs none.
+ * Connects the client to the gateway that serves this configuration, which is started in the background when there is
+ * none. Messages pass byte for byte in both directions. Several clients share the gateway's servers, and closing one
+ * client disturbs no other.
  */
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
@@ -59,7 +59,7 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
   });
 }
 
-/** One that has just begun to stop is no longer there when it is knocked at: then there will be another. */
+/** A gateway that has just begun to stop may be gone by the time it is contacted. Then another one is looked for. */
 async function reachGateway(options: BackgroundOptions): Promise<OwnerSocket & { readonly holder: GatewayHolder }> {
   const { context } = options;
   for (let tries = 1; ; tries += 1) {
@@ -80,8 +80,8 @@ const mostTries = 5;
 const retryMs = 100;
 
 /**
- * Where this client asked for an exposure of its own it gets that one; otherwise what the running gateway shows by
- * itself.
+ * The endpoint of the exposure that this client asked for, otherwise of the one that the running gateway shows by
+ * default.
  */
 function endpointOf(context: CommandContext, { settings }: Config): string {
   const exposure = textOption(context, "exposure");
@@ -90,8 +90,8 @@ function endpointOf(context: CommandContext, { settings }: Config): string {
 }
 
 /**
- * Everything in this process: its own servers, no lock. It learns in the place of a gateway of its configuration, and
- * reads there.
+ * Serves everything from this process, with its own servers and without a lock. What it learns is kept in the folder
+ * of this configuration's gateways.
  */
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
   refuseEndlessNesting(context.env);
@@ -99,7 +99,7 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
   const dataDir = openDataDirectory(config, context);
   const store = storeIn(dataDir, context);
   const place = openPlace(store, servedBy(config, context));
-  // Where that fails, whatever has to be kept later says so.
+  // When this fails, whatever has to be stored later reports it.
   await store.lock.prepare(servedBy(config, context)).catch(() => undefined);
   let current = config;
   let secrets: (() => ReadonlySet<string>) | undefined;
@@ -128,7 +128,8 @@ async function serveInProcess(context: CommandContext, config: Config): Promise<
     await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
   } finally {
     ended.abort(new Error("the client has gone"));
-    // A client that was given up (a line without an end, nobody reads) may still hold its end open, and us with it.
+    // A client that was given up (a line without an end, nobody reading) may keep its end open, which would keep this
+    // process alive.
     process.stdin.destroy();
     await gateway[Symbol.asyncDispose]();
   }

@@ -2,28 +2,30 @@ import type { Log } from "../kernel/log.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 
-/** How a gateway comes to its end: asked once it drains, asked twice it hurries (fault 108). */
+/** How a gateway ends: the first request drains it, a second one makes it hurry (fault 108). */
 export interface Stopping {
-  /** Resolves to why, when it is to stop. */
+  /** Resolves to the reason when the gateway is to stop. */
   readonly reason: Promise<string>;
-  /** Aborts at the same time. */
+  /** Aborts at the same moment. */
   readonly asked: AbortSignal;
   ask(reason: string): void;
-  /** Aborts when running calls are no longer waited for. */
+  /** Aborts when running calls are to be waited for no longer. */
   drainUntil(drainTimeoutMs: number): AbortSignal;
-  /** Aborts when servers are no longer waited for. */
+  /** Aborts when servers are to be waited for no longer. */
   waitUntil(): AbortSignal;
-  /** Ends the process, whatever a library still holds open. */
+  /** Ends the process soon, whatever a library still holds open. */
   exitSoon(): void;
 }
 
-/** Service managers kill after 30 s. */
+/** Service managers kill a process after 30 s. */
 const wholeStopMs = 29_000;
-/** After the second signal. */
+/** The time that is left after a second signal. */
 const hurriedStopMs = 4_000;
 const lingerMs = 500;
 
-/** Listens to SIGINT, SIGTERM and SIGHUP (the terminal was closed; Node knows of no nohup) from now on. */
+/**
+ * Listens from now on to SIGINT, SIGTERM and SIGHUP (the terminal was closed; Node offers no equivalent of nohup).
+ */
 export function createStopping(log: Log): Stopping {
   const asked = new AbortController();
   const hurried = new AbortController();
@@ -67,14 +69,14 @@ export function createStopping(log: Log): Stopping {
 
 export interface UseOptions {
   readonly isUsed: () => boolean;
-  /** Grows with every use, so that one between two looks is seen. */
+  /** Grows with every use, so that a use between two checks is noticed. */
   readonly uses: () => number;
   readonly afterMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Calls back once nobody has used it for `afterMs`. */
+/** Calls `run` once nobody has used it for `afterMs`. */
 export function whenUnused({ isUsed, uses, afterMs, clock, signal }: UseOptions, run: () => void): void {
   const lookMs = Math.max(50, Math.min(afterMs / 4, 30_000));
   let lastUseMs = clock.monotonic();

@@ -5,8 +5,8 @@ export interface Column {
 }
 
 /**
- * A table without frames, two spaces between columns; the last column is as wide as it needs to be. One line per row,
- * with a heading.
+ * A table without borders, with two spaces between columns. The last column is as wide as its contents. One line per
+ * row, after a heading.
  */
 export function toTable(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [columns.map(({ heading }) => heading), ...rows];

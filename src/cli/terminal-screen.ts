@@ -1,14 +1,14 @@
-/** A terminal that holds one line that changes, and lines above it that stay. */
+/** A terminal with one line that is updated in place, below lines that stay. */
 export interface TerminalScreen {
-  /** Prints whole lines above the line that changes. */
+  /** Prints whole lines above the updated line. */
   print(text: string): void;
-  /** Replaces the line that changes; an empty text takes it away. */
+  /** Replaces the updated line. An empty text removes it. */
   progress(text: string): void;
 }
 
 const clearLine = "\r\u001b[2K";
 
-/** `columns` is asked each time: a line that wraps could not be taken back. */
+/** `columns` is called each time, because a line that wraps could not be removed. */
 export function createTerminalScreen(write: (text: string) => void, columns: () => number): TerminalScreen {
   let shown = "";
   return {

@@ -1,13 +1,13 @@
 import type { ServerOverview, ToolOverview } from "../app/overview.ts";
 import { plainText, shorten } from "./plain-text.ts";
 
-/** A first screen has room for this many. */
+/** As many as fit on a first screen. */
 const mostThings = 3;
 const thingCharacters = 90;
 
 /**
- * Sentences that a person can say to an AI client at once, each made from a tool of another server: tools that only
- * read come first, then those that can be called without arguments. Empty where no server is usable.
+ * Sentences that a person can say to an AI client right away, each about a tool of a different server. Tools that
+ * only read come first, then those that can be called without arguments. Empty when no server is usable.
  */
 export function thingsToAsk(servers: readonly ServerOverview[]): readonly string[] {
   return servers
@@ -24,7 +24,10 @@ function worth(tool: ToolOverview): number {
   return (tool.readOnly ? 2 : 0) + (tool.needsNothing ? 1 : 0);
 }
 
-/** Descriptions that begin with a verb can follow "to": "Read the entire graph", not "A tool that ...". */
+/**
+ * Whether a description can follow "to", which it can when it begins with a verb: "Read the entire graph", but not "A
+ * tool that ...".
+ */
 function hasSentence({ description }: ToolOverview): boolean {
   return (
     /^[A-Z]?[a-z]+ [a-z]/.test(description) &&
@@ -33,9 +36,7 @@ function hasSentence({ description }: ToolOverview): boolean {
   );
 }
 
-/**
- * Nobody should be led to show a model what is secret, or to delete something, with the first sentence that they try.
- */
+/** The first sentence that somebody tries must not lead them to show a secret to a model, or to delete something. */
 const risky = /environment variable|secret|password|credential|token|delet|remov|drop|destroy/i;
 
 function toTask(description: string): string {
@@ -46,7 +47,7 @@ function toTask(description: string): string {
   return shorten(asInfinitive(task), thingCharacters);
 }
 
-/** "Returns the sum" is what a tool does; a person asks it to "return the sum". */
+/** "Returns the sum" says what a tool does; a person asks it to "return the sum". */
 function asInfinitive(task: string): string {
   return task.replace(/^([a-z]+?)(ies|(?:ss|sh|ch|x)es|(?<![s])s)(?= )/, (whole, stem: string, ending: string) => {
     if (ending === "ies") return `${stem}y`;

@@ -2,7 +2,7 @@ import { createToken } from "../people/identity/token.ts";
 import type { CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
 
-/** `toolyard token new`: the token on stdout, where it goes on stderr. */
+/** `toolyard token new`: prints the token to stdout, and where to put it to stderr. */
 export function token(context: CommandContext): Promise<number> {
   if (context.positionals[0] !== "new") {
     process.stderr.write("toolyard: the only thing to do with tokens is `toolyard token new`\n");

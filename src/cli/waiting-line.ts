@@ -1,6 +1,6 @@
-/** A line that shows a person that something is still being waited for. */
+/** A line that tells a person that something is being waited for. */
 export interface WaitingLine {
-  /** Takes it away, where it can be taken away. */
+  /** Removes the line where that is possible. */
   readonly end: () => void;
 }
 
@@ -9,13 +9,13 @@ interface Terminal {
   write(text: string): unknown;
 }
 
-/** What is done by then needs no line. */
+/** Whatever takes less time than this needs no line. */
 const patienceMs = 1_000;
 const lookMs = 1_000;
 
 /**
- * On a terminal one line that counts the seconds, and goes when it ends; otherwise the sentence once, because what
- * was written stays.
+ * On a terminal, one line that counts the seconds and is removed at the end. Elsewhere the sentence is written once,
+ * because what was written cannot be removed.
  */
 export function showWaiting(sentence: string, output: Terminal): WaitingLine {
   const startedMs = performance.now();

@@ -84,8 +84,8 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   const { document, directory } = source;
   const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const given = readGiven(flags, env);
-  // Variables that the file refers to decide what is served and so belong to its identity. Those that stand for flags
-  // are noted elsewhere, because they may differ from client to client.
+  // Notes the variables that the file refers to: they decide what is served, and so belong to its identity. Variables
+  // that stand for flags are not noted, because they may differ from client to client.
   const { variables, read: variablesRead } = noteReads(env);
   const { read, built, passwords, facts } = readDocument(source, variables, cores);
   const { servers } = built;
