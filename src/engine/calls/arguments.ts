@@ -7,10 +7,9 @@ import type { Verdict } from "../validation/validator-cache.ts";
 import type { Validators } from "../validation/validators.ts";
 
 /**
- * Checks arguments against the tool's schema before the server sees them. At once when the schema is compiled, which
- * it is after the first call. Without validators nothing is checked but that every reader sees the same value of a
- * key that stands twice. Throws or rejects with ARGUMENTS_INVALID; a schema that cannot be compiled safely means no
- * check.
+ * Checks arguments against the tool's schema before the server sees them. Synchronous once the schema is compiled,
+ * which it is after the first call. Without validators, it only makes sure that every reader sees the same value of a
+ * duplicate key. Throws or rejects with ARGUMENTS_INVALID. A schema that cannot be compiled safely is not checked.
  */
 export function checkArguments(
   validators: Validators | undefined,
@@ -37,7 +36,7 @@ function judge(tool: ToolEntry, args: CallArguments, verdict: Verdict): CallArgu
   return args;
 }
 
-/** The exposure adds the signature: how a tool reads is its business. */
+/** The exposure adds the tool's signature, because only it knows how its client sees the tool. */
 function invalid(tool: ToolEntry, path: string, message: string): GatewayError {
   return new GatewayError("ARGUMENTS_INVALID", `${tool.path} was not called: ${message}`, {
     data: { field: path, tool_path: tool.path },

@@ -6,13 +6,13 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
 
 /**
- * The levels that legacy clients set (2025-11-25, server/utilities/logging). A server has one level for all its
- * clients: it gets the most talkative that any of them wants, and what is too much for one is held back from that
- * one. A modern server is told with each request.
+ * The log levels that legacy clients set (2025-11-25, server/utilities/logging). A server has one level for all its
+ * clients: the most verbose that any of them wants. What is too verbose for a client is not passed on to it. A modern
+ * server gets the level with each request instead.
  */
 export interface LogLevels {
   /**
-   * Resolves when the servers that are up have been told. `holder` stands for the client; its level before is
+   * Resolves when all servers that are up have been told. `holder` stands for the client; its previous level is
    * replaced.
    */
   set(holder: object, instances: readonly InstanceId[], level: string): Promise<void>;
@@ -39,7 +39,7 @@ export function createLogLevels(instanceOf: (id: InstanceId) => Instance | undef
       return;
     told.set(connection, level);
     const params = [["level", asciiJson(level)]] as const;
-    // Nobody's call depends on it: a server that refuses logs as it likes.
+    // No call depends on it: a server that refuses the level keeps its own.
     await connection
       .request({
         method: "logging/setLevel",

@@ -4,8 +4,9 @@ import type { ClientPresence } from "../../kernel/client-presence.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 
 /**
- * The answer with the reason why what the server held for this client is gone, once, and only when it reaches the
- * client: an error has no place for it, a question is not the end, and then the next result will do.
+ * Adds the reason why what the server held for this client is gone. The reason is given once, and only with an answer
+ * that has room for it: an error has none, and a question is not the end of the call. In both cases the next result
+ * carries it.
  */
 export function withLoss(
   answer: ServerAnswer,

@@ -4,8 +4,8 @@ import { scanMembers } from "../../wire/json/json-scan.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
 
 /**
- * What a mirrored argument says in its header; undefined when it is left out. A number is the argument's own text:
- * the server compares it with the body, which has every digit.
+ * The value of a mirrored argument for its header. Undefined when the argument is absent. A number keeps its own
+ * text, because the server compares the header with the body, which has every digit.
  */
 export function headerValue(path: readonly string[], { bytes, value }: CallArguments): string | undefined {
   const found = mirroredValue(path, value);

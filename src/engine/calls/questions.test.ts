@@ -82,7 +82,7 @@ describe("input_required", () => {
       expect.objectContaining({ code: "HANDLE_INVALID" }),
     );
     expect(ours.states.open(result.requestState, { principal: "local", request: ours.binding })).toBe("state-1");
-    // Once.
+    // A sealed state is good for one use.
     expect(() => ours.states.open(result.requestState, { principal: "local", request: ours.binding })).toThrow(
       expect.objectContaining({ code: "HANDLE_INVALID" }),
     );

@@ -9,10 +9,10 @@ import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { wrapState } from "./roots.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 
-/** A server that keeps asking is stopped there. */
+/** A server that keeps asking is stopped after this many rounds. */
 const mostRounds = 20;
 
-/** The capability that a client must have declared before it is asked (2026-07-28, basic/patterns/mrtr). */
+/** The capability that a client must have declared before it is asked this (2026-07-28, basic/patterns/mrtr). */
 const capabilityOf: Readonly<Record<Question["method"], string>> = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",
@@ -24,7 +24,7 @@ export function canAnswer(capabilities: JsonObject, method: string, params: Json
   const declared = capabilities[capabilityOf[method as Question["method"]]];
   if (!isJsonObject(declared)) return false;
   if (method !== "elicitation/create") return true;
-  // Before modes existed, `elicitation: {}` meant form (2025-11-25, client/elicitation, capabilities).
+  // `elicitation: {}`, from before modes existed, means form (2025-11-25, client/elicitation, capabilities).
   return params["mode"] === "url"
     ? isJsonObject(declared["url"])
     : isJsonObject(declared["form"]) || declared["url"] === undefined;
@@ -35,7 +35,7 @@ interface InputRequired {
   readonly requestState: string | undefined;
 }
 
-/** The answer as a request for input; undefined when it is none. */
+/** The answer as a request for input. Undefined when it is something else. */
 function toInputRequired(answer: ServerAnswer): InputRequired | undefined {
   if (answer.kind === "error" || !answer.result.isQuestion) return undefined;
   const parsed = answer.result.parsed();
@@ -49,15 +49,16 @@ export interface QuestionRound {
   readonly server: string;
   readonly context: CallContext;
   readonly states: SealedStates;
-  /** What a sealed state is bound to: method and target. */
+  /** What a sealed state is bound to: the method and its target. */
   readonly binding: string;
-  /** What the gateway itself answers to `roots/list`; undefined when that is the client's to answer. */
+  /** The gateway's own answer to `roots/list`. Undefined when the client is to answer it. */
   readonly roots?: JsonBytes | undefined;
 }
 
 /**
- * Brings a modern server's `input_required` to the client: as it is to a modern one (its state sealed), as real
- * requests to a legacy one, whose answers go back upstream with `resend` until the call is complete.
+ * Puts a modern server's `input_required` to the client. A modern client gets it unchanged, except that the state is
+ * sealed. A legacy client gets real requests; its answers go back to the server with `resend`, until the call is
+ * complete.
  */
 export async function settleQuestions(
   first: ServerAnswer,
@@ -80,7 +81,7 @@ export async function settleQuestions(
   }
 }
 
-/** Whether the gateway can answer all of it, so that the client need not hear of it. */
+/** Whether the gateway can answer everything itself, so that the client need not be asked. */
 function isOnlyRoots({ inputRequests }: InputRequired, { roots }: QuestionRound): boolean {
   const requests = Object.values(inputRequests);
   return roots !== undefined && requests.length > 0 && requests.every(isForRoots);
@@ -91,8 +92,8 @@ function isForRoots(request: unknown): boolean {
 }
 
 /**
- * For a modern client the questions stay as the server wrote them, keys included; only what it cannot answer is
- * refused.
+ * A modern client gets the questions as the server wrote them, keys included. Only questions that it cannot answer
+ * are refused.
  */
 function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound): ServerAnswer {
   if (answer.kind === "error") return answer;
@@ -150,7 +151,7 @@ function named(request: unknown, round: QuestionRound): unknown {
   return round.context.transparent === true ? request : withServerNamed(request, round.server);
 }
 
-/** Elicitations name the server that asks: a person must know to whom an answer goes. */
+/** Adds the server's name to elicitations, because a person must know who will receive the answer. */
 export function withServerNamed(request: unknown, server: string): unknown {
   if (!isJsonObject(request) || request["method"] !== "elicitation/create" || !isJsonObject(request["params"]))
     return request;

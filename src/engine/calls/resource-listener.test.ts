@@ -10,7 +10,7 @@ interface Listen {
   readonly end: () => void;
 }
 
-/** A server that takes every subscription, but those that hold a URI with `bad` in it. */
+/** A server that accepts every subscription except those that contain a URI with `bad` in it. */
 function serverThatListens() {
   const listens: Listen[] = [];
   let close: ((how: Closed) => void) | undefined;

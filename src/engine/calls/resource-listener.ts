@@ -6,18 +6,22 @@ import type { Connection } from "../../servers/upstream/connection.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 
 /**
- * Watches resources of a modern server (2026-07-28, patterns/subscriptions). One `subscriptions/listen` names many of
- * them: over HTTP each holds a connection for as long as it lives.
+ * Watches resources of a modern server (2026-07-28, patterns/subscriptions). One `subscriptions/listen` covers many
+ * of them, because over HTTP each such request occupies a connection for as long as it lasts.
  */
 export interface ResourceListener {
   /**
-   * Watches until the signal aborts. Resolves when the server has taken it; throws UPSTREAM_PROTOCOL when it refuses.
+   * Watches until the signal aborts. Resolves when the server has accepted it. Throws UPSTREAM_PROTOCOL when the
+   * server refuses.
    */
   watch(uri: string, signal: AbortSignal): Promise<void>;
 }
 
 export const subscribeTimeoutMs = 30_000;
-/** A changed set is sent anew, whole: larger ones would make that expensive, smaller ones take more connections. */
+/**
+ * A set that changes is sent again as a whole. Larger sets would make that expensive, and smaller ones would take
+ * more connections.
+ */
 const mostPerListen = 256;
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
@@ -47,8 +51,8 @@ interface Listen {
 }
 
 /**
- * What one `subscriptions/listen` watches. A changed set is listened to anew, and the stream of the old one ends once
- * the new one is taken.
+ * The resources of one `subscriptions/listen`. When they change, a new request is sent, and the old stream ends once
+ * the new one has been accepted.
  */
 class ListenedSet {
   readonly #connection: Connection;
@@ -57,7 +61,7 @@ class ListenedSet {
   #current: Listen | undefined;
   #isWorking = false;
   #isOver = false;
-  /** One of several new ones was refused: now each is tried on its own. */
+  /** Whether one of several new resources was refused, so that each is now tried by itself. */
   #isCareful = false;
   #retryMs = firstRetryMs;
 
@@ -91,7 +95,10 @@ class ListenedSet {
     });
   }
 
-  /** Until the server listens to what is wanted. Whatever is asked for meanwhile goes into the next round together. */
+  /**
+   * Runs until the server watches everything that is wanted. What is requested in the meantime is sent together in
+   * the next round.
+   */
   async #work(): Promise<void> {
     if (this.#isWorking) return;
     this.#isWorking = true;
@@ -106,7 +113,7 @@ class ListenedSet {
     return uris.length !== this.#watched.size || uris.some((uri) => this.#watched.get(uri)?.isTaken !== true);
   }
 
-  /** One try. False when there is nothing to be done for now. */
+  /** One attempt. Resolves to false when there is nothing to do for now. */
   async #replace(): Promise<boolean> {
     const wanted = [...this.#watched];
     const old = wanted.filter(([, { isTaken }]) => isTaken);
@@ -147,8 +154,8 @@ class ListenedSet {
   }
 
   /**
-   * The answer to `subscriptions/listen` is its end: it stays open as long as anybody listens. Resolves when it was
-   * taken.
+   * Sends `subscriptions/listen`, which is answered only when it ends: it stays open as long as anybody watches.
+   * Resolves when the server has accepted it.
    */
   async #listen(uris: readonly string[]): Promise<Listen> {
     const ended = new AbortController();
@@ -178,7 +185,7 @@ class ListenedSet {
     return listen;
   }
 
-  /** A stream that breaks off is opened again, after twice as long each time that it was short. */
+  /** Opens a broken stream again. The delay doubles each time that the stream was short. */
   #onOver(listen: Listen): void {
     listen.isOver = true;
     if (this.#current !== listen) return;

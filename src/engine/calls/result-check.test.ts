@@ -5,7 +5,7 @@ const limits = { resultBytes: 1_000_000, contentBlocks: 5, depth: 100 };
 const check = async (text: string, mustParse = false) =>
   await checkToolResult("s:t", Buffer.from(text), limits, mustParse);
 const checkOther = async (text: string | Buffer) => await checkResult("x", Buffer.from(text), limits);
-/** Larger than what is parsed: the same must be found by looking over it. */
+/** Makes a result larger than those that are parsed. Scanning it must find the same faults. */
 const padding = `"pad":"${"x".repeat(70_000)}"`;
 
 describe.each([

@@ -8,23 +8,22 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 export interface ResultLimits {
-  /** Largest result that is passed on. */
+  /** The largest result that is passed on. */
   readonly resultBytes: number;
-  /** Most content blocks of one result. */
+  /** The most content blocks of one result. */
   readonly contentBlocks: number;
   readonly depth: number;
 }
 
 /**
- * Results up to this size are parsed: that costs microseconds and shows every fault. Larger ones are only looked
- * over.
+ * Results up to this size are parsed, which takes microseconds and shows every fault. Larger ones are only scanned.
  */
 const parsedUpToBytes = 65_536;
 
 /**
- * Sees that the result of tools/call can be given to a client (faults 41, 43). Throws RESULT_TOO_LARGE,
- * UPSTREAM_PROTOCOL. The bytes are passed on as they are in any case; what they hold is known when they are few, or
- * had to be parsed for another reason.
+ * Checks that the result of tools/call can be given to a client (faults 41, 43). Throws RESULT_TOO_LARGE or
+ * UPSTREAM_PROTOCOL. The bytes are passed on unchanged in any case. Their parsed value comes along when the result is
+ * small or had to be parsed for another reason.
  */
 export function checkToolResult(
   path: string,
@@ -51,7 +50,7 @@ export function checkToolResult(
   });
 }
 
-/** Any other result: must be an object within the limit. */
+/** Checks any other result: it must be an object within the size limit. */
 export function checkResult(what: string, result: JsonBytes, limits: ResultLimits): ResultBytes | Promise<ResultBytes> {
   if (result.length > limits.resultBytes) {
     throw new GatewayError(
@@ -67,8 +66,9 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
 }
 
 /**
- * The members of a result that is too large to be parsed without need; that it is JSON is seen here, because nobody
- * parses it later. In turns, because fifteen megabytes would hold up everybody (fault K).
+ * Finds the members of a result that is too large to be parsed without need. Also checks that it is valid JSON,
+ * because nobody parses it later. Works in several turns of the event loop: fifteen megabytes at once would delay all
+ * other requests (fault K).
  */
 async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<readonly Member[]> {
   try {
@@ -80,7 +80,10 @@ async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits):
   }
 }
 
-/** Questions and tasks concern the gateway itself, so they are parsed whatever their size (faults 48, 49). */
+/**
+ * Whether the gateway only passes the result on. Questions and tasks concern the gateway itself, and are parsed
+ * whatever their size (faults 48, 49).
+ */
 function isOrdinary(result: JsonBytes, members: readonly Member[]): boolean {
   const type = findMember(members, "resultType");
   return (
@@ -113,7 +116,7 @@ function checkShape(path: string, result: JsonObject, limits: ResultLimits): voi
   for (const block of content as readonly unknown[]) checkBlock(path, block);
 }
 
-/** Questions and tasks are results without content. */
+/** Whether the result needs content. Questions and tasks have none. */
 function holdsContent(result: JsonObject): boolean {
   const type = result["resultType"];
   if (type !== undefined && type !== "complete") return false;
@@ -130,7 +133,7 @@ function checkBlock(path: string, block: unknown): void {
     throw faulty(path, "has a resource block without a resource");
 }
 
-/** Blocks of unknown types pass: they may be of a later revision. */
+/** Blocks of unknown types are accepted, because they may come from a later revision. */
 const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
   text: "text",
   image: "data",
@@ -138,7 +141,7 @@ const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
   resource_link: "uri",
 });
 
-/** Whether it says that the tool failed. */
+/** Checks a result by its members alone. Returns whether it says that the tool failed. */
 function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): boolean {
   const isError = findMember(members, "isError");
   if (isError !== undefined && result[isError.start] !== lowerT && result[isError.start] !== lowerF)

@@ -9,9 +9,9 @@ import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 
 /**
- * The call as its server may know it. A server of 2026-07-28 is told with each request what the client declares;
- * roots are told only to one that has an instance per client, because an answer that it keeps would stand for
- * everybody else. Configured ones take their place.
+ * The context of a call as its server may see it. With each request, a server of 2026-07-28 is told what the client
+ * declares. Roots are included only for a server that has an instance per client, because it may keep the answer and
+ * use it for everybody else. Roots from the configuration take their place.
  */
 export function withRootsOf(server: ServerConfig, context: CallContext): CallContext {
   const { client } = context;
@@ -25,8 +25,9 @@ export function withRootsOf(server: ServerConfig, context: CallContext): CallCon
 }
 
 /**
- * What a client answers, without roots that its server is not to have: a client may send answers that nobody asked it
- * for. What has roots in it is an answer about roots; those of other questions have an action or a model's message.
+ * The client's answers, without roots that its server must not get: a client may send answers that nobody asked for.
+ * An answer that contains roots is one about roots, because answers to other questions contain an action or a model's
+ * message.
  */
 export function answersOf({ inputResponses: bytes, client, ownRoots }: CallContext): JsonBytes | undefined {
   if (bytes === undefined || bytes[0] !== openBrace) return bytes;
@@ -42,9 +43,9 @@ export function answersOf({ inputResponses: bytes, client, ownRoots }: CallConte
 }
 
 /**
- * A state of ours around the server's: the client is asked everything but the roots, and comes back without them. The
- * server's own state is inside the seal as well, so that one which looks like this could only come from the server
- * itself, whose roots they are.
+ * Marks a state of the gateway that contains the server's own. The client is asked everything except for its roots,
+ * and returns without them. The server's state is sealed as well, so that a state with this mark that did not come
+ * from the gateway could only come from that server, whose roots they are.
  */
 const wrapped = "toolyard-roots:";
 
@@ -52,7 +53,7 @@ export function wrapState(keys: readonly string[], state: string | undefined): s
   return wrapped + JSON.stringify({ keys, ...(state === undefined ? {} : { state }) });
 }
 
-/** The members that go upstream for a state that the client brought back, with the answers that it brought. */
+/** The members to send to the server for a state that the client brought back, with the client's answers. */
 export function unwrapState(
   state: string,
   responses: JsonBytes | undefined,

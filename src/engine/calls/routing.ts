@@ -25,29 +25,30 @@ import { createToolCalls } from "./tool-call.ts";
 import type { Validators } from "../validation/validators.ts";
 
 /**
- * Brings requests to servers: calls, reads, prompts, completions. Every failure of ours is a GatewayError, thrown or
- * as a rejection. Who may do it, and what is noted of it, is decided by the stages around it (`engine/perform`).
+ * Sends requests to servers: calls, reads, prompts, completions. Every failure of the gateway is a GatewayError,
+ * thrown or as a rejection. The stages around it (`engine/perform`) decide who may send a request and what is
+ * recorded of it.
  */
 export interface Routing {
   callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<ServerAnswer>;
   readResource(instance: InstanceId, uri: string, context: CallContext): Promise<ServerAnswer>;
   getPrompt(prompt: PromptEntry, given: JsonBytes | undefined, context: CallContext): Promise<ServerAnswer>;
   complete(instance: InstanceId, params: readonly ParamMember[], context: CallContext): Promise<ServerAnswer>;
-  /** Any other request, passed to one server as it is. */
+  /** Any other request, passed on to one server unchanged. */
   forward(
     instance: InstanceId,
     method: string,
     params: readonly ParamMember[],
     context: CallContext,
   ): Promise<ServerAnswer>;
-  /** Hands a notification of a client to a server that is up; to one that is not, there is nothing to say. */
+  /** Passes a client's notification on to a server that is up. Dropped when the server is down. */
   notify(instance: InstanceId, method: string, params: JsonObject): void;
   /**
-   * For a call of a server whose tools were never seen. One that is coming up is waited for, a little; one that is
-   * down is tried, as at any call. Throws what the try throws.
+   * For a call to a server whose tools were never seen. Waits briefly for a server that is starting, and tries to
+   * start one that is down, as any call does. Throws what that attempt throws.
    */
   wake(instance: InstanceId, signal: AbortSignal): Promise<void>;
-  /** Calls will come soon: gets ready what they need first. */
+  /** Calls are expected soon: prepares what they need first. */
   expectCalls(): void;
 }
 
@@ -56,7 +57,7 @@ export interface RoutingDeps {
   readonly clients: Pick<ClientInstances, "enter">;
   readonly validators: Validators;
   readonly states: SealedStates;
-  /** Who a request comes from, for servers that hold state. */
+  /** Identifies who a request comes from, for servers that hold state. */
   readonly presenceOf: (context: CallContext) => ClientPresence;
   readonly events: EventBus;
   readonly clock: Clock;
@@ -79,7 +80,7 @@ export function createRouting(deps: RoutingDeps): Routing {
     limits,
   });
 
-  /** With the word that what a stateful server held is gone, where it is. */
+  /** Adds a notice when a stateful server has lost what it held. */
   function tellingLoss(
     instance: Instance,
     answering: Promise<ServerAnswer>,
@@ -125,12 +126,12 @@ export function createRouting(deps: RoutingDeps): Routing {
   };
 }
 
-/** A request that is no call of a tool. */
+/** Any request other than a tool call. */
 interface PlainRequest {
   readonly method: string;
   readonly nameHeader: string | undefined;
   readonly params: readonly ParamMember[];
-  /** What it is about, in words of failures. */
+  /** What the request is about, in the words of failure messages. */
   readonly name: string;
 }
 
@@ -163,8 +164,8 @@ async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Pro
 }
 
 /**
- * What Mcp-Name says of a request that nobody here looked into (2026-07-28, streamable-http, standard request
- * headers).
+ * The value of the Mcp-Name header for a request that the gateway does not interpret (2026-07-28, streamable-http,
+ * standard request headers).
  */
 function nameOf(method: string, params: readonly ParamMember[]): string | undefined {
   if (method !== "tools/call" && method !== "prompts/get") return undefined;

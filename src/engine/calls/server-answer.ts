@@ -6,7 +6,7 @@ export type ServerAnswer =
   | {
       readonly kind: "result";
       readonly result: ResultBytes;
-      /** Why what the server held for this client is gone, when it is to be told with this result. */
+      /** Why what the server held for this client is gone, when this result has to say so. */
       readonly loss?: string | undefined;
       /** How many of its tokens were kept back, when it was cut to its budget; an estimate. */
       readonly cutTokens?: number | undefined;

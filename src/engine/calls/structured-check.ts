@@ -14,8 +14,8 @@ export interface StructuredCheckDeps {
 }
 
 /**
- * Whether a result's `structuredContent` fits the tool's `outputSchema`. Throws UPSTREAM_PROTOCOL where
- * `strictResults` is set; else it is an event.
+ * Checks whether a result's `structuredContent` fits the tool's `outputSchema`. A mismatch throws UPSTREAM_PROTOCOL
+ * when `strictResults` is set, and otherwise only emits an event.
  */
 export type StructuredCheck = (
   tool: ToolEntry,
@@ -25,7 +25,10 @@ export type StructuredCheck = (
 ) => Promise<void>;
 
 export function createStructuredCheck(deps: StructuredCheckDeps): StructuredCheck {
-  /** A mismatch is only recorded: the first result must not wait for its schema to be compiled. */
+  /**
+   * Without `strictResults` a mismatch is only recorded, so that the first result does not wait for its schema to be
+   * compiled.
+   */
   function prepareLater(key: string, schema: JsonObject): undefined {
     deps.validators.prepare(key, schema, AbortSignal.timeout(10_000)).catch(() => undefined);
   }

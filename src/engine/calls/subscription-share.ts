@@ -5,19 +5,19 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
 import { createResourceListener, refused, subscribeTimeoutMs, type ResourceListener } from "./resource-listener.ts";
 
-/** One resource of one instance that is watched, for however many clients. */
+/** One watched resource of one instance, shared by any number of clients. */
 export interface SubscriptionShare {
   readonly id: InstanceId;
   count: number;
   readonly ready: Promise<void>;
-  /** Subscribes on the instance's connection of now, unless it is subscribed there already. */
+  /** Subscribes on the instance's current connection, unless that was done already. */
   renew(): void;
-  /** The server forgot it, though the connection is the same. */
+  /** The server has forgotten the subscription, although the connection is the same. */
   forget(): void;
   end(): void;
 }
 
-/** Makes shares; those of one modern server are watched through one stream. */
+/** Creates shares. Those of one modern server are watched through one stream. */
 export function createShareOpener(
   instanceOf: (id: InstanceId) => Instance | undefined,
 ): (instance: Instance, uri: string) => SubscriptionShare {
@@ -47,11 +47,11 @@ export function createShareOpener(
           held.release();
           held = { instance: current, release: current.hold() };
         }
-        // Refused now though it was taken before: the client keeps what it has, and hears nothing.
+        // Refused now, although it was accepted before: the client keeps its subscription and gets no updates.
         void subscribe(current).catch(() => undefined);
       },
       forget() {
-        // A modern server keeps no sessions: what it streams goes on.
+        // A modern server has no sessions, so that its streams continue.
         if (on?.peer.era !== "legacy") return;
         on = undefined;
         this.renew();
@@ -73,7 +73,7 @@ interface Subscribing {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the server has taken it. */
+/** Resolves when the server has accepted the subscription. */
 async function subscribeOn({ connection, server, uri, listeners, signal }: Subscribing): Promise<void> {
   if (connection.peer.era === "modern") {
     let listener = listeners.get(connection);
@@ -91,7 +91,7 @@ async function subscribeOn({ connection, server, uri, listeners, signal }: Subsc
   if (reply.kind === "error") throw refused(server, reply.error);
 }
 
-/** Nobody waits for it. */
+/** Sent without waiting for the answer. */
 function unsubscribeOn(connection: Connection, uri: string): void {
   if (connection.peer.era !== "legacy") return;
   const signal = AbortSignal.timeout(subscribeTimeoutMs);

@@ -4,17 +4,19 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { createShareOpener, type SubscriptionShare } from "./subscription-share.ts";
 
-/** Subscriptions to resources, shared and counted: however many clients listen, the server sees one. */
+/**
+ * Subscriptions to resources, shared and counted: however many clients subscribe, the server sees one subscription.
+ */
 export interface Subscriptions {
-  /** Resolves when the server has taken the subscription, to the function that gives up this share of it. */
+  /** Resolves when the server has accepted the subscription, to a function that gives up this share of it. */
   subscribe(instance: InstanceId, uri: string, signal: AbortSignal): Promise<() => void>;
   readonly size: number;
 }
 
-/** More than this many different resources are not watched at once. */
+/** The most resources that are watched at once. */
 const mostSubscriptions = 10_000;
 
-/** `events` tell when a server has come up again: what is subscribed to is then subscribed to anew. */
+/** `events` tell when a server has come up again. Its subscriptions are then renewed. */
 export function createSubscriptions(
   instanceOf: (id: InstanceId) => Instance | undefined,
   events: EventBus,

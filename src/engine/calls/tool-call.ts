@@ -30,7 +30,10 @@ export type SendToolCall = (
   context: CallContext,
 ) => Promise<ServerAnswer>;
 
-/** No async functions: this runs for every call, and each costs it a promise and a generator. */
+/**
+ * Contains no async functions: this runs for every call, and each async function would cost it a promise and a
+ * generator.
+ */
 export function createToolCalls(deps: ToolCallDeps): SendToolCall {
   const mirrored: Mirrored = new WeakMap();
 
@@ -72,7 +75,7 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
   }
 
   return (tool, instance, given, context) => {
-    // Where one server is shown as it is, it says itself what it does not take.
+    // Where one server is shown unchanged, that server itself refuses wrong arguments.
     const validators = context.transparent === true ? undefined : deps.validators;
     const checking = checkArguments(validators, tool, given, context.signal);
     return checking instanceof Promise
@@ -81,7 +84,7 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
   };
 }
 
-/** Which arguments of a tool are repeated in headers; looked up once for each definition. */
+/** The arguments of a tool that are repeated in headers, looked up once for each definition. */
 type Mirrored = WeakMap<ToolEntry, readonly HeaderParameter[]>;
 
 function headersOf(mirrored: Mirrored, tool: ToolEntry, given: CallArguments): readonly (readonly [string, string])[] {

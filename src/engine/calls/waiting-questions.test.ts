@@ -11,7 +11,7 @@ const answer: Answer = { kind: "result", result: Buffer.from('{"roots":[]}') };
 
 const client = { era: "modern" };
 
-/** Nobody answers; what ends the wait is the signal. */
+/** A client that never answers, so that only the signal ends the wait. */
 const silent = {
   client,
   ask: async (_question: unknown, signal: AbortSignal) =>

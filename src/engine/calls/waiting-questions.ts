@@ -6,23 +6,28 @@ import { settingNow } from "../../kernel/setting-now.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 
 /**
- * Questions that servers pushed and somebody has to answer. A call that waits holds its server's attention: both
- * number and time are bounded.
+ * Questions that servers have asked and somebody has to answer. A waiting call occupies its server, so that both the
+ * number of questions and the time they may take are limited.
  */
 export interface WaitingQuestions {
-  /** Throws CLIENT_CANNOT_ANSWER when too many wait already, QUESTION_TIMEOUT when nobody answers. */
+  /**
+   * Throws CLIENT_CANNOT_ANSWER when too many questions are waiting already, QUESTION_TIMEOUT when nobody answers.
+   */
   ask(instance: InstanceId, context: CallContext, question: Question, signal: AbortSignal): Promise<Answer>;
 }
 
 export interface WaitingLimits {
   readonly limitMs: number;
-  /** Questions to modern clients: the call is parked until they come back, if they do (docs/design.md, "Questions"). */
+  /**
+   * Questions to modern clients. Their calls are parked until the client comes back, if it does (docs/design.md,
+   * "Questions").
+   */
   readonly mostParked: number;
   readonly clock: Clock;
 }
 
 /**
- * Questions to legacy clients, per instance: each has a call that was admitted, and a connection on which it was
+ * Questions to legacy clients, per instance. Each belongs to a call in progress and to the connection on which it was
  * asked.
  */
 const mostLive = 256;
@@ -31,7 +36,7 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
   const parked = new Map<InstanceId, number>();
   const live = new Map<InstanceId, number>();
 
-  /** Runs `ask` with a signal that also ends it in time. */
+  /** Runs `ask` with a signal that also aborts when the time is over. */
   async function askInTime(
     ask: NonNullable<CallContext["ask"]>,
     question: Question,

@@ -1,9 +1,9 @@
 import type { Clock } from "../../kernel/clock.ts";
 
-/** Counts reach the disk this much later, all together. */
+/** Counts are written this much later, all together. */
 const saveDelayMs = 10_000;
 
-/** Saves what was counted: some time after it was, and whatever is left at the end. */
+/** Saves counts some time after they changed, and whatever is unsaved at the end. */
 export function createLateSave(clock: Clock, run: () => void): { soon(): void; now(): void } {
   let cancel: (() => void) | undefined;
   const save = (): void => {

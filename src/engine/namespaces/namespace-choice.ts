@@ -3,17 +3,17 @@ import type { NamespaceSettings } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { NamespaceUse } from "./namespace-usage.ts";
 
-/** Namespaces that come back by themselves because they were used most; more would only fill memory. */
+/** How many of the most used namespaces are loaded again after a start. More would only fill memory. */
 const mostRemembered = 5;
 
-/** Kept loaded whatever happens: configured so, or of high priority. */
+/** Whether it is always kept loaded: by configuration, or because of its high priority. */
 export function isPinned(server: ViewServer, settings: NamespaceSettings): boolean {
   return server.priority === "high" || settings.preload.some((name) => isCalled(server, name));
 }
 
 /**
- * Who goes when there is no room: the least used, of those the one whose last use is longest ago. Undefined when all
- * are pinned.
+ * Chooses the namespace to evict when there is no room: the least used one and, among equals, the one whose last use
+ * is longest ago. Undefined when all are pinned.
  */
 export function chooseVictim(
   loaded: ReadonlyMap<InstanceId, { readonly server: ViewServer; readonly lastUseMs: number }>,
@@ -29,8 +29,8 @@ export function chooseVictim(
 }
 
 /**
- * What a principal finds loaded at first: what is pinned, and beside it what was loaded most often before and is
- * still known.
+ * The namespaces to load when a principal is first seen: the pinned ones, and those that were loaded most often
+ * before and still exist.
  */
 export function toPreload(
   servers: readonly ViewServer[],

@@ -8,32 +8,32 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createSemaphore, type Semaphore } from "../../kernel/semaphore.ts";
 
-/** A server whose tools are fresh, or known at least, and whose validators are built. */
+/** A server whose tools are fresh, or at least known, and whose validators are built. */
 export interface LoadedServer {
   readonly server: ViewServer;
   readonly durationMs: number;
-  /** Why its tools may be out of date; undefined when they are fresh. */
+  /** Why its tools may be out of date. Undefined when they are fresh. */
   readonly stale: string | undefined;
 }
 
 export interface NamespaceLoaderDeps {
   readonly settings: () => NamespaceSettings;
   readonly viewOf: (principal: Principal) => View;
-  /** Fetches an instance's lists again when they are older than that, or unknown. Rejects when that fails. */
+  /** Lists an instance again when its lists are older than `maxAgeMs`, or unknown. Rejects when that fails. */
   readonly refresh: (instance: InstanceId, maxAgeMs: number, signal: AbortSignal) => Promise<void>;
   /** Builds the tools' validators. Never rejects. */
   readonly prepare: (tools: readonly ToolEntry[], signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
 }
 
-/** Does the work of loading; aborted only when the gateway stops, because its callers share it. */
+/** Loads a server's namespace. Aborted only when the gateway stops, because its callers share the load. */
 export type LoadServer = (principal: Principal, server: ViewServer, maxAgeMs: number) => Promise<LoadedServer>;
 
-/** Namespaces that are loaded at a time, of all principals together: each may start a process and compile schemas. */
+/** Loads at a time, over all principals. Each may start a process and compile schemas. */
 const parallelLoads = 8;
-/** A server that lists this slowly is given up; its callers may have gone before. */
+/** Listing a server is given up after this time. Its callers may have left earlier. */
 const loadTimeoutMs = 60_000;
-/** Schemas that take longer are compiled while the tools are listed already. */
+/** Schemas that take longer are still being compiled when the tools are listed. */
 const prepareWaitMs = 5_000;
 
 export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: AbortSignal): LoadServer {
@@ -42,10 +42,7 @@ export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: Abort
     several: createSemaphore(parallelLoads),
   };
 
-  /**
-   * Tools that are known are listed even when they could not be fetched again, unless the server stands so that
-   * nobody sees them.
-   */
+  /** Known tools are listed even when they could not be listed again, unless the status of the server hides them. */
   async function refresh(
     principal: Principal,
     server: ViewServer,

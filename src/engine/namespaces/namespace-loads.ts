@@ -20,19 +20,20 @@ import type { NamespaceUsageStore } from "../../store/store.ts";
 import { createNamespaceUsage, type NamespaceUse } from "./namespace-usage.ts";
 
 /**
- * Which namespaces are loaded, per principal: lists may not vary by connection (2026-07-28). Loading makes sure that
- * the entry is fresh and that the tools' validators are built; being evicted frees them. What is not loaded can be
- * called all the same.
+ * Which namespaces are loaded. Kept per principal, because lists may not vary by connection (2026-07-28). Loading
+ * makes sure that the tools are fresh and their validators built; evicting frees the validators. Tools of a namespace
+ * that is not loaded can be called all the same.
  */
 export interface NamespaceLoads extends AsyncDisposable {
-  /** What is loaded now; a new object after every change. The first time a principal is seen, its preloading begins. */
+  /** What is loaded now. A new object after every change. When a principal is first seen, preloading begins. */
   of(principal: Principal): LoadedNamespaces;
   /**
-   * Loads a server's namespace, or marks it as used when it is loaded. Any number of callers share one loading.
-   * Rejects with why the server cannot be listed when nothing is known of it, and with the signal's reason.
+   * Loads a server's namespace, or marks it as used when it is loaded already. Any number of callers share one load.
+   * When nothing is known of the server, rejects with the reason why it cannot be listed. Rejects with the signal's
+   * reason when that aborts.
    */
   load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad>;
-  /** Loads in the background what is configured to be there, and what was used most in an earlier life. */
+  /** Loads in the background what the configuration names, and what was used most in earlier runs. */
   preload(principal: Principal): Promise<void>;
   stats(principal: Principal): NamespaceStats;
 }
@@ -42,15 +43,15 @@ export interface NamespaceStats {
   readonly hits: number;
   readonly evictions: number;
   readonly errors: number;
-  /** Of all loads together. */
+  /** The time of all loads together. */
   readonly loadTimeMs: number;
-  /** Calls by bare name that were answered with the full path. */
+  /** Calls by bare name whose answer gave the full path. */
   readonly migrations: number;
   readonly uses: ReadonlyMap<InstanceId, NamespaceUse>;
 }
 
 export interface NamespaceLoadsDeps extends NamespaceLoaderDeps {
-  /** Frees what `prepare` built. */
+  /** Frees the validators that `prepare` built. */
   readonly release: (tools: readonly ToolEntry[]) => void;
   readonly store: NamespaceUsageStore;
   readonly events: EventBus;
@@ -61,12 +62,12 @@ export interface NamespaceLoadsDeps extends NamespaceLoaderDeps {
 export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const { clock, events, settings } = deps;
   const lifetime = new AbortController();
-  // Every load that runs listens to it: that is no leak.
+  // Every running load listens to this signal, so that the many listeners are no leak.
   setMaxListeners(0, lifetime.signal);
   const usage = createNamespaceUsage();
   const restoring = deps.store.load().then((uses) => usage.adopt(uses ?? []));
   const loadServer = createNamespaceLoader(deps, lifetime.signal);
-  // Not at once: whoever asks for the set is in the middle of building a view.
+  // Deferred, because whoever asks for the set is just building a view.
   const onNew = (principal: Principal): void => void clock.after(0, () => void preload(principal));
   const { release, log } = deps;
   const sets = createNamespaceSets({ settings, useOf: usage.get, release, onNew, events, log, clock });
@@ -100,7 +101,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const entry = set.loaded.get(server.instance);
     const loading = share(set, server, { maxAgeMs: cacheTtlMs, why: enabled ? "asked" : "unlisted" });
     if (entry === undefined) return await untilAborted(loading, signal);
-    // It is there: when it is old, it is made fresh for the next one.
+    // Already loaded. When its tools are old, they are listed again for the next use.
     sets.touch(set, entry);
     loading.catch(() => undefined);
     return { loadedAtMs: entry.loadedAtMs, stale: undefined };
@@ -118,7 +119,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const missing = (server: ViewServer): boolean => !set.loaded.has(server.instance);
     const results = await Promise.allSettled([
       ...kept.filter(missing).map(async (server) => await share(set, server, { maxAgeMs: cacheTtlMs, why: "preload" })),
-      // What was only used before must not start a process that nobody asked for.
+      // A namespace that is only loaded because of earlier use must not start a process.
       ...used.filter(missing).map(async (server) => await share(set, server, { maxAgeMs: Infinity, why: "preload" })),
     ]);
     for (const result of results) {

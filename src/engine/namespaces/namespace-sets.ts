@@ -12,10 +12,10 @@ import type { NamespaceUse } from "./namespace-usage.ts";
 
 /** The namespaces that are loaded for one principal. */
 export interface NamespaceSet {
-  /** As last seen: a changed file may bring another object for the same person. */
+  /** The principal as last seen. After a change of the configuration, the same person may have another object. */
   principal: Principal;
   readonly loaded: Map<InstanceId, LoadedNamespace>;
-  /** What views show; a new object after every change. */
+  /** What views show. A new object after every change. */
   snapshot: LoadedNamespaces;
   readonly counts: {
     loads: number;
@@ -38,14 +38,17 @@ export interface LoadedNamespace {
 
 export type EvictionReason = "idle" | "room" | "gone";
 
-/** All sets: what enters them, and what leaves them for it. */
+/** The sets of all principals, with the rules of what enters them and what is evicted for it. */
 export interface NamespaceSets {
-  /** The principal's set; made when there is none, in which case `onNew` runs. */
+  /** The principal's set. Created when there is none, in which case `onNew` is called. */
   of(principal: Principal): NamespaceSet;
   find(principal: PrincipalId): NamespaceSet | undefined;
   all(): Iterable<NamespaceSet>;
   touch(set: NamespaceSet, entry: LoadedNamespace): void;
-  /** Since when it is loaded; undefined when there is no room because everything is to be kept. */
+  /**
+   * Returns since when the namespace is loaded. Undefined when there is no room because all loaded namespaces are
+   * pinned.
+   */
   enter(set: NamespaceSet, server: ViewServer, why: "asked" | "preload", durationMs: number): number | undefined;
   evict(set: NamespaceSet, instance: InstanceId, why: EvictionReason): void;
 }
@@ -61,7 +64,7 @@ export interface NamespaceSetsDeps {
   readonly clock: Clock;
 }
 
-/** Principals whose sets are kept; one that has nothing loaded goes first. */
+/** Principals whose sets are kept. A principal without loaded namespaces is dropped first. */
 const mostPrincipals = 1_000;
 
 export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
@@ -78,7 +81,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   }
 
   function forgetOne(): void {
-    // Never the one that was just made.
+    // All but the set that was just created.
     const earlier = [...sets.values()].slice(0, -1);
     const gone = earlier.find((set) => set.loaded.size === 0) ?? earlier[0];
     if (gone === undefined) return;
@@ -115,7 +118,10 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     events.emit({ type: "namespace.evicted", ...about(set, entry.server), why });
   }
 
-  /** Validators are shared by content: those that another principal's set has, or that the new list still has, stay. */
+  /**
+   * Frees validators, which are shared by content: those that another principal's set or the new list still uses are
+   * kept.
+   */
   function freeTools(set: NamespaceSet, entry: LoadedNamespace, staying: readonly ToolEntry[]): void {
     for (const other of sets.values()) if (other !== set && other.loaded.has(entry.server.instance)) return;
     const kept = new Set(staying.map((tool) => tool.hash));
@@ -149,7 +155,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   };
 }
 
-/** False when everything that is loaded is to be kept, and there is no room beside it. */
+/** Makes room for one more namespace. Returns false when everything that is loaded is pinned. */
 function makeRoom(
   set: NamespaceSet,
   coming: ViewServer,

@@ -10,16 +10,16 @@ export interface NamespaceSweeperDeps {
   readonly settings: () => NamespaceSettings;
   readonly viewOf: (principal: Principal) => View;
   readonly clock: Clock;
-  /** Aborts when nothing is loaded any more. */
+  /** Aborts when namespaces are shut down. */
   readonly lifetime: AbortSignal;
 }
 
-/** However short the TTL is, the sets are not looked through more often. */
+/** The sets are not examined more often than this, however short the TTL is. */
 const minSweepMs = 250;
 
 /**
- * Takes out namespaces that have not been used for their TTL, and those whose server is gone. One timer, for the one
- * that has been idle for longest. The function that is returned is to be called after every load.
+ * Evicts namespaces that have not been used for their TTL, and those whose server is gone. Uses one timer, for the
+ * namespace that has been unused for longest. The returned function is to be called after every load.
  */
 export function createNamespaceSweeper({ sets, settings, viewOf, clock, lifetime }: NamespaceSweeperDeps): () => void {
   let isWaiting = false;

@@ -1,7 +1,9 @@
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { KeptUse } from "../../store/store.ts";
 
-/** How often one principal used one namespace; decides who is evicted first, and what is loaded again next time. */
+/**
+ * How often one principal used one namespace. Decides what is evicted first, and what is loaded after the next start.
+ */
 export interface NamespaceUse {
   readonly loads: number;
   readonly calls: number;
@@ -15,17 +17,20 @@ export interface NamespaceUsage {
   countCall(principal: PrincipalId, instance: InstanceId, tool: string, atMs: number): void;
   get(principal: PrincipalId, instance: InstanceId): NamespaceUse | undefined;
   of(principal: PrincipalId): ReadonlyMap<InstanceId, NamespaceUse>;
-  /** Takes in what was kept; what was counted meanwhile is added to it. */
+  /** Adds what was stored to what has been counted since the start. */
   adopt(uses: readonly KeptUse[]): void;
   snapshot(): readonly KeptUse[];
 }
 
-/** Principals, namespaces of each, tools of each: beyond it the one unused for longest is forgotten. */
+/**
+ * Principals, namespaces of each, and tools of each. Beyond these, the one that has been unused for longest is
+ * forgotten.
+ */
 const mostPrincipals = 1_000;
 const mostNamespaces = 1_000;
 const mostTools = 1_000;
 /**
- * Counts are halved together when one gets there: what was used last year must not beat what is used this week for
+ * All counts are halved when one reaches this value, so that heavy use last year does not outweigh this week's for
  * ever.
  */
 const halveAt = 10_000;
@@ -104,16 +109,16 @@ export function createNamespaceUsage(): NamespaceUsage {
 }
 
 interface Making<Value> {
-  /** At most so many entries are kept. */
+  /** The most entries that are kept. */
   readonly most: number;
-  /** The least one goes first. */
+  /** The entry with the lowest rank is dropped first. */
   readonly rank: (value: Value) => number;
   readonly make: () => Value;
 }
 
 /**
- * The entry; made when it is not there, in which case the least one may have to go. A call moves nothing: maps stay
- * as they are.
+ * Returns the entry, and creates it when it does not exist, which may drop the one with the lowest rank. Reading an
+ * entry does not change the map's order.
  */
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, { most, rank, make }: Making<Value>): Value {
   const known = map.get(key);

@@ -6,17 +6,17 @@ import type { LoadServer } from "./namespace-loader.ts";
 import type { NamespaceSet, NamespaceSets } from "./namespace-sets.ts";
 
 export interface NamespaceLoad {
-  /** Wall clock; undefined when the set is full of namespaces that are kept. */
+  /** Wall clock. Undefined when all the room is taken by pinned namespaces. */
   readonly loadedAtMs: number | undefined;
-  /** Why its tools may be out of date; undefined when they are fresh. */
+  /** Why its tools may be out of date. Undefined when they are fresh. */
   readonly stale: string | undefined;
 }
 
 /** How a server's namespace is loaded. */
 export interface LoadWish {
-  /** Lists that are no older than this are good enough. */
+  /** Lists that are no older than this need not be fetched again. */
   readonly maxAgeMs: number;
-  /** Who asked for it; what is switched off is listed, but not kept. */
+  /** Why it is loaded. A namespace that is switched off is "unlisted": its tools are listed, but it is not kept. */
   readonly why: "asked" | "preload" | "unlisted";
 }
 
@@ -28,7 +28,7 @@ export interface SharedLoadsDeps {
   readonly onLoaded: () => void;
 }
 
-/** Loads a namespace for a principal; whoever asks while that goes on shares it. */
+/** Loads a namespace for a principal. Requests for it that come in the meantime share the load. */
 export function createSharedLoads({ sets, loadServer, events, clock, onLoaded }: SharedLoadsDeps) {
   const pending = new Map<string, Promise<NamespaceLoad>>();
 

@@ -12,11 +12,11 @@ import type { Principal } from "../../kernel/principal.ts";
 export interface DiscoverDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
-  /** Waits until servers never seen before have come up, or the signal aborts. */
+  /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
 }
 
-/** Searches the tools that the principal may see; an empty query asks which servers there are. */
+/** Searches the tools that the principal may see. An empty query lists the servers instead. */
 export async function discover(
   deps: DiscoverDeps,
   request: DiscoverRequest,
@@ -35,12 +35,12 @@ export async function discover(
 
 type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;
 
-/** Named at most when nothing was found and nobody knows what they offer. */
+/** The most servers with unknown tools that are named when nothing was found. */
 const unknownLimit = 3;
 
 /**
- * Told by name: a server that was asked for by name, those that the question may be about, and, when nothing at all
- * was found, some whose tools nobody has seen: they might have them.
+ * The unavailable servers that the answer names: one that was asked for by name, those that the question may be about
+ * and, when nothing was found, a few whose tools nobody has seen, because they might have what is wanted.
  */
 async function unavailableAmong(
   deps: DiscoverDeps,
@@ -65,7 +65,9 @@ interface SearchOutcome {
   readonly failed: string | undefined;
 }
 
-/** A failed search is one of the honest answers, not an error: the model learns that it was the search. */
+/**
+ * A failed search becomes an answer instead of an error, so that the model learns that it was the search that failed.
+ */
 async function searchSafely(
   { discovery }: DiscoverDeps,
   view: View,

@@ -3,6 +3,6 @@ import type { Work } from "./work.ts";
 
 /**
  * A stage before the run. It lets an intent pass by returning nothing, or a promise of nothing, and stops it by
- * failing.
+ * throwing or rejecting.
  */
 export type Gate = (intent: Intent, work: Work) => Promise<void> | undefined;

@@ -11,7 +11,7 @@ export interface NamespaceDeps {
   readonly viewOf: (principal: Principal) => View;
 }
 
-/** Loads a namespace for whoever asks. Throws SERVER_UNKNOWN when its server has gone in the meantime. */
+/** Loads a namespace for the principal. Throws SERVER_UNKNOWN when its server has disappeared in the meantime. */
 export async function loadNamespace(
   deps: NamespaceDeps,
   asked: Extract<Intent, { kind: "list-namespace" }>,

@@ -4,13 +4,16 @@ import { toJsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import type { OriginalRequest, Work } from "./work.ts";
 
-/** The request that an intent passes on. Throws INTERNAL when the front that made the intent gave none. */
+/** The request that an intent passes on. Throws INTERNAL when the front that made the intent supplied none. */
 export function originalOf(intent: Intent, { request }: Work): OriginalRequest {
   if (request === undefined) throw new GatewayError("INTERNAL", `there is no request to ${intent.kind}`);
   return request;
 }
 
-/** All members of the client's params but those that belong to this hop, as the client wrote them. */
+/**
+ * The members of the client's params as the client wrote them, without those that concern only the connection between
+ * client and gateway.
+ */
 export function passedParams(request: OriginalRequest): ParamMember[] {
   return Object.keys(request.params).flatMap((key): ParamMember[] => {
     const bytes = hopParams.has(key) ? undefined : request.paramBytes(key);
@@ -20,7 +23,7 @@ export function passedParams(request: OriginalRequest): ParamMember[] {
 
 const hopParams: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
 
-/** The same with a reference in the server's own names. */
+/** The same with a reference that uses the server's own names. */
 export function withRef(request: OriginalRequest, ref: JsonObject): ParamMember[] {
   return passedParams(request).map(([key, value]): ParamMember =>
     key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value],

@@ -4,7 +4,7 @@ import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerAnswer } from "../calls/server-answer.ts";
 
-/** What comes of each kind of intent, before a front writes it in its own way. */
+/** The result of each kind of intent, before a front encodes it. */
 export interface OutcomeOf {
   readonly call: ServerAnswer;
   readonly read: ServerAnswer;
@@ -20,15 +20,15 @@ export interface OutcomeOf {
 
 export type Outcome = OutcomeOf[Intent["kind"]];
 
-/** A namespace that was loaded, as it is afterwards. */
+/** A namespace as it is after loading. */
 export interface LoadedNamespace {
   readonly kind: "namespace";
   readonly asked: Extract<Intent, { kind: "list-namespace" }>;
   /** The view after loading. */
   readonly view: View;
   readonly server: ViewServer;
-  /** Wall clock; undefined when it did not find room beside what is loaded. */
+  /** Wall clock. Undefined when there was no room to keep it loaded. */
   readonly loadedAtMs: number | undefined;
-  /** Why its tools may be out of date; undefined when they are fresh. */
+  /** Why its tools may be out of date. Undefined when they are fresh. */
   readonly stale: string | undefined;
 }

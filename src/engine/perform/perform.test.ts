@@ -30,7 +30,7 @@ let events: GatewayEvent[];
 let learned: string[];
 let passed: string[];
 
-/** With a server that answers this way. */
+/** A performer with a server that answers in the given way. */
 function performing(
   answer: () => Promise<ServerAnswer>,
   options: { readonly deny?: readonly string[]; readonly search?: () => Promise<unknown> } & Partial<PerformDeps> = {},

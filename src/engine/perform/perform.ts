@@ -15,14 +15,15 @@ import { createTaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
 
 /**
- * Carries an intent out, whoever asked. Never throws; rejects with a GatewayError, or with the reason of the signal.
+ * Carries out an intent, whoever asked for it. Never throws; rejects with a GatewayError, or with the signal's
+ * reason.
  */
 export type Perform = <I extends Intent>(intent: I, work: Work) => Promise<OutcomeOf[I["kind"]]>;
 
-/** The one way in which anything is done: fronts decode, call `perform`, and encode. */
+/** The only way in which anything is done: fronts decode a request, call `perform`, and encode the outcome. */
 export interface Performer {
   readonly perform: Perform;
-  /** The instance that handed out the task that a principal asks about, over whichever front it was handed out. */
+  /** The instance that created the task that a principal asks about, whichever front the task was returned by. */
   ownerOfTask(principal: Principal, taskId: string): InstanceId | undefined;
   /** Intents that have not been answered yet. */
   readonly inFlight: number;
@@ -32,7 +33,7 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly discovery: RunDeps["discovery"] & RecordEndDeps["discovery"];
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly clock: Pick<Clock, "now" | "monotonic">;
-  /** Stages that are off when they are not given. */
+  /** Stages that are skipped when they are not given. */
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly resultBudget?: ResultBudgetStage;
@@ -57,7 +58,7 @@ export function createPerformer(deps: PerformDeps): Performer {
     deps.clock,
   );
   return {
-    // The switch over the kinds gives each its own kind of outcome; the list of stages does not know of that.
+    // The switch gives each kind of intent its own kind of outcome, but the list of stages is not typed by kind.
     perform: ((intent, work) => {
       inFlight += 1;
       return pass(intent, work);

@@ -4,7 +4,9 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import { mayUse } from "../policy/tool-rules.ts";
 import type { Gate } from "./gate.ts";
 
-/** Refuses a call that the configuration does not allow: with POLICY_DENIED, before anything of it is done. */
+/**
+ * Refuses a call that the configuration does not allow, before anything of it is done. Rejects with POLICY_DENIED.
+ */
 export function createPolicyStage(instanceOf: (id: InstanceId) => Instance | undefined): Gate {
   return (intent, { context }) => {
     if (intent.kind !== "call") return undefined;

@@ -15,17 +15,17 @@ export interface RecordEndDeps {
   readonly discovery: Pick<Discovery, "noteCall">;
 }
 
-/** `startedMs` is of the monotonic clock, at the first stage. */
+/** `startedMs` is the time at the first stage, by the monotonic clock. */
 export type RecordEndStage = (intent: Intent, work: Work, startedMs: number, ended: Outcome | GatewayError) => void;
 
 type ServerIntent = Extract<Intent, { kind: "call" | "read" | "prompt" | "complete" | "forward" }>;
 
-/** Tells how an intent ended, and keeps what later ones need to know of it, whichever front it came through. */
+/** Reports how an intent ended, and stores what later intents need to know of it, whichever front it came through. */
 export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
   const { events, clock } = deps;
 
   function emitRequest(intent: ServerIntent, work: Work, startedMs: number, ended: Outcome | GatewayError): void {
-    // It reached nobody.
+    // The call reached no server.
     if (ended instanceof GatewayError && ended.code === "SERVER_UNKNOWN") return;
     const owner = ownerOf(intent);
     events.emit({
@@ -65,7 +65,10 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
   };
 }
 
-/** A call that was answered: whose task it began, what the search learns of it, and how the tool was named. */
+/**
+ * After a call was answered: notes the task that it began, what the search can learn from it, and how the tool was
+ * named.
+ */
 function noteCall(
   deps: RecordEndDeps,
   intent: Extract<Intent, { kind: "call" }>,
@@ -74,7 +77,8 @@ function noteCall(
 ): void {
   if (ended.kind === "result") {
     deps.tasks.note(principal, intent.tool.instance, ended.result.known);
-    // A tool that failed, asked something or was given up may not have been the right one.
+    // A tool that failed, asked something or was cancelled may not have been the right one, so that nothing is
+    // learned from it.
     if (!ended.result.isQuestion && !ended.result.isError && !signal.aborted)
       deps.discovery.noteCall(principal, intent.tool);
   }
@@ -88,7 +92,7 @@ function noteCall(
   });
 }
 
-/** A list of servers is no search, and one that failed was not done. */
+/** Neither a list of servers nor a failed search counts as a search. */
 function noteSearch({ events, clock }: RecordEndDeps, { context }: Work, ended: Outcome): void {
   if (ended.kind !== "found" || ended.search === undefined) return;
   const { engine, searchTimeMs, needs } = ended.search;
@@ -150,7 +154,7 @@ function nameOf(intent: ServerIntent, work: Work): string {
   }
 }
 
-/** `ok`, `tool_error`, `error`, or the code of our failure (see the event). */
+/** `ok`, `tool_error`, `error`, or the failure's code (see the event). */
 function outcomeWord(ended: Outcome | GatewayError): string {
   if (ended instanceof GatewayError) return ended.code;
   if (ended.kind === "error") return "error";

@@ -1,4 +1,7 @@
 import type { Gate } from "./gate.ts";
 
-/** Where a record of an intent is opened: after everything that could refuse it, so that what is open is being run. */
+/**
+ * Opens the record of an intent. Runs after every stage that could refuse the intent, so that every open record
+ * belongs to something that is being run.
+ */
 export type RecordStartStage = Gate;

@@ -14,7 +14,7 @@ export interface RunDeps extends DiscoverDeps, NamespaceDeps, KeptDeps {
 
 export type RunStage = (intent: Intent, work: Work) => Promise<Outcome>;
 
-/** Does what an intent says: the one switch over its kinds. May throw instead of rejecting. */
+/** Does what an intent says: the only switch over its kinds. May throw instead of rejecting. */
 export function createRunStage(deps: RunDeps): RunStage {
   const { routing } = deps;
   return (intent, work) => {

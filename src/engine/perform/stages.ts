@@ -10,23 +10,23 @@ import type { ResultBudgetStage } from "./result-budget.ts";
 import type { RunStage } from "./run.ts";
 import type { Work } from "./work.ts";
 
-/** The stages in the order in which an intent passes them. One that is absent is off, and costs nothing. */
+/** The stages, in the order in which an intent passes them. A stage that is absent costs nothing. */
 export interface Stages {
   readonly policy: Gate;
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly run: RunStage;
   readonly resultBudget?: ResultBudgetStage;
-  /** Is told of every end: an outcome, or what stopped the intent at whichever stage. */
+  /** Called for every intent at its end, with its outcome or with the error that stopped it at any stage. */
   readonly recordEnd: RecordEndStage;
 }
 
-/** An intent on its way through all stages. Never throws; rejects with what stopped it. */
+/** Takes an intent through all stages. Never throws; rejects with the error that stopped the intent. */
 export type Passage = (intent: Intent, work: Work) => Promise<Outcome>;
 
 /**
- * Puts the stages together, once. A call passes them without a promise more than its run has: the stages that are off
- * are not in the list, and one that has nothing to wait for is not waited for.
+ * Combines the stages, once. A call needs no more promises than its run has: absent stages are not in the list, and a
+ * stage that returns no promise is not awaited.
  */
 export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): Passage {
   const { run, resultBudget, recordEnd } = stages;

@@ -3,16 +3,16 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /**
- * Which server gave out which task: where several servers are behind one endpoint, what a client later says about a
- * task goes to that one. Bound to the principal: to everybody else the task does not exist.
+ * Remembers which server created which task. Where one endpoint leads to several servers, a client's later requests
+ * about the task go to that one. Bound to the principal: for everybody else the task does not exist.
  */
 export interface TaskBook {
-  /** Notes the task that a result hands out, when it does. */
+  /** Remembers the task if the result contains one. */
   note(principal: Principal, instance: InstanceId, result: JsonObject | undefined): void;
   find(principal: Principal, taskId: unknown): InstanceId | undefined;
 }
 
-/** Beyond it the oldest is forgotten, and its client asks in vain. */
+/** Beyond this number the oldest task is forgotten, and its client gets an error. */
 const keptTasks = 10_000;
 
 export function createTaskBook(): TaskBook {
@@ -32,7 +32,7 @@ export function createTaskBook(): TaskBook {
   };
 }
 
-/** In 2025-11-25 it stands in `task`; the extension of 2026-07-28 marks the result itself. */
+/** In 2025-11-25 the task is in `task`; the extension of 2026-07-28 marks the result itself. */
 function taskIdOf(result: JsonObject | undefined): string | undefined {
   if (result === undefined) return undefined;
   const task =

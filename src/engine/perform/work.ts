@@ -2,12 +2,12 @@ import type { View } from "../../catalog/model/view.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
-/** What an intent is carried out with. Who asks stands in the context and nowhere else. */
+/** What is needed to carry out an intent. The principal is in the context and nowhere else. */
 export interface Work {
   readonly context: CallContext;
-  /** The view that the intent was made from. */
+  /** The view in which the intent's names were looked up. */
   readonly view: View;
-  /** The client's request, for intents that pass it on as it is. Fronts that have no such intents have none to give. */
+  /** The client's request, for intents that pass it on unchanged. Absent from fronts that have no such intents. */
   readonly request?: OriginalRequest;
 }
 
@@ -15,6 +15,6 @@ export interface Work {
 export interface OriginalRequest {
   readonly method: string;
   readonly params: JsonObject;
-  /** A member of `params` as the bytes that stood there. */
+  /** A member of `params` as the bytes that the client wrote. */
   paramBytes(key: string): JsonBytes | undefined;
 }

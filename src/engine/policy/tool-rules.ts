@@ -4,13 +4,13 @@ import type { Principal } from "../../kernel/principal.ts";
 /** What the decision is about. */
 export interface PolicySubject {
   readonly rules: ToolRules;
-  /** The server's own name of the tool: a rename must not lift a rule. */
+  /** The server's own name of the tool, so that renaming a tool does not lift a rule. */
   readonly tool: string;
 }
 
 /**
- * Who may see and call what: one pure function, used by views and by the policy stage, so that what is hidden cannot
- * be called either. Deny wins over allow; without an allow list every tool is allowed.
+ * Whether a principal may see and call a tool. One pure function, used by views and by the policy stage, so that what
+ * is hidden cannot be called either. Deny takes precedence over allow. Without an allow list, every tool is allowed.
  */
 export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
   const { rules, tool } = subject;
@@ -23,7 +23,10 @@ function isListed(patterns: readonly string[], tool: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, tool));
 }
 
-/** `*` stands for any run of characters. Linear: no expression is built from configuration. */
+/**
+ * `*` stands for any sequence of characters. Takes linear time, because no regular expression is made from
+ * configuration.
+ */
 export function matchesPattern(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === name;

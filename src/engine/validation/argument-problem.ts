@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { atPointer, toDotted } from "./value-path.ts";
 import { gotAt, joined, list, problem, shown, subject, typesOf, withArticle, word, type Problem } from "./wording.ts";
 
-/** Alternatives named when none of several forms fits. */
+/** Alternatives that are named when none of several forms fits. */
 const alternativeLimit = 3;
 
 /**
@@ -24,8 +24,8 @@ function isUnion(error: ErrorObject): boolean {
 }
 
 /**
- * None of the forms fits. A form whose `kind` was right and whose rest was not says more than those that only wanted
- * another `kind` or type; where there are only such, their wishes are put together.
+ * None of the forms fits. A form whose `kind` was right and only the rest wrong tells more than those that expected
+ * another `kind` or type. Where all expected another one, what they expected is combined.
  */
 function explainUnion(union: ErrorObject, before: readonly ErrorObject[], value: unknown): Problem | undefined {
   const inner = before.filter((error) => within(error, union) && !isUnion(error));
@@ -65,7 +65,7 @@ function choicesOf(error: ErrorObject): string[] {
   return [];
 }
 
-/** Keywords whose verdict hangs on every digit of a number. */
+/** Keywords whose result depends on every digit of a number. */
 const exactKeywords: readonly string[] = [
   "const",
   "enum",

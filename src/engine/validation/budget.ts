@@ -1,22 +1,22 @@
-/** Thrown inside a check that cannot or may not be finished: the value then counts as unchecked. */
+/** Thrown within a check that cannot or must not be finished. The value then counts as unchecked. */
 export class GivenUp extends Error {
   override readonly name = "GivenUp";
 }
 
 /**
- * Time for one check. Compiled code takes units from `left` and calls `look` when they run out, because a small
- * schema can ask for 2^40 steps (`allOf` of two references, forty levels deep) and a large value meets `uniqueItems`
- * in n^2.
+ * The time for one check. Compiled code takes units from `left` and calls `look` when there are none left. This is
+ * needed because a small schema can ask for 2^40 steps (`allOf` of two references, forty levels deep), and
+ * `uniqueItems` takes n^2 steps for a large value.
  */
 export interface Budget {
   left: number;
-  /** Reads the clock and grants more units. Throws GivenUp when the time is over. */
+  /** Reads the clock and grants more units. Throws GivenUp when the time is used up. */
   look(): void;
   /** Starts a new check. */
   begin(): void;
 }
 
-/** Units between two looks at the clock: one is about one member compared, or one item looked at. */
+/** Units between two readings of the clock. One unit is about one compared member, or one examined item. */
 export const unitsPerLook = 256;
 
 export function createBudget(monotonic: () => number, checkMs: number): Budget {

@@ -10,7 +10,7 @@ export type Compiled =
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "unvalidated"; readonly reason: string };
 
-/** Larger schemas behind a `$ref` become functions; smaller ones are written out where they are used. */
+/** Schemas behind a `$ref` with more keywords than this become functions; smaller ones are inlined. */
 const inlinedKeywords = 8;
 
 /**
@@ -33,7 +33,7 @@ export function compileSchema(text: string, codeLimit: number): Compiled {
       if (code.length <= codeLimit) return { kind: "code", code };
       return { kind: "unvalidated", reason: `its validator has more than ${codeLimit} characters` };
     } catch (error) {
-      // The first dialect's complaint is the one to show.
+      // The complaint of the first dialect is the one to report.
       if (dialect === dialects[0]) reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
     }
   }
@@ -42,7 +42,7 @@ export function compileSchema(text: string, codeLimit: number): Compiled {
 
 function compileAs(dialect: Dialect, schema: JsonObject): string {
   const draft04 = isDraft04(schema);
-  // The root's own `id` of draft-04 moves no local reference; any other makes Ajv refuse.
+  // The root's own `id` in draft-04 does not affect local references. Any other `id` makes Ajv refuse the schema.
   const dropped = draft04 ? ["$schema", "id"] : ["$schema"];
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !dropped.includes(key)));
   const ajv = dialect.create(ajvOptions());
@@ -54,16 +54,17 @@ function compileAs(dialect: Dialect, schema: JsonObject): string {
 function ajvOptions(): Options {
   return {
     strict: false,
-    // Inherited names are no members: `{}` has no `constructor`, whatever a schema requires.
+    // Inherited names do not count as members: `{}` has no `constructor`, whatever a schema requires.
     ownProperties: true,
     allErrors: false,
     messages: false,
-    // The meta-schema would refuse a whole schema for one repeated name; each keyword's own form is still checked.
+    // The meta-schema would refuse a whole schema because of one repeated name. The form of each keyword is checked
+    // all the same.
     meta: false,
     validateSchema: false,
     logger: false,
     inlineRefs: inlinedKeywords,
-    // Ajv's optimizer takes quadratic time and saves a tenth of the code.
+    // Ajv's optimizer takes quadratic time and makes the code only a tenth shorter.
     code: {
       source: true,
       optimize: false,
@@ -78,16 +79,18 @@ function addFormat(ajv: Ajv, name: string, type: "string" | "number"): void {
   else ajv.addFormat(name, { type, validate: () => true });
 }
 
-/** Nothing is matched in the worker; the code that it writes asks the main thread's runtime for a matcher. */
+/**
+ * Nothing is matched in the worker. The code that it writes gets its matchers from the runtime of the main thread.
+ */
 function patternStandIn(): NonNullable<NonNullable<Options["code"]>["regExp"]> {
   const create = (pattern: string) => ({ test: () => true, toString: () => pattern });
   return Object.assign(create, { code: `require(${JSON.stringify(runtimeNames.matcher)})` });
 }
 
 /**
- * Ajv writes `$id` into a comment of its code without hiding the comment's end, so that a hostile one would run as
- * code here and in the gateway; and `$async` makes a validator whose answer is a promise. Neither is looked at by
- * place: any schema may be reached through a `$ref`.
+ * Finds keywords that are dangerous. Ajv writes `$id` into a comment of its code without escaping the comment's end,
+ * so that a hostile one would run as code both here and in the gateway. `$async` makes a validator that returns a
+ * promise. Both are searched for everywhere, because any place of a schema may be reached through a `$ref`.
  */
 function findDanger(root: JsonObject): string | undefined {
   const stack: unknown[] = [root];
@@ -96,7 +99,7 @@ function findDanger(root: JsonObject): string | undefined {
     if (typeof value !== "object" || value === null) continue;
     if (Object.hasOwn(value, "$async")) return "it uses $async";
     if (Object.hasOwn(value, "$id") && endsComment((value as JsonObject)["$id"])) return "its $id is no URI";
-    // One by one: a call takes no hundred thousand arguments.
+    // Pushed one by one, because a function cannot be called with a hundred thousand arguments.
     for (const member of Object.values(value)) stack.push(member);
   }
   return undefined;

@@ -5,16 +5,16 @@ import type { ValidationLimits } from "./schema-limits.ts";
 import type { CompileReply, CompileRequest, CompileWorkerData } from "./worker-messages.ts";
 
 /**
- * The worker thread in which schemas are compiled, one at a time. It ends when it takes too long to start, or too
- * long for one.
+ * The worker thread that compiles schemas, one at a time. It ends when starting it or compiling a schema takes too
+ * long.
  */
 export interface CompileThread {
-  /** Whether it has started, and takes work. */
+  /** Whether it has started and accepts work. */
   readonly ready: boolean;
   compile(request: CompileRequest): void;
   /** Lets the process end while it has nothing to do. */
   unref(): void;
-  /** Ends it; it says nothing more. Resolves when it is gone. */
+  /** Ends it; `onEnded` is then not called. Resolves when it is gone. */
   end(): Promise<unknown>;
 }
 
@@ -25,7 +25,10 @@ export interface CompileThreadOptions {
   readonly workerFile: URL;
   readonly onReady: () => void;
   readonly onCompiled: (compiled: Extract<CompileReply, { kind: "compiled" }>["compiled"]) => void;
-  /** It ended, but for `end`: before it had started, or with a request, for a reason in words. */
+  /**
+   * Called when it ended other than by `end`, either before it had started or while it worked on a request. The
+   * reason is in words.
+   */
   readonly onEnded: (wasReady: boolean, reason: string) => void;
 }
 
@@ -63,7 +66,7 @@ export function startCompileThread(options: CompileThreadOptions): CompileThread
   }
 
   worker.on("message", onMessage);
-  // An `error` is followed by `exit`; that is where it is dealt with.
+  // An `error` is always followed by `exit`, which is handled below.
   let cause = "it ended";
   worker.on("error", (error) => (cause = error.message));
   worker.on("exit", () => giveUp(ready ? `compiling it ended the worker: ${cause}` : cause));
@@ -78,7 +81,7 @@ export function startCompileThread(options: CompileThreadOptions): CompileThread
       const late = (): void => {
         if (current === request.id) giveUp(`it takes longer than ${limits.compileTimeoutMs} ms to compile`);
       };
-      // An answer that is already here counts, however late a busy main thread looks at its timers.
+      // An answer that has already arrived counts, even when a busy main thread gets to its timers late.
       cancelTimer = clock.after(limits.compileTimeoutMs, () => setImmediate(late));
     },
     unref: () => worker.unref(),
@@ -90,7 +93,7 @@ function startWorker({ limits, workerFile }: CompileThreadOptions): Worker {
   return new Worker(workerFile, {
     workerData: { codeLimit: limits.codeBytes, buildId } satisfies CompileWorkerData,
     resourceLimits: { maxOldGenerationSizeMb: limits.workerHeapMb, maxYoungGenerationSizeMb: 4 },
-    // It needs neither the gateway's secrets nor its streams: stdout may be an MCP connection.
+    // The worker needs neither the gateway's secrets nor its streams: stdout may be an MCP connection.
     env: {},
     execArgv: [],
     stdout: true,

@@ -3,7 +3,7 @@ import { requireBuild } from "../../kernel/build-id.ts";
 import { compileSchema } from "./compile-schema.ts";
 import type { CompileReply, CompileRequest, CompileWorkerData } from "./worker-messages.ts";
 
-// The entry of the worker thread that `createCompiler` starts. Loading it loads Ajv.
+// The entry of the worker thread that `createCompiler` starts. Ajv is loaded with it.
 const port = parentPort;
 if (port === null) throw new Error("this file runs as a worker thread only");
 const { codeLimit, buildId } = workerData as CompileWorkerData;

@@ -9,7 +9,7 @@ import { createValidators } from "./validators.ts";
 const never = new AbortController().signal;
 const workerFile = workerUrl(import.meta.url, "compile-worker");
 
-/** A worker that says hello, and then does with each text what the text says. */
+/** A worker that reports that it is ready, and then does with each text what the text says. */
 const scripted = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, threadId } from "node:worker_threads";
@@ -23,7 +23,7 @@ const scripted = new URL(
   `)}`,
 );
 
-/** Timers that run when the test says so. */
+/** A clock whose timers run when the test says so. */
 function manualClock(): Clock & { waiting(): number[]; run(delayMs: number): void } {
   const timers = new Set<{ delayMs: number; run: () => void }>();
   return {

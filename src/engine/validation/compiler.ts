@@ -4,20 +4,20 @@ import { startCompileThread, type CompileThread } from "./compile-thread.ts";
 import type { ValidationLimits } from "./schema-limits.ts";
 
 /**
- * Compiles schemas one after the other in a worker thread, which starts with the first and ends when idle. A schema
- * that takes too long, or too much memory, takes its worker down with it; the next one gets a new worker.
+ * Compiles schemas one after the other in a worker thread, which starts with the first one and ends when idle. When a
+ * schema takes too much time or memory, the worker is ended, and the next schema gets a new one.
  */
 export interface Compiler extends AsyncDisposable {
-  /** Starts the worker, so that who compiles next does not wait for it. */
+  /** Starts the worker in advance, so that the next schema does not have to wait for it. */
   warm(): void;
-  /** Rejects with GatewayError DRAINING when disposed of; every other trouble is an outcome. */
+  /** Rejects with GatewayError DRAINING when disposed of. Every other failure is an outcome. */
   compile(text: string): Promise<CompileOutcome>;
 }
 
 export type CompileOutcome =
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "unvalidated"; readonly reason: string }
-  /** Not the schema's fault: the worker could not be started, or too many schemas wait. Worth another try. */
+  /** Not the schema's fault: the worker could not be started, or too many schemas are waiting. May be tried again. */
   | { readonly kind: "unavailable"; readonly reason: string };
 
 export interface CompilerOptions {
@@ -43,7 +43,7 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
   let lastId = 0;
   let disposed = false;
 
-  /** Does whatever is next: called after every change. */
+  /** Does whatever is due next. Called after every change. */
   function advance(): void {
     if (current !== undefined || disposed) return;
     cancelIdle?.();

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 
 /**
- * The formats that are checked, with the type they speak about; all others are only annotations. Left out: `url` (its
- * expression takes polynomial time), `regex` (compiles what it is given), and those that say nothing about the value.
+ * The formats that are checked, with the type they apply to. All others are only annotations. Left out are `url` (its
+ * expression takes polynomial time), `regex` (it compiles the value), and those that say nothing about the value.
  */
 export const checkedFormats: Readonly<Record<string, "string" | "number">> = Object.freeze({
   date: "string",
@@ -24,14 +24,20 @@ export const checkedFormats: Readonly<Record<string, "string" | "number">> = Obj
   int64: "number",
 });
 
-/** Longer texts count as well-formed: no such value is real, and what little backtracking there is stays small. */
+/**
+ * Longer texts count as well-formed. No real value is that long, and the limit keeps what little backtracking there
+ * is small.
+ */
 const checkedLengthLimit = 4_096;
 
 export interface Format {
   validate(value: string | number): boolean;
 }
 
-/** Loads ajv-formats' expressions (its `fast` set: linear, and lenient where servers are), which need no Ajv. */
+/**
+ * Loads the expressions of ajv-formats, which work without Ajv. The `fast` set is used: it takes linear time, and is
+ * lenient where servers are.
+ */
 export function loadFormats(): Readonly<Record<string, Format>> {
   const require = createRequire(import.meta.url);
   const { fastFormats } = require("ajv-formats/dist/formats") as {

@@ -8,7 +8,7 @@ import { runtimeNames } from "./runtime.ts";
 
 type EmitCode = CodeKeywordDefinition["code"];
 
-/** Keywords that cost more than a step: how many units of the budget, for this schema. */
+/** Keywords that cost more than one step, with their cost in units of the budget for a given schema. */
 const charges: Readonly<Record<string, number | "entries" | "items">> = {
   $ref: 8,
   $dynamicRef: 8,
@@ -28,7 +28,7 @@ const charges: Readonly<Record<string, number | "entries" | "items">> = {
   unevaluatedItems: "items",
   contains: "items",
   uniqueItems: "items",
-  // The number of an object's members is not known without counting them: as if there were many.
+  // An object's members cannot be counted without visiting them, so that many are assumed.
   patternProperties: unitsPerLook / 8,
   propertyNames: unitsPerLook / 8,
   additionalProperties: unitsPerLook / 32,
@@ -37,15 +37,15 @@ const charges: Readonly<Record<string, number | "entries" | "items">> = {
   maxProperties: unitsPerLook,
 };
 
-/** Programs of all patterns of one schema together, in RE2 instructions. */
+/** Total size of all patterns of one schema, in RE2 instructions. */
 const totalProgramLimit = 20_000;
-/** Names that an error about an unknown field lists. */
+/** Names of allowed fields that an error about an unknown field lists. */
 const namedFieldLimit = 20;
 
 /**
- * Changes what this Ajv writes, so that its code is safe to run on the main thread: it pays from the budget, leaves out
- * patterns that RE2 cannot run and formats that are not checked, and says which fields are allowed where one is
- * unknown.
+ * Changes the code that this Ajv instance writes, so that it is safe to run on the main thread: it pays from the
+ * budget, leaves out patterns that RE2 cannot run and formats that are not checked, and names the allowed fields when
+ * one is unknown.
  */
 export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
   const usable = createPatternJudge();
@@ -64,13 +64,13 @@ export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
   for (const keyword of ["patternProperties", "additionalProperties"]) {
     change(ajv, keyword, (emit) => (cxt, ruleType) => {
       if (hasUsablePatterns(cxt, usable)) return emit(cxt, ruleType);
-      // Nobody can tell which members the lost pattern speaks of: all of them count as known.
+      // Which members a dropped pattern would match is unknown, so that all of them count as known.
       cxt.it.props = true;
       return undefined;
     });
   }
   nameAllowedFields(ajv);
-  // `id` means something in draft-04 only, where Ajv does not support it and says so.
+  // `id` has a meaning in draft-04 only, where Ajv does not support it and says so.
   if (!isDraft04) change(ajv, "id", () => () => undefined);
 }
 
@@ -92,7 +92,7 @@ function hasUsablePatterns(cxt: KeywordCxt, usable: (pattern: string) => boolean
   return !isJsonObject(patterns) || Object.keys(patterns).every(usable);
 }
 
-/** One per schema: its patterns together have a limit, too. */
+/** One per schema, because its patterns also have a limit in total. */
 function createPatternJudge(): (pattern: string) => boolean {
   const verdicts = new Map<string, boolean>();
   let left = totalProgramLimit;
@@ -125,7 +125,7 @@ function change(ajv: Ajv, keyword: string, wrap: (emit: EmitCode) => EmitCode): 
   if (definition !== undefined) definition.code = wrap(definition.code);
 }
 
-/** The instance's own copy of a keyword's definition; undefined when its dialect lacks the keyword. */
+/** The instance's own copy of a keyword's definition. Undefined when its dialect lacks the keyword. */
 function definitionOf(ajv: Ajv, keyword: string): CodeKeywordDefinition | undefined {
   const rule = ajv.RULES.all[keyword];
   if (typeof rule !== "object" || !("code" in rule.definition)) return undefined;

@@ -2,22 +2,25 @@ import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { type Budget, GivenUp } from "./budget.ts";
 
-/** What compiled code calls for `pattern` and `patternProperties`. */
+/** Called by compiled code for `pattern` and `patternProperties`. */
 export type CreateMatcher = (pattern: string) => Matcher;
 
 export interface Matcher {
-  /** Whether the pattern is found in `text`. Throws GivenUp when that would take long, or cannot be told. */
+  /**
+   * Whether the pattern matches anywhere in `text`. Throws GivenUp when that would take too long, or cannot be
+   * decided.
+   */
   test(text: string): boolean;
 }
 
-/** Program size times length of text; 20 ms at the worst. */
+/** Size of the program times length of the text; 20 ms in the worst case. */
 const matchStepLimit = 2_000_000;
-/** White space to JavaScript's `\s`, not to RE2's. */
+/** White space for JavaScript's `\s` but not for RE2's. */
 const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
 /**
- * Matchers compile at the first text that they see: a schema may hold thousands of patterns. RE2 loads with the first
- * of all.
+ * A matcher compiles its pattern when it is first used, because a schema may contain thousands. RE2 is loaded with
+ * the first one.
  */
 export function createMatchers(budget: Budget): CreateMatcher {
   const require = createRequire(import.meta.url);
@@ -26,7 +29,7 @@ export function createMatchers(budget: Budget): CreateMatcher {
     try {
       return (require("re2js") as typeof import("re2js")).RE2JS;
     } catch (error) {
-      // Its package is being installed anew: better unchecked than refused.
+      // The package is just being reinstalled. Leaving the value unchecked is better than refusing it.
       throw new GivenUp("what runs patterns cannot be loaded", { cause: error });
     }
   }

@@ -2,14 +2,17 @@ import { createBudget, type Budget } from "./budget.ts";
 import { loadFormats, type Format } from "./formats.ts";
 import { createMatchers } from "./matcher.ts";
 
-/** Everything that compiled validators may reach, and nothing else. One per gateway: checks are synchronous. */
+/**
+ * Everything that compiled validators can access, and nothing else. One per gateway is enough, because checks are
+ * synchronous.
+ */
 export interface Runtime {
   readonly budget: Budget;
-  /** Given to compiled code as its `require`. Throws on a name that it does not know. */
+  /** Passed to compiled code as its `require`. Throws on an unknown name. */
   readonly require: (name: string) => unknown;
 }
 
-/** The names that compiled code asks for. The first two are Ajv's own. */
+/** The names that compiled code requires. The first two are Ajv's own. */
 export const runtimeNames = Object.freeze({
   equal: "ajv/dist/runtime/equal",
   length: "ajv/dist/runtime/ucs2length",
@@ -43,7 +46,7 @@ export function createRuntime(monotonic: () => number, checkMs: number): Runtime
   };
 }
 
-/** Equality of two JSON values (JSON Schema 2020-12 core, 4.2.2), paid for from the budget. */
+/** Equality of two JSON values (JSON Schema 2020-12 core, 4.2.2). Its steps are paid from the budget. */
 export function equal(a: unknown, b: unknown, budget: Budget): boolean {
   if ((budget.left -= 1) < 0) budget.look();
   if (a === b) return true;
@@ -61,7 +64,7 @@ export function equal(a: unknown, b: unknown, budget: Budget): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && equal(left[key], right[key], budget));
 }
 
-/** Characters of a text as JSON Schema counts them (validation, 6.3.1): code points. */
+/** Length of a text as JSON Schema counts it (validation, 6.3.1): in code points. */
 function codePoints(text: string, budget: Budget): number {
   budget.left -= text.length >> 4;
   if (budget.left < 0) budget.look();

@@ -1,26 +1,29 @@
-/** What a schema and its check may cost. Beyond any of these a tool goes unchecked; a call is never refused for it. */
+/**
+ * Limits of a schema and its checks. Beyond any of them a tool goes unchecked; a call is never refused because of
+ * one.
+ */
 export interface ValidationLimits {
   /** JSON text of one schema. The largest of 1,478 real tools has 60 KB. */
   readonly schemaBytes: number;
-  /** Levels of nesting of one schema; the same as for messages at the door. */
+  /** Levels of nesting of one schema: the same as for incoming messages. */
   readonly schemaDepth: number;
-  /** Text of one compiled validator: V8 reads it on the main thread, 1 MB in about 5 ms. */
+  /** Code of one compiled validator. V8 parses it on the main thread, 1 MB in about 5 ms. */
   readonly codeBytes: number;
-  /** Compiled validators kept; the least used go first. */
+  /** Compiled validators that are kept. Those that are not used are dropped first. */
   readonly validators: number;
-  /** Text of all compiled validators kept, because a few large ones weigh as much as a thousand small ones. */
+  /** Code of all compiled validators, because a few large ones take as much memory as a thousand small ones. */
   readonly totalCodeBytes: number;
-  /** Schemas that wait for the worker; more go unchecked until asked for again. */
+  /** Schemas that wait for the worker. Further ones go unchecked until they are requested again. */
   readonly queue: number;
-  /** One compilation; after it the worker is ended. */
+  /** Time for one compilation, after which the worker is ended. */
   readonly compileTimeoutMs: number;
-  /** A worker that has not started by then is given up. */
+  /** Time for the worker to start, after which it is given up. */
   readonly startTimeoutMs: number;
-  /** The worker costs about 25 MB while it lives. */
+  /** Time after which an idle worker ends: it takes about 25 MB. */
   readonly workerIdleMs: number;
-  /** Heap of the worker; a schema that needs more ends it. */
+  /** Heap of the worker. A schema that needs more ends it. */
   readonly workerHeapMb: number;
-  /** One check on the main thread; after it the value counts as unchecked. */
+  /** Time for one check on the main thread, after which the value counts as unchecked. */
   readonly checkMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { Validator } from "./validator.ts";
 export type Verdict = Validator | "unvalidated";
 
 export interface ValidatorCache {
-  /** Hot path: one look-up. */
+  /** Part of every call: a single look-up. */
   get(hash: string): Verdict | undefined;
   set(hash: string, verdict: Verdict, codeBytes: number): void;
   delete(hash: string): void;
@@ -20,8 +20,8 @@ interface Entry {
 }
 
 /**
- * Bounded in number and in code kept. Which goes is decided by second chance: reads only set a mark, and the oldest
- * entry without one goes first.
+ * Limited by number and by total code size. Evicts by second chance: reading an entry only marks it, and the oldest
+ * unmarked one is dropped first.
  */
 export function createValidatorCache(limits: Pick<ValidationLimits, "validators" | "totalCodeBytes">): ValidatorCache {
   const entries = new Map<string, Entry>();
@@ -34,7 +34,7 @@ export function createValidatorCache(limits: Pick<ValidationLimits, "validators"
     totalBytes -= entry.codeBytes;
   }
 
-  /** Before something new comes, so that it is not itself what goes. */
+  /** Called before an entry is added, so that the new one cannot be dropped itself. */
   function makeRoom(codeBytes: number): void {
     for (const [hash, entry] of entries) {
       if (entries.size < limits.validators && totalBytes + codeBytes <= limits.totalCodeBytes) return;

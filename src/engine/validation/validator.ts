@@ -7,16 +7,19 @@ import type { Problem } from "./wording.ts";
 /** One compiled schema. */
 export interface Validator {
   /**
-   * What is wrong with the value first, or undefined: it fits, or the check had to be given up (out of time, on endless
-   * recursion). Synchronous; never throws, never changes the value.
+   * The first problem of the value. Undefined when it fits, or when the check had to be given up (out of time,
+   * endless recursion). Synchronous; never throws, never changes the value.
    */
   check(value: unknown): Problem | undefined;
 }
 
-/** Checks that ran out of time before a schema is no longer tried: each costs every caller as long. */
+/**
+ * After this many checks that ran out of time, a schema is no longer tried, because each would take every caller as
+ * long.
+ */
 const strikeLimit = 3;
 
-/** Makes a validator of the worker's code. Throws when the code cannot be run. */
+/** Makes a validator from the worker's code. Throws when the code cannot be run. */
 export function instantiate(code: string, runtime: Runtime): Validator {
   const validate = evaluate(code, runtime);
   let strikes = 0;
@@ -30,7 +33,7 @@ export function instantiate(code: string, runtime: Runtime): Validator {
         validate.errors = null;
         return explain(errors, value);
       } catch (error) {
-        // A check that cannot be finished is no reason to refuse a call. Recursion without end shows as a RangeError.
+        // A check that cannot be finished is no reason to refuse a call. Endless recursion appears as a RangeError.
         strikes += error instanceof GivenUp ? 1 : strikeLimit;
         return undefined;
       }
@@ -44,8 +47,8 @@ interface Validate {
 }
 
 /**
- * The code comes from our own worker: Ajv quotes whatever a schema holds, and `compileSchema` refuses what it does
- * not.
+ * The code comes from our own worker. Ajv quotes the parts of a schema that it writes into code, and `compileSchema`
+ * refuses schemas with the part that it does not quote.
  */
 function evaluate(code: string, runtime: Runtime): Validate {
   const module: { exports: unknown } = { exports: undefined };

@@ -17,7 +17,7 @@ afterAll(() => validators[Symbol.asyncDispose]());
 
 const prepare = (schema: JsonObject): Promise<Verdict> => validators.prepare(JSON.stringify(schema), schema, never);
 
-/** What a check says of a value; fails the test when the schema is unvalidated. */
+/** The result of a check. Fails the test when the schema is unvalidated. */
 async function check(schema: JsonObject, value: unknown): Promise<{ path: string; message: string } | undefined> {
   const verdict = await prepare(schema);
   if (verdict === "unvalidated") throw new Error(`unvalidated: ${reasons.get(JSON.stringify(schema))}`);

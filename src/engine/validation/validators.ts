@@ -10,14 +10,14 @@ import { createValidatorCache, type Verdict } from "./validator-cache.ts";
 import { instantiate } from "./validator.ts";
 
 /**
- * Checks of arguments and results against the JSON Schemas of tools. The main thread neither loads Ajv
- * nor compiles: a worker makes code of a schema, once per hash; after that a check is a synchronous call.
- * Whatever a schema does, the worst is that its values go unchecked.
+ * Checks arguments and results against the JSON Schemas of tools. The main thread neither loads Ajv nor compiles: a
+ * worker turns each schema into code once, and then a check is a synchronous call. Whatever a schema contains, the
+ * worst that can happen is that its values go unchecked.
  */
 export interface Validators extends AsyncDisposable {
-  /** Something will have to be compiled soon. */
+  /** Tells that something will have to be compiled soon, so that the worker is started in advance. */
   warm(): void;
-  /** What is known now; undefined when the schema has not been prepared, or was evicted. */
+  /** The current verdict. Undefined when the schema has not been prepared, or was evicted. */
   lookup(hash: string): Verdict | undefined;
   /**
    * Compiles the schema unless that was done; any number of callers share one compilation, which goes on when they
@@ -28,16 +28,16 @@ export interface Validators extends AsyncDisposable {
    */
   prepare(hash: string, schema: JsonObject, signal: AbortSignal): Promise<Verdict>;
   forget(hash: string): void;
-  /** Verdicts kept. */
+  /** Number of verdicts that are kept. */
   readonly size: number;
 }
 
 export interface ValidatorsOptions {
   readonly clock: Clock;
   readonly limits?: Partial<ValidationLimits>;
-  /** Told why a schema is not checked. */
+  /** Called with the reason why a schema is not checked. */
   readonly onUnvalidated?: (hash: string, reason: string) => void;
-  /** Entry file of the compile worker; a test may give another. */
+  /** Entry file of the compile worker. Tests may pass another. */
   readonly workerFile?: URL;
 }
 
@@ -59,7 +59,7 @@ export function createValidators(options: ValidatorsOptions): Validators {
     const wasOut = isOut;
     isOut = outcome.kind === "unavailable";
     if (outcome.kind === "code") return keep(hash, outcome.code);
-    // While there is no worker it is tried at every call: once is enough to say so.
+    // While there is no worker, starting it is tried at every call, but reported only once.
     if (!(isOut && wasOut)) options.onUnvalidated?.(hash, outcome.reason);
     if (outcome.kind === "unvalidated") cache.set(hash, "unvalidated", 0);
     return "unvalidated";

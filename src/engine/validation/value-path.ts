@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 
-/** The value at a JSON pointer (RFC 6901); undefined when there is none. */
+/** The value at a JSON pointer (RFC 6901). Undefined when there is none. */
 export function atPointer(root: unknown, pointer: string): unknown {
   let value = root;
   for (const key of keysOf(pointer)) {

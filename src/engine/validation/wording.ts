@@ -1,9 +1,12 @@
 import type { ErrorObject } from "ajv";
 import { atPointer, toDotted } from "./value-path.ts";
 
-/** What is wrong with a value, for a model to act on. Holds names and numbers of the value, never its texts. */
+/**
+ * What is wrong with a value, in words that a model can act on. Contains names and numbers of the value, never its
+ * texts.
+ */
 export interface Problem {
-  /** Where: `labels[0].name`; empty for the whole value. A missing or unknown field is named itself. */
+  /** Where: `labels[0].name`, or empty for the whole value. For a missing or unknown field, that field's own path. */
   readonly path: string;
   /** One sentence of at most 300 characters. */
   readonly message: string;
@@ -13,7 +16,7 @@ const messageLimit = 300;
 const nameLimit = 60;
 const listLimit = 200;
 
-/** One error of Ajv as a sentence. */
+/** Words one error of Ajv as a sentence. */
 export function word(error: ErrorObject, value: unknown): Problem {
   const path = toDotted(error.instancePath);
   const params = error.params as Readonly<Record<string, unknown>>;
@@ -47,7 +50,7 @@ export function word(error: ErrorObject, value: unknown): Problem {
   }
 }
 
-/** What a keyword asks of the value, to follow its name. */
+/** What a keyword demands of the value, worded to follow the value's name. */
 function demand(keyword: string, params: Readonly<Record<string, unknown>>): string {
   const limit = String(params["limit"]);
   switch (keyword) {
@@ -112,7 +115,7 @@ export function withArticle(type: string): string {
   return /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** `, got number`: the type that is there, and for numbers which one. */
+/** `, got number`: the type of the actual value, and for a number also the number. */
 export function gotAt(error: ErrorObject, root: unknown): string {
   const value = atPointer(root, error.instancePath);
   if (typeof value === "number") return error.params["type"] === "integer" ? `, got ${String(value)}` : ", got number";
@@ -145,7 +148,7 @@ export function joined(choices: readonly string[]): string {
   return cut(distinct.join(" or "), listLimit);
 }
 
-/** `a, b, c`, ending with `...` where the rest would make it too long. */
+/** `a, b, c`, ending in `...` where the whole list would be too long. */
 export function list(items: readonly string[]): string {
   let text = "";
   for (const item of items) {

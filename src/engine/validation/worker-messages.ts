@@ -1,10 +1,10 @@
 import type { Compiled } from "./compile-schema.ts";
 
-/** What the compile worker is told once, at its start. */
+/** What the compile worker is told once, when it starts. */
 export interface CompileWorkerData {
-  /** Characters of code that one schema may become. */
+  /** The most characters of code for one schema. */
   readonly codeLimit: number;
-  /** Of the gateway: a worker of another build would make code that does not fit. */
+  /** The gateway's build. A worker of another build would make code that does not fit. */
   readonly buildId: string;
 }
 

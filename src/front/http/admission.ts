@@ -5,40 +5,41 @@ import { settingNow } from "../../kernel/setting-now.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
-/** What one principal may use at once, so that a client gone wild disturbs nobody else (fault K). */
+/** Limits what one principal may use at once, so that a client out of control disturbs nobody else (fault K). */
 export interface Admission {
   /**
-   * Counts a request. Returns what ends it, to be called once, with the size of its answer: a large one counts as
-   * several calls, because it takes the time of several. Throws RATE_LIMITED with `retry_after_s`.
+   * Counts a request. Returns a function that is to be called once, when the request ends, with the size of its
+   * answer: a large answer counts as several calls, because it takes as much time as several. Throws RATE_LIMITED
+   * with `retry_after_s`.
    */
   admit(principal: Principal): (answerBytes?: number) => void;
   /**
-   * Counts a stream that stays open. Returns what ends it, to be called once. Throws RATE_LIMITED with
-   * `retry_after_s`.
+   * Counts a stream that stays open. Returns a function that is to be called once, when the stream ends. Throws
+   * RATE_LIMITED with `retry_after_s`.
    */
   openStream(principal: Principal): () => void;
 }
 
 export type AdmissionLimits = Pick<Limits, "concurrentCalls" | "callsPerSecond" | "openStreams">;
 
-/** One per principal that has ever called; its functions are made once, so that a call allocates nothing. */
+/** One per principal that has ever called. Its functions are created once, so that a call allocates nothing. */
 interface Account {
   running: number;
   streams: number;
-  /** Requests that may come now: refilled with time, one second's worth at most. */
+  /** Requests that may start now. Refilled over time, up to the amount of one second. */
   tokens: number;
   refilledMs: number;
   readonly leave: (answerBytes?: number) => void;
   readonly closeStream: () => void;
 }
 
-/** A call to a local server takes the gateway about as long as this much of an answer. */
+/** Handling this much of an answer takes the gateway about as long as a call to a local server. */
 const bytesPerCall = 65_536;
-/** When nobody can say when a call will end. */
+/** Given when nobody can say when a running call will end. */
 const busyRetryS = 1;
 const streamRetryS = 30;
 
-/** `limits` are asked each time: a changed file changes them. */
+/** `limits` is called each time, because an edited configuration changes the limits. */
 export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Admission {
   const accounts = new Map<PrincipalId, Account>();
 

@@ -7,10 +7,11 @@ export interface BodyLimits {
 }
 
 /**
- * Calls back once, with the whole body or with the failure; never when the connection breaks off before its end.
- * Callbacks, not promises: this runs for every call. BODY_TOO_LARGE before anything is read when Content-Length says
- * so (fault 13), MEDIA_TYPE_UNSUPPORTED for an encoding (fault 19) or a type that a browser may send without asking
- * (faults 21, 33). A body that trickles in is the server's `requestTimeout` to end (fault 25).
+ * Calls back once, with the whole body or with a failure; never when the connection breaks before the end of the
+ * body. Uses callbacks instead of promises, because this runs for every call. Failures: BODY_TOO_LARGE, before
+ * anything is read when Content-Length says so (fault 13); MEDIA_TYPE_UNSUPPORTED for an encoding (fault 19), or for
+ * a type that a browser may send to other sites without asking (faults 21, 33). A body that arrives too slowly is
+ * ended by the server's `requestTimeout` (fault 25).
  */
 export function readBody(
   request: IncomingMessage,
@@ -42,7 +43,7 @@ export function readBody(
 }
 
 const empty = Buffer.alloc(0);
-/** A missing type is refused too: a page can send a Blob without one, past the browser's own check. */
+/** A missing type is refused as well: a page can send a Blob without one, which avoids the browser's own check. */
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 function refuseEarly(request: IncomingMessage, limits: BodyLimits): GatewayError | undefined {

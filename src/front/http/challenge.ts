@@ -4,17 +4,17 @@ import { prefixOf } from "./public-url.ts";
 export const metadataPath = "/.well-known/oauth-protected-resource";
 
 /**
- * Where a client learns how to get a token (2026-07-28, authorization; RFC 9728). `path` is that of an MCP endpoint,
- * whose metadata name exactly it: clients compare. Empty for everything else.
+ * Where a client learns how to get a token (2026-07-28, authorization; RFC 9728). `path` is that of an MCP endpoint.
+ * Its metadata name exactly this path, because clients compare the two. Empty for any other path.
  */
 export function toChallenge(publicUrl: string, path: string): string {
   return `Bearer realm="toolyard", error="invalid_token", resource_metadata="${publicUrl}${metadataPath}${path}"`;
 }
 
 /**
- * The resource whose metadata were asked for. `path` is what stands behind the well-known path: an endpoint's own
- * path, as the challenge has it; or, where a path stands in front of all of the gateway's, that one and the
- * endpoint's, as RFC 9728 puts it.
+ * The resource whose metadata was requested. `path` is the part after the well-known path: an endpoint's own path, as
+ * in the challenge; or, where the gateway itself stands below a path, that path followed by the endpoint's, as RFC
+ * 9728 builds it.
  */
 export function toResource(publicUrl: string, path: string): string {
   const prefix = prefixOf(publicUrl);

@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
 
-/** What Node's HTTP parser, or its timers, do not take, as a row of our table. */
+/** A request that Node's HTTP parser or its timers refused, as a failure of our table. */
 export function toClientFailure(
   error: NodeJS.ErrnoException,
   { headersTimeoutMs, bodyTimeoutMs }: { readonly headersTimeoutMs: number; readonly bodyTimeoutMs: number },
@@ -22,7 +22,7 @@ export function toClientFailure(
   }
 }
 
-/** For a connection on which there is no request to answer: a whole response, after which it is closed. */
+/** A complete response for a connection that has no request to answer. The connection is closed after it. */
 export function toRawRefusal(failure: GatewayError): string {
   const { http } = failure.row;
   const text = asciiJson(toProblem(failure));

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** For origins that passed the check; without Origin there is nothing to allow. */
+/** For origins that have passed the check. Without an Origin there is nothing to allow. */
 export function corsHeaders(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers;
   if (origin === undefined) return noHeaders;
@@ -19,8 +19,8 @@ const allowedHeaders = [
 ];
 
 /**
- * Arguments that a tool wants as headers have names of the tool's own (2026-07-28), and no pattern may stand in the
- * answer.
+ * Arguments that a tool wants as headers are named by the tool (2026-07-28), and a CORS answer has to list names,
+ * because it allows no pattern.
  */
 function parameterHeaders(request: IncomingMessage): readonly string[] {
   const asked = request.headers["access-control-request-headers"] ?? "";

@@ -1,20 +1,23 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** What may reach the gateway by name, and from which sites (DNS rebinding; 2026-07-28, streamable-http, security). */
+/**
+ * The host names by which the gateway may be reached, and the sites that may reach it (protection against DNS
+ * rebinding; 2026-07-28, streamable-http, security).
+ */
 export interface OriginRules {
-  /** Host names without port, lower case, brackets kept for IPv6. `*` allows every host. */
+  /** Host names without port, in lower case, with brackets around IPv6. `*` allows every host. */
   readonly hosts: ReadonlySet<string>;
-  /** Whole origins, as browsers send them. */
+  /** Complete origins, as browsers send them. */
   readonly origins: ReadonlySet<string>;
-  /** Host headers that were found to be allowed: nearly every request has one of a few. */
+  /** Host headers that have been found to be allowed: nearly every request has one of a few. */
   readonly known: Set<string>;
 }
 
 const mostKnown = 64;
 
 const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
-/** A host name or address with an optional port; nothing that could be read as a path, a user or a fragment. */
+/** A host name or address with an optional port. Nothing that could be read as a path, a user or a fragment. */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
 
 const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
@@ -23,7 +26,7 @@ export function createOriginRules(options: {
   readonly host: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** Where clients are told to go: its host and its pages are the gateway's own. */
+  /** The address that clients are given. Its host and its pages belong to the gateway. */
   readonly publicUrl?: string | undefined;
 }): OriginRules {
   const own = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
@@ -45,7 +48,7 @@ export function createOriginRules(options: {
 }
 
 /**
- * Throws HOST_INVALID, HOST_FORBIDDEN or ORIGIN_FORBIDDEN (faults 29-33, 39). Called for every request on every route.
+ * Throws HOST_INVALID, HOST_FORBIDDEN or ORIGIN_FORBIDDEN (faults 29-33, 39). Called for every request to any route.
  */
 export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
   const host = request.headers.host;
@@ -54,7 +57,7 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   const { origin } = request.headers;
   const isPlain = origin === undefined && request.url?.startsWith("/") === true;
   if (isPlain && rules.known.has(host)) return;
-  // In absolute form the target names the host, and the header counts for nothing (RFC 9112, 3.2.2).
+  // A target in absolute form names the host itself, and the Host header must be ignored (RFC 9112, 3.2.2).
   const authority = absoluteForm.exec(request.url ?? "/")?.[1] ?? host;
   const form = hostForm.exec(authority);
   const name = form?.[1]?.toLowerCase();
@@ -68,7 +71,7 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   throw new GatewayError("ORIGIN_FORBIDDEN", "the Origin header names a site that is not allowed");
 }
 
-/** Same host and same port as the request itself: our own pages. */
+/** An origin with the host and port of the request itself belongs to one of our own pages. */
 function isOwnOrigin(origin: string, host: string): boolean {
   const lower = origin.toLowerCase();
   return /^https?:\/\//.test(lower) && lower.slice(lower.indexOf("//") + 2) === host.toLowerCase();

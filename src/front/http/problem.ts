@@ -4,8 +4,8 @@ import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
- * A failure of ours for programs that do not speak MCP: problem details (RFC 9457) with our code and hint as members
- * of their own.
+ * A failure for programs that do not speak MCP: problem details (RFC 9457) with our code and hint as additional
+ * members.
  */
 export function toProblem(failure: GatewayError): JsonObject {
   const { http } = failure.row;
@@ -20,7 +20,7 @@ export function toProblem(failure: GatewayError): JsonObject {
   };
 }
 
-/** Headers that belong to a failure's status. */
+/** Headers that a failure's status requires. */
 export function problemHeaders(failure: GatewayError): Record<string, string> {
   const retry = failure.data?.["retry_after_s"];
   const endsConnection = failure.code === "BODY_TOO_LARGE" || failure.code === "BODY_TIMEOUT";
@@ -32,7 +32,7 @@ export function problemHeaders(failure: GatewayError): Record<string, string> {
   };
 }
 
-/** For requests that are refused before any framework sees them. */
+/** Answers a request that is refused before it gets to any route. */
 export function refuseWithProblem(
   response: ServerResponse,
   failure: GatewayError,

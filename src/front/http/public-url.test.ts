@@ -66,7 +66,7 @@ describe("the gateway's address", () => {
     [{ "x-forwarded-host": "a.example:8443" }, "http://a.example:8443"],
     [{ "x-forwarded-host": 'a.example/x"' }, "http://h"],
     [{ "x-forwarded-host": "user@a.example" }, "http://h"],
-    // What a client said before the proxy added its own word.
+    // The first value comes from the client, the last from the proxy.
     [{ "x-forwarded-host": "evil.example, a.example", "x-forwarded-proto": "http, https" }, "https://a.example"],
     [{ "x-forwarded-prefix": "/" }, "http://h"],
     [{ "x-forwarded-prefix": "/a/b" }, "http://h/a/b"],
@@ -82,12 +82,12 @@ test("metadata name exactly the endpoint that was challenged, also below a path 
   for (const base of ["http://h:1", "https://h/yard", "https://h/mcp"])
     for (const path of ["/mcp", "/mcp/flat", "/mcp/server/a", "/i/a%40b/mcp", "/sse"]) {
       const url = /resource_metadata="([^"]+)"/.exec(toChallenge(base, path))?.[1] ?? "";
-      // A proxy takes its own path off before the gateway sees the rest.
+      // A proxy removes its own path before the gateway sees the rest.
       const seen = url.slice(`${base}/.well-known/oauth-protected-resource`.length);
       expect(toResource(base, seen)).toBe(`${base}${path}`);
     }
   expect(toResource("https://h/yard", "")).toBe("https://h/yard/mcp");
-  // As RFC 9728 builds it: the well-known path before the whole path of the resource.
+  // RFC 9728 puts the well-known path before the whole path of the resource.
   expect(toResource("https://h/yard", "/yard/mcp/flat")).toBe("https://h/yard/mcp/flat");
 });
 
@@ -95,10 +95,10 @@ test("no other file writes a scheme in front of a host", () => {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const allowed = new Set([
     "front/http/public-url.ts",
-    // Browsers bring the answer of a login to the machine that they run on, and RFC 8252 wants that address (section
-    // 7.3).
+    // The browser brings the answer of a login to the machine that it runs on, under the address that RFC 8252
+    // requires (section 7.3).
     "servers/logins/callback.ts",
-    // What a proxy's address begins with when the variable that names it leaves that out, as curl reads it.
+    // The scheme of a proxy's address when the variable that names it has none, as in curl.
     "wire/http/proxy-variables.ts",
   ]);
   const found = readdirSync(root, { recursive: true, encoding: "utf8" })

@@ -1,33 +1,33 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** What decides how the gateway is called by those who reach it. */
+/** Settings that decide under which address clients reach the gateway. */
 export interface AddressSettings {
-  /** Where it listens. */
+  /** The address that the gateway listens on. */
   readonly host: string;
   readonly port: number;
   /**
-   * The address that clients use, as `config/web-names.ts` makes it: without a slash at its end. Stronger than all
-   * that a request says.
+   * The address that clients use, as made by `config/web-names.ts`: without a slash at its end. Takes precedence over
+   * anything in a request.
    */
   readonly publicUrl?: string | undefined;
-  /** Addresses and ranges (CIDR) of proxies whose `X-Forwarded-*` count. */
+  /** Addresses and ranges (CIDR) of proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
 }
 
-/** A request, as far as it tells under which address the gateway was reached. */
+/** The part of a request that shows under which address the gateway was reached. */
 export type Reached = Pick<IncomingMessage, "headers"> & {
   readonly socket: Pick<IncomingMessage["socket"], "remoteAddress">;
 };
 
 /**
- * The address of the gateway as whoever sent the request knows it, without a slash at its end; without a request the
- * address that it is known by. Every absolute URL that the gateway gives out is made from it, and nothing else writes
- * a scheme in front of a host.
+ * The gateway's address as the sender of the request knows it, without a slash at its end. Without a request, its
+ * general address. Every absolute URL that the gateway gives out is made from it; nothing else puts a scheme before a
+ * host.
  */
 export type PublicUrl = (request: Reached | undefined) => string;
 
-/** Settings are asked for each time: a changed file changes them. */
+/** `settings` is called each time, because an edited configuration changes them. */
 export function createPublicUrl(settings: () => AddressSettings): PublicUrl {
   let known: AddressSettings | undefined;
   let proxies: BlockList | undefined;
@@ -48,7 +48,7 @@ export function createPublicUrl(settings: () => AddressSettings): PublicUrl {
   };
 }
 
-/** Where something listens, for programs on the same machine. */
+/** The address of something that listens, for programs on the same machine. */
 export function toUrl(host: string, port: number): string {
   return `http://${authorityOf(host, port)}`;
 }
@@ -57,7 +57,7 @@ function authorityOf(host: string, port: number): string {
   return `${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
 }
 
-/** The path in front of the gateway's own paths: empty, or beginning with a slash and without one at its end. */
+/** The path before the gateway's own paths: empty, or with a slash at the beginning and none at the end. */
 export function prefixOf(publicUrl: string): string {
   const path = new URL(publicUrl).pathname;
   return path === "/" ? "" : path;
@@ -65,12 +65,15 @@ export function prefixOf(publicUrl: string): string {
 
 const noHeaders: IncomingMessage["headers"] = Object.freeze({});
 
-/** In a list the last one is what the proxy itself has added; those before it are what it was told by others. */
+/** Of several values the last was added by the proxy itself. Those before it are what the proxy received. */
 function lastOf(header: string | string[] | undefined): string | undefined {
   return (Array.isArray(header) ? header.join(",") : header)?.split(",").at(-1)?.trim();
 }
 
-/** A name or address with an optional port. What is none may not stand in a URL, nor in the quotes of a challenge. */
+/**
+ * A host name or address with an optional port. Undefined for anything else, which must not get into a URL or into
+ * the quotes of a challenge.
+ */
 function asHost(text: string | undefined): string | undefined {
   return text !== undefined && /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.test(text) ? text : undefined;
 }
@@ -94,8 +97,8 @@ function toBlockList(ranges: readonly string[]): BlockList | undefined {
 }
 
 /**
- * An IPv4 peer of a socket that takes both has an address of IPv6, which `BlockList` sees through; a link-local one
- * has the name of its link.
+ * On a socket for both families an IPv4 peer has an IPv6 address, which `BlockList` understands. The address of a
+ * link-local peer ends in the name of its link, which is removed.
  */
 function isListed(list: BlockList | undefined, peer: string | undefined): boolean {
   if (list === undefined || peer === undefined) return false;

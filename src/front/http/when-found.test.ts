@@ -6,15 +6,15 @@ import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { whenFound } from "./when-found.ts";
 
 interface Case {
-  /** The client goes before it is known who it is. */
+  /** Whether the client leaves before its principal is known. */
   readonly leaves?: boolean;
-  /** Nobody is found. */
+  /** Whether no principal is found. */
   readonly fails?: boolean;
-  /** The request cannot go on any more when it is known. */
+  /** Whether the request can no longer continue when its principal is known. */
   readonly isLate?: boolean;
 }
 
-/** What came of a request that waited to learn who had sent it. */
+/** What happened to a request that waited for its principal. */
 async function outcomeOf({ leaves = false, fails = false, isLate = false }: Case): Promise<readonly string[]> {
   const server = createServer();
   server.listen(0, "127.0.0.1");

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Principal } from "../../kernel/principal.ts";
 
-/** A request whose sender has to be looked up. */
+/** A request whose principal has to be looked up. */
 export interface Awaited {
   readonly found: Promise<Principal>;
   readonly response: ServerResponse;
@@ -10,8 +10,9 @@ export interface Awaited {
 }
 
 /**
- * Goes on with the request once it is known who sent it. When the client has gone meanwhile nothing happens at all:
- * what would be counted for the request until its response closes would be counted for ever.
+ * Continues with the request once its principal is known. Does nothing when the client has left in the meantime:
+ * whatever would be counted until the response closes would otherwise be counted for ever, because the response has
+ * already closed.
  */
 export function whenFound({ found, response, enter, refuse }: Awaited): void {
   found

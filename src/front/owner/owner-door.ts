@@ -2,27 +2,27 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** What somebody who knows the lock's secret may open a connection for. */
+/** What a connection with the lock's secret is used for. */
 export type OwnerPurpose = "bridge" | "control";
 
 export interface OwnerConnection {
   readonly purpose: OwnerPurpose;
-  /** Path of the MCP endpoint that a bridge is to. */
+  /** Path of the MCP endpoint that a bridge connects to. */
   readonly endpoint: string;
   readonly socket: Duplex;
 }
 
 export interface OwnerDoorOptions {
   readonly secret: string;
-  /** Headers of the answer: what the visitor should know of the gateway. */
+  /** Headers of the answer, which describe the gateway to the caller. */
   readonly headers: () => Readonly<Record<string, string>>;
   readonly onConnection: (connection: OwnerConnection) => void;
 }
 
 /**
- * The door for the owner of the data directory: `CONNECT bridge:1` or `CONNECT control:1` with the lock's secret as
- * bearer token. CONNECT, because no browser can send it, no proxy passes it on by accident, and after the answer the
- * socket carries bytes and nothing else.
+ * The entrance for the owner of the data directory: `CONNECT bridge:1` or `CONNECT control:1`, with the lock's secret
+ * as bearer token. CONNECT is used because browsers cannot send it, proxies do not pass it on by accident, and after
+ * the answer the socket carries nothing but the bytes of both sides.
  */
 export function createOwnerDoor({
   secret,

@@ -4,7 +4,7 @@ import type { CachedText } from "./cached-text.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** What a route answers with status 200. With an `ETag` among its headers, whoever has that text already gets 304. */
+/** A route's answer with status 200. If it has an `ETag` header, a client that already has this text gets 304. */
 export interface Answer {
   readonly headers: Headers;
   readonly body: Buffer | string;
@@ -12,17 +12,17 @@ export interface Answer {
 
 export const jsonType = "application/json; charset=utf-8";
 
-/** A value as JSON; exact numbers stay as they are. */
+/** A value as JSON. Numbers that JavaScript cannot hold keep their digits. */
 export function jsonAnswer(value: unknown, headers: Headers = {}): Answer {
   return { headers: { "Content-Type": jsonType, ...headers }, body: stringifyExact(value) };
 }
 
-/** JSON that is bytes already; never kept by anybody on the way. */
+/** JSON that already is bytes. Never cached by anybody. */
 export function bytesAnswer(body: Buffer): Answer {
   return { headers: { "Content-Type": jsonType, "Cache-Control": "no-store" }, body };
 }
 
-/** Private: another principal's is another. */
+/** May be cached by the client only, because other principals get other answers. */
 export function cachedAnswer({ bytes, etag }: CachedText): Answer {
   return {
     headers: {
@@ -36,8 +36,8 @@ export function cachedAnswer({ bytes, etag }: CachedText): Answer {
 }
 
 /**
- * `headers` are those of every answer; the answer's own take their place where both have one. node:http sends no body
- * to a HEAD request.
+ * `headers` are those of every answer. The answer's own take precedence. For a HEAD request, node:http leaves out the
+ * body.
  */
 export function writeAnswer(
   request: IncomingMessage,
@@ -58,7 +58,7 @@ export function writeAnswer(
   response.end(answer.body);
 }
 
-/** If-None-Match compares weakly (RFC 9110 section 13.1.2). */
+/** If-None-Match uses the weak comparison (RFC 9110 section 13.1.2). */
 function hasCopy(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;

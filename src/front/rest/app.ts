@@ -13,7 +13,7 @@ import { parseJsonBody } from "./json-body.ts";
 import type { PublicRequest, Route } from "./route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 
-/** One request on its way, with the headers that every answer to it has. */
+/** One request, with the headers that every answer to it gets. */
 interface Incoming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -21,8 +21,8 @@ interface Incoming {
 }
 
 /**
- * Hands requests to their routes once it is known who asks and that type, body and parameters are right. Every
- * failure leaves as problem details.
+ * Passes requests to their routes once the principal is known and type, body and parameters are valid. Every failure
+ * is answered with problem details.
  */
 export function createRestApp(deps: RestDeps, routes: readonly Route[]): RestHandler {
   const router = createRouter(routes);
@@ -39,7 +39,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   const place = router.find(path);
   requireJson(request);
   const route = place?.methods.get(request.method === "HEAD" ? "GET" : (request.method ?? "GET"));
-  // A browser of an allowed origin asks first; every other origin was refused before.
+  // A preflight of a browser from an allowed origin. Other origins were refused before.
   if (request.method === "OPTIONS" && place !== undefined) {
     response.writeHead(204, { ...headers, Allow: allowed(place) }).end();
     return;
@@ -51,7 +51,8 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   if (request.method === "OPTIONS") throw unknownRoute();
   const found = deps.authenticate(request);
   const principal = found instanceof Promise ? await found : found;
-  // Its client has gone while it was looked up: what is counted until the response closes would be counted for ever.
+  // The client left during the look-up. Whatever is counted until the response closes would be counted for ever,
+  // because it has already closed.
   if (response.destroyed) return;
   response.once("close", deps.admit(principal));
   const adopting = deps.adopting(principal);
@@ -66,8 +67,8 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * What changes something needs a type that no page can send without being asked first (faults 33, 34), also when there
- * is no body.
+ * A request that changes something needs a type that no page can send to another site without a preflight (faults 33,
+ * 34), even when it has no body.
  */
 function requireJson(request: IncomingMessage): void {
   if (request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS") return;
@@ -79,7 +80,7 @@ function requireJson(request: IncomingMessage): void {
     );
 }
 
-/** No route here takes a body: one that comes is read to its end, and refused when it is no JSON object. */
+/** No route here uses a body. One that is sent is read to its end, and refused when it is not a JSON object. */
 async function checkBody(deps: RestDeps, request: IncomingMessage): Promise<void> {
   const { limits } = deps.settings();
   const body = await new Promise<Buffer>((resolve, reject) => {
@@ -131,6 +132,6 @@ function refuse(deps: RestDeps, { request, response, headers }: Incoming, failur
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
   if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = toChallenge(deps.publicUrl(request), "");
   refuseWithProblem(response, failure, headers);
-  // What is left of a body that nobody read must not be taken for the next request.
+  // The unread rest of a body must not be taken for the next request.
   if (!request.readableEnded) request.resume();
 }

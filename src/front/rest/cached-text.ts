@@ -2,7 +2,7 @@ import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { createHash } from "node:crypto";
 import type { View } from "../../catalog/model/view.ts";
 
-/** An answer that holds for a view, made once, with its entity tag (RFC 9110 section 8.8.3). */
+/** An answer made from a view, written once, with its entity tag (RFC 9110 section 8.8.3). */
 export interface CachedText {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -12,10 +12,10 @@ export interface TextCache {
   of(view: View, key: string, make: () => unknown): CachedText;
 }
 
-/** Callers choose parts of the key: more answers than this are not kept per view. */
+/** Clients choose parts of the key, so that the number of answers kept per view is limited. */
 const mostPerView = 32;
 
-/** Texts live as long as the view that they were made from. */
+/** A text is kept for as long as the view that it was made from. */
 export function createTextCache(): TextCache {
   const memo = new WeakMap<View, Map<string, CachedText>>();
   return {
@@ -36,7 +36,7 @@ export function toCachedText(value: unknown): CachedText {
   return withEntityTag(stringifyExact(value));
 }
 
-/** Any text with its entity tag. */
+/** A text with its entity tag. */
 export function withEntityTag(text: string): CachedText {
   const bytes = Buffer.from(text, "utf8");
   return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"` };

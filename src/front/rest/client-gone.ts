@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/** Aborts when the client goes away before it was answered. */
+/** A signal that aborts when the client leaves before it was answered. */
 export function abortedWith(response: ServerResponse, controller = new AbortController()): AbortSignal {
   response.on("close", () => {
     if (!response.writableFinished)

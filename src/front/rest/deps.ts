@@ -13,37 +13,40 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
-/** What the REST API is made of: the same parts as MCP. */
+/** What the REST API needs: the same objects as MCP. */
 export interface RestDeps {
   readonly version: string;
   readonly settings: () => Settings;
-  /** Throws, or rejects with, UNAUTHORIZED. */
+  /** Throws or rejects with UNAUTHORIZED. */
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
-  /** Whether nobody needs a credential: then everybody is the one local principal. */
+  /** Whether no credentials are needed, in which case everybody is the one local principal. */
   readonly isOpen: () => boolean;
   readonly publicUrl: PublicUrl;
-  /** Counts a principal's requests. Returns what ends this one. Throws RATE_LIMITED. */
+  /** Counts a principal's request. Returns a function to call when it ends. Throws RATE_LIMITED. */
   readonly admit: (principal: Principal) => () => void;
   /**
-   * Keeps a call among those that end when its principal goes: then it is aborted with the reason. Returns what ends
-   * this one.
+   * Registers a call so that it is aborted, with a reason, when its principal loses access. Returns a function to
+   * call when it ends.
    */
   readonly track: (principal: Principal, controller: AbortController) => () => void;
-  /** What is kept on disk of the principal's own servers is read at his first request; undefined once it is. */
+  /**
+   * Loads what is stored about the principal's own servers, at that principal's first request. Undefined once that is
+   * done.
+   */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly viewOf: (principal: Principal) => View;
   readonly routing: Pick<Routing, "wake">;
   readonly performer: Performer;
   readonly loads: Pick<NamespaceLoads, "stats">;
-  /** The principal's own instances, and those that all share. */
+  /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];
   readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;
-  /** Takes back the principal's tokens of the instance and ends what they opened. */
+  /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
   readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
   readonly metrics: Metrics;
-  /** For `/api/status/debug`. */
+  /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
-  /** Takes every secret out of a text that a server wrote. */
+  /** Removes every secret from a text that a server wrote. */
   readonly redact: (text: string) => string;
   readonly reportFailure: (failure: GatewayError, operation: string) => void;
   readonly log: Log;

@@ -6,7 +6,7 @@ import { toReferencePage } from "./reference-page.ts";
 import { referenceStyle } from "./reference-style.ts";
 import { publicRoute, type PublicRequest, type Route } from "./route.ts";
 
-/** A page without any script: it is text and links, with one style sheet of our own. */
+/** Headers of a page without any script: it is text and links, with one style sheet of our own. */
 const pageHeaders: Headers = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -18,16 +18,18 @@ interface Described {
   readonly url: string;
   readonly document: OpenApiDocument;
   readonly json: CachedText;
-  /** By whether the examples send a token. */
+  /** Keyed by whether the examples send a token. */
   readonly pages: Map<boolean, CachedText>;
 }
 
-/** The description of the routes: for programs, and as a page for people. Both are made when somebody first asks. */
+/**
+ * The description of the routes, for programs and as a page for people. Both are made at the first request for them.
+ */
 export function createDocumentationRoutes(deps: RestDeps, described: readonly Route[]): readonly Route[] {
   let routes: ReturnType<typeof toOpenApi> | undefined;
   let known: Described | undefined;
 
-  /** What was made for the address that it was asked for under last: nearly always there is one. */
+  /** Keeps the description for the address under which it was last requested: there is nearly always only one. */
   function describe({ raw }: PublicRequest): Described {
     const url = deps.publicUrl(raw);
     if (known?.url === url) return known;

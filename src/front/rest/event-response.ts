@@ -5,19 +5,20 @@ import { eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import { toProblem } from "../http/problem.ts";
 
 /**
- * Server-sent events for one call. Nothing is sent before there is something to say: a call that fails at once is
+ * Server-sent events for one call. Nothing is sent before the first event, so that a call that fails at once is
  * answered with its status.
  */
 export interface EventStream {
   send(event: string, data: object): void;
-  /** The last event, with JSON as the server wrote it, as latin1 text. */
+  /** Sends the last event, with JSON as the server wrote it, as latin1 text. */
   end(event: string, data: string): void;
   fail(failure: GatewayError): void;
   readonly isOpen: boolean;
 }
 
 /**
- * Bytes that may wait for a client that reads slowly; beyond it the stream is closed, and the call with it (fault 26).
+ * Bytes that may wait for a client that reads slowly. Beyond this the stream is closed, and the call with it (fault
+ * 26).
  */
 const bufferBytes = 8 * 1024 * 1024;
 const keepAliveMs = 15_000;

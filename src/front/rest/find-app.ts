@@ -3,8 +3,8 @@ import { nearestNames } from "../../catalog/exposure/nearest.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
- * An app is a server by any of its names: slug, namespace, display name. Throws SERVER_UNKNOWN with the closest ones,
- * and TOOL_AMBIGUOUS with the namespaces when a display name is that of several.
+ * Finds a server by any of its names: slug, namespace, display name. Throws SERVER_UNKNOWN with the closest names,
+ * and TOOL_AMBIGUOUS with the namespaces when several servers have this display name.
  */
 export function findApp(view: View, name: string, namespace?: string): ViewServer {
   const exact = view.server(name) ?? view.servers.find((server) => server.namespace === name);

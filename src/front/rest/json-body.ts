@@ -5,21 +5,21 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { tellDepthLimit } from "../../kernel/depth-limit.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
-/** A body as it came, and what it says. */
+/** A body as bytes and as a value. */
 export interface JsonBody {
   readonly value: JsonObject;
-  /** Where the members of `value` stand in the bytes. */
+  /** The positions of the members of `value` in the bytes. */
   readonly members: readonly Member[];
 }
 
 /**
- * Reads an object (faults 2, 3, 14, 17). Throws PARSE_ERROR, REQUEST_INVALID, and BODY_TOO_DEEP before anything is
- * built.
+ * Parses a body that must be an object (faults 2, 3, 14, 17). Throws PARSE_ERROR, REQUEST_INVALID, or BODY_TOO_DEEP
+ * before anything is built.
  */
 export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError("PARSE_ERROR", "the body is not valid UTF-8", { hint });
   const first = bytes.find((byte) => byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab);
-  // The scan comes first: it refuses depth before JSON.parse, which accepts a million levels, builds anything.
+  // The scan comes first because it checks the depth. JSON.parse would build a million levels.
   const members = first === openBrace ? scan(bytes, maxDepth) : [];
   if (first === openBracket) throw new GatewayError("REQUEST_INVALID", "the body is not a JSON object", { hint });
   let value: unknown;

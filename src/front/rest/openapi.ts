@@ -37,25 +37,22 @@ export interface ApiOperation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
 
-/** OpenAPI 3.1, as far as this API needs it. */
+/** OpenAPI 3.1, as far as this API uses it. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  /** The gateway's address as whoever asked for the document knows it. */
+  /** The gateway's address as the reader of the document knows it. */
   readonly servers: readonly [{ readonly url: string }];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
-    /** Each schema that has a name, once. */
+    /** The named schemas, each once. */
     readonly schemas: Readonly<Record<string, JsonSchema>>;
   };
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
 }
 
-/**
- * Describes the routes with the schemas that check their parameters. Where they are served is said by whoever gives
- * the document out.
- */
+/** Describes the routes with the same schemas that check their parameters. `servers` is added for each reader. */
 export function toOpenApi(routes: readonly Route[], version: string): Omit<OpenApiDocument, "servers"> {
   const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, Record<string, ApiOperation>> = {};
@@ -140,7 +137,7 @@ function toContent(content: Readonly<Record<string, z.ZodType>>, named: Named): 
   );
 }
 
-/** Schemas with a name become components, whoever uses them refers to them. */
+/** Named schemas become components, and uses of them become references. */
 function toJsonSchema(schema: z.ZodType, io: "input" | "output", named: Named): JsonSchema {
   const text = JSON.stringify(z.toJSONSchema(schema, { io })).replaceAll(
     '"$ref":"#/$defs/',

@@ -6,7 +6,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
 import type { RestRequest } from "./route.ts";
 
-/** Where clients reach one instance alone, with a token of its own. */
+/** The schema of the address at which clients reach one instance alone, with a token of its own. */
 export const endpointSchema = {
   endpoint: z
     .string()
@@ -29,20 +29,20 @@ export const instanceSchema = z
   .meta({ id: "Instance" });
 
 /**
- * One of the principal's own instances, or of those that all share. Throws SERVER_UNKNOWN: another's id is as unknown
- * as a random one (fault 94).
+ * Finds one of the principal's own instances, or a shared one. Throws SERVER_UNKNOWN for any other, so that another
+ * person's id looks like one that does not exist (fault 94).
  */
 export function findInstance(deps: RestDeps, principal: Principal, id: string): Instance {
   const instance = deps.instancesOf(principal).find((candidate) => candidate.id === id);
-  // The id is not repeated: what comes back must not tell one unknown id from another.
+  // The message does not repeat the id, so that the answers to all unknown ids are the same.
   if (instance === undefined)
     throw new GatewayError("SERVER_UNKNOWN", "there is no such instance", { hint: "GET /api/instances lists yours." });
   return instance;
 }
 
 /**
- * The same, to be stopped: everybody who sees a shared instance may use it, only who runs the gateway may stop it for
- * all. Throws FORBIDDEN.
+ * Finds an instance that is to be stopped. Everybody who sees a shared instance may use it, but only those who run
+ * the gateway may stop it for all. Throws FORBIDDEN.
  */
 export function findOwnInstance(deps: RestDeps, principal: Principal, id: string): Instance {
   const instance = findInstance(deps, principal, id);
@@ -51,7 +51,7 @@ export function findOwnInstance(deps: RestDeps, principal: Principal, id: string
   return instance;
 }
 
-/** As whoever sent the request sees it. */
+/** An instance in the words and addresses of whoever sent the request. */
 export function describeInstance(
   instance: Instance,
   request: RestRequest,
@@ -81,5 +81,7 @@ export function endpointOf(
   return { endpoint, url: `${publicUrl(raw)}${endpoint}` };
 }
 
-/** How long restarting or listing may take; it goes on when the client leaves, because others may wait for the same. */
+/**
+ * How long restarting or listing may take. It continues when the client leaves, because others may wait for the same.
+ */
 export const actionTimeoutMs = 180_000;

@@ -15,8 +15,8 @@ interface PageOptions {
 }
 
 /**
- * The OpenAPI document as a page for people: operations by tag, with parameters, answers and a command to try, then
- * all schemas.
+ * The OpenAPI document as a page for people: operations by tag, with parameters, answers and a command to try,
+ * followed by all schemas.
  */
 export function toReferencePage(document: OpenApiDocument, options: PageOptions): string {
   const { info, components, servers } = document;
@@ -80,7 +80,7 @@ ${body === undefined ? "" : `<p>Body: ${toTypeHtml(body)}. ${withCode(requestBod
 ${toTable(["Status", "Body", ""], Object.entries(responses).map(toResponseRow))}</section>`;
 }
 
-/** A command for a shell; values to fill in are in capitals. */
+/** A command for a shell. Values to fill in are in capital letters. */
 function toCommand({ path, method, operation }: Described, { needsToken }: PageOptions): string {
   const required = (operation.parameters ?? []).filter((parameter) => parameter.in === "query" && parameter.required);
   const query = required.map(({ name }) => `${name}=${toPlaceholder(name)}`).join("&");
@@ -123,14 +123,14 @@ function toSchemaSection(name: string, schema: JsonSchema): string {
   }</section>`;
 }
 
-/** The cells are HTML already. */
+/** The cells already are HTML. */
 function toTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[], tag: "td" | "th"): string =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`;
   return `<table><thead>${line(heads, "th")}</thead><tbody>${rows.map((row) => line(row, "td")).join("")}</tbody></table>`;
 }
 
-/** Descriptions are plain text with code between backquotes. */
+/** Turns the backquotes in plain text into code elements. */
 function withCode(text: string): string {
   return escapeHtml(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 }

@@ -1,4 +1,4 @@
-/** How the page at `/documentation` looks: the system's own fonts and colours, light or dark. */
+/** The style of the page at `/documentation`: the system's own fonts and colours, light or dark. */
 export const referenceStyle = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { display: grid; grid-template-columns: 17rem minmax(0, 52rem); gap: 3rem; margin: 0 auto; max-width: 76rem; padding: 0 1.5rem; }
 nav { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; padding: 2rem 0; font-size: 0.9rem; }

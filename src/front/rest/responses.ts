@@ -1,12 +1,12 @@
 import type * as z from "zod";
 import { problem } from "./schemas.ts";
 
-/** What may come back, by status: a text, and the schema of its body by media type where there is one. */
+/** Possible answers by status, each with a description and, where there is a body, its schema by media type. */
 export type Responses = Readonly<
   Record<string, { readonly description: string; readonly content?: Readonly<Record<string, z.ZodType>> }>
 >;
 
-/** What a route may answer: its own answer, and the failures that it can have. */
+/** A route's possible answers: its own, and the failures that it can have. */
 export function answers(
   schema: z.ZodType,
   description: string,
@@ -38,7 +38,7 @@ const descriptions = {
   504: "It took too long.",
 } as const;
 
-/** Whatever the route. */
+/** Failures that every route can have. */
 const always = [400, 401, 403, 500] as const;
 
 export const executing = [404, 409, 413, 415, 429, 502, 503, 504] as const;

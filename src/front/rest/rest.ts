@@ -12,7 +12,7 @@ import { createServerRoutes } from "./routes-servers.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
 
-/** The REST API, ready to be handed requests. Never listens itself. A new route touches only the file of its group. */
+/** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
 export function createRest(deps: RestDeps): RestHandler {
   const cache = createTextCache();
   const routes = [

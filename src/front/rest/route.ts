@@ -4,7 +4,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { Answer } from "./answer.ts";
 import type { Responses } from "./responses.ts";
 
-/** A request whose parameters fit the route's schemas. */
+/** A request whose parameters have been checked with the route's schemas. */
 export interface PublicRequest<P = unknown, Q = unknown> {
   readonly raw: IncomingMessage;
   readonly response: ServerResponse;
@@ -16,9 +16,9 @@ export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, 
   readonly principal: Principal;
 }
 
-/** What the OpenAPI document says of a route, besides its parameters. */
+/** What the OpenAPI document says of a route besides its parameters. */
 export interface Operation {
-  /** Unique, and kept: generated clients name their functions after it. */
+  /** Unique and never changed, because generated clients name their functions after it. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
@@ -30,21 +30,21 @@ export interface Operation {
 
 interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Segments in braces are parameters: `/api/tools/{path}`. A last segment `*` stands for whatever follows. */
+  /** Segments in braces are parameters: `/api/tools/{path}`. A last segment `*` matches whatever follows. */
   readonly path: string;
   readonly params?: P;
   readonly query?: Q;
-  /** A route without it is not in the OpenAPI document. */
+  /** Absent for routes that the OpenAPI document does not show. */
   readonly operation?: Operation;
 }
 
 interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
   readonly isPublic?: false;
-  // A method, so that a list can hold routes whatever their parameters are.
+  // Written as a method, so that a list can contain routes with different parameters.
   handle(request: RestRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
 }
 
-/** Served to everybody: documents that hold nothing of anybody. */
+/** A route that needs no credentials, for documents that reveal nothing about anybody. */
 interface PublicRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
   readonly isPublic: true;
   handle(request: PublicRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
@@ -54,14 +54,14 @@ export type Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z
   | PrivateRoute<P, Q>
   | PublicRoute<P, Q>;
 
-/** Types the handler's parameters by the route's schemas. */
+/** Derives the types of the handler's parameters from the route's schemas. */
 export function route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject>(
   definition: PrivateRoute<P, Q>,
 ): Route {
   return definition as unknown as Route;
 }
 
-/** The same for a route that needs no credential. */
+/** The same for a route that needs no credentials. */
 export function publicRoute(definition: Omit<PublicRoute<z.ZodObject, z.ZodObject>, "isPublic">): Route {
   return { ...definition, isPublic: true };
 }

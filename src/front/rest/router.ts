@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Route } from "./route.ts";
 
-/** What stands at a path: its routes by method, and what the path says of their parameters. */
+/** What exists at a path: its routes by method, and the values of the path's parameters. */
 export interface Place {
   readonly methods: ReadonlyMap<string, Route>;
   readonly params: Readonly<Record<string, string>>;
@@ -9,8 +9,8 @@ export interface Place {
 
 export interface Router {
   /**
-   * Undefined when there is nothing there. Throws REQUEST_INVALID for a wrong percent-encoding or an overlong
-   * segment.
+   * Undefined when there is nothing at the path. Throws REQUEST_INVALID for invalid percent-encoding or a segment
+   * that is too long.
    */
   find(path: string): Place | undefined;
 }
@@ -20,11 +20,13 @@ interface Pattern {
   readonly methods: Map<string, Route>;
 }
 
-/** Characters of one segment, which may be a whole tool path. */
+/** The most characters of one segment, which may be a whole tool path. */
 const longestSegment = 4_096;
 const noParams: Place["params"] = Object.freeze({});
 
-/** A gateway has two dozen paths: those without parameters are looked up, the others tried one after the other. */
+/**
+ * A gateway has two dozen paths. Those without parameters are looked up; the others are tried one after the other.
+ */
 export function createRouter(routes: readonly Route[]): Router {
   const patterns = new Map<string, Pattern>();
   for (const route of routes) {
@@ -75,7 +77,7 @@ function matchSegments(pattern: readonly string[], segments: readonly string[]):
   return params;
 }
 
-/** Path and query of a request target, which may be in absolute form (RFC 9112 section 3.2.2). */
+/** The path and the query of a request target, which may be in absolute form (RFC 9112 section 3.2.2). */
 export function splitTarget(url: string): { readonly path: string; readonly query: string } {
   const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
   const end = target.search(/[?#]/);

@@ -22,7 +22,7 @@ const executeAnswer = z
   })
   .meta({ id: "ExecuteAnswer" });
 
-/** Says in the OpenAPI document what `execute-handler.ts` serves before the router is asked. */
+/** Describes in the OpenAPI document the routes that `execute-handler.ts` serves before the router is asked. */
 export function describeExecute(): readonly Route[] {
   return [
     route({

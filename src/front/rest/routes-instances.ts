@@ -38,7 +38,7 @@ const instanceToken = z
 
 const revokedTokens = z.object({ revoked: z.int() }).meta({ id: "RevokedTokens" });
 
-/** What runs for whoever asks, and credentials for `/i/{instance}/mcp`. */
+/** The instances of the principal, and credentials for `/i/{instance}/mcp`. */
 export function createInstanceRoutes(deps: RestDeps): readonly Route[] {
   return [
     listInstances(deps),
@@ -90,7 +90,7 @@ function showInstance(deps: RestDeps): Route {
 interface Action {
   readonly name: string;
   readonly summary: string;
-  /** Those that stop what others use are not for everybody. */
+  /** Finds the instance. Actions that stop what others use need a stricter check. */
   readonly find: typeof findInstance;
   readonly run: (instance: Instance, signal: AbortSignal) => Promise<void>;
 }

@@ -77,7 +77,7 @@ const namespaceStats = z
   })
   .meta({ id: "NamespaceStatistics" });
 
-/** For browsing: namespaces, apps, the tools of one. */
+/** Routes for browsing: namespaces, apps, and the tools of one of them. */
 export function createNamespaceRoutes(deps: RestDeps, cache: TextCache): readonly Route[] {
   return [listNamespaces(deps, cache), listApps(deps, cache), listAppTools(deps), showStatistics(deps)];
 }
@@ -151,7 +151,7 @@ function listAppTools(deps: RestDeps): Route {
   });
 }
 
-/** All tools of an app, under the server's own names. */
+/** Lists all tools of an app under the server's own names. */
 function toListNamespace(server: ViewServer): Extract<Intent, { kind: "list-namespace" }> {
   return {
     kind: "list-namespace",
@@ -204,7 +204,7 @@ function toUse(name: string, use: NamespaceUse): z.output<typeof namespaceStats>
   };
 }
 
-/** A server that somebody switched off is none of the apps. */
+/** Servers that are switched off do not count as apps. */
 function offered(servers: readonly ViewServer[]): readonly ViewServer[] {
   return servers.filter((server) => server.status !== "disabled");
 }

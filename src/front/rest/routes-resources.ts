@@ -77,7 +77,7 @@ function readOne(deps: RestDeps): Route {
   });
 }
 
-/** Proxied on demand, as bytes. */
+/** Reads a resource from its server on demand, as bytes. */
 async function read(deps: RestDeps, principal: Principal, uri: string, signal: AbortSignal): Promise<Buffer> {
   const view = deps.viewOf(principal);
   const intent = resolveRead(view, uri, "native");

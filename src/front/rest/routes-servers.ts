@@ -34,7 +34,7 @@ const server = z
 
 const serverList = z.object({ servers: z.array(server) }).meta({ id: "ServerList" });
 
-/** The configured servers, as whoever asks sees them. */
+/** The configured servers, as the principal sees them. */
 export function createServerRoutes(deps: RestDeps, cache: TextCache): readonly Route[] {
   return [listServers(deps, cache), refreshServer(deps)];
 }

@@ -21,7 +21,7 @@ const resourceMetadata = z
   .describe("RFC 9728.")
   .meta({ id: "ResourceMetadata" });
 
-/** What whoever runs the gateway looks at, and what clients read before they have a token. */
+/** Routes for those who run the gateway, and those that clients read before they have a token. */
 export function createSystemRoutes(deps: RestDeps): readonly Route[] {
   return [
     showMetrics(deps),
@@ -31,7 +31,7 @@ export function createSystemRoutes(deps: RestDeps): readonly Route[] {
   ];
 }
 
-/** Figures of all principals together are for those who run the gateway. Throws FORBIDDEN. */
+/** Figures about all principals are only for those who run the gateway. Throws FORBIDDEN. */
 function requireAdmin(deps: RestDeps, principal: Principal): void {
   if (!deps.isOpen() && !principal.roles.includes("admin"))
     throw new GatewayError("FORBIDDEN", "only an admin may see that");
@@ -71,7 +71,10 @@ function showInside(deps: RestDeps): Route {
   });
 }
 
-/** For the resource at `/mcp`, and for any other by its path behind the well-known one; described once. */
+/**
+ * Metadata of the resource at `/mcp`, or of any other by its path after the well-known one. The OpenAPI document
+ * describes only one of the two routes.
+ */
 function showMetadata({ publicUrl }: RestDeps, path: string): Route {
   const operation = {
     id: "showResourceMetadata",

@@ -19,7 +19,7 @@ import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
 const tag = "Tools and resources";
-/** A program reads what no model could. */
+/** Far more than for a model, because the reader is a program. */
 const searchTokens = 100_000;
 const limits = { least: 1, most: 1_000, standard: 100 } as const;
 const signatureTokens = 160;
@@ -128,7 +128,7 @@ function showTool(deps: RestDeps): Route {
   });
 }
 
-/** The same search as discover_mcp_tools, with room for a program. */
+/** The same search as discover_mcp_tools, with a larger budget for the answer. */
 async function search(
   deps: RestDeps,
   principal: Principal,

@@ -3,7 +3,7 @@ import type { JsonSchema } from "./openapi.ts";
 
 const componentPrefix = "#/components/schemas/";
 
-/** A schema as a short type: `string[]`, `"a" | "b"`, a link where it has a name. */
+/** A schema as a short type: `string[]`, `"a" | "b"`, or a link when it has a name. */
 export function toTypeHtml(schema: JsonSchema): string {
   const { $ref, enum: values, anyOf, items, type } = schema;
   if ($ref !== undefined) {
@@ -22,7 +22,7 @@ export function toTypeHtml(schema: JsonSchema): string {
 
 function toLimits({ minimum, maximum, maxLength, default: standard }: JsonSchema): string {
   const notes = [
-    // What every whole number of JavaScript keeps to is not worth saying.
+    // A limit that applies to every safe integer of JavaScript is not worth mentioning.
     ...(minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? [`at least ${minimum}`] : []),
     ...(maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? [`at most ${maximum}`] : []),
     ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
@@ -32,7 +32,7 @@ function toLimits({ minimum, maximum, maxLength, default: standard }: JsonSchema
 }
 
 interface Property {
-  /** `metadata.loadedAt`; brackets stand for the elements of a list. */
+  /** `metadata.loadedAt`. Brackets stand for the elements of a list. */
   readonly path: string;
   readonly required: boolean;
   /** As HTML. */
@@ -40,7 +40,7 @@ interface Property {
   readonly description: string;
 }
 
-/** The members of a schema with those of its unnamed parts, each under its path. */
+/** The members of a schema and of its unnamed parts, each with its path. */
 export function toProperties(schema: JsonSchema, prefix = ""): readonly Property[] {
   if (schema.items !== undefined) return toProperties(schema.items, `${prefix}[]`);
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {

@@ -1,8 +1,8 @@
 import * as z from "zod";
 
 /**
- * Shapes that several groups of routes use. What comes in is checked against them, the OpenAPI document describes
- * them, and tests compare what goes out. One with an `id` stands once in the document, under that name.
+ * Schemas that several groups of routes use. Requests are checked with them, the OpenAPI document describes them, and
+ * tests compare responses with them. One with an `id` appears once in the document, under that name.
  */
 
 export const json = z.record(z.string(), z.unknown());
@@ -25,7 +25,10 @@ export const tool = z
   .catchall(z.unknown())
   .meta({ id: "Tool", description: "An MCP tool as its server defines it." });
 
-/** A whole number as a query says it; what is none, or beyond the limits, is put right (fault 63). */
+/**
+ * A whole number from a query. Anything else, and numbers out of range, are replaced by the nearest sensible value
+ * (fault 63).
+ */
 export function clampedNumber(limits: { readonly least: number; readonly most: number; readonly standard: number }) {
   return z
     .string()
@@ -54,6 +57,6 @@ export const flag = z
   .transform((text) => text === "true")
   .meta({ type: "string", enum: ["true", "false"] });
 export const name = z.string().min(1).max(4_096);
-/** Free text may be long: the gateway itself says when it is too long. */
+/** Free text, which may be long: the gateway itself reports when it is too long. */
 export const words = z.string().max(1_000_000).optional();
 export const cursor = z.string().max(1_000).optional();

@@ -2,20 +2,23 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../http/escape-html.ts";
 
-/** What the page at `/` says. Names of servers are for who has authenticated, so it has none. */
+/**
+ * The facts on the page at `/`. The names of servers are not among them, because they are only for those who have
+ * authenticated.
+ */
 export interface FrontPageFacts {
   readonly version: string;
   /** `http://127.0.0.1:3001`, without a slash at its end. */
   readonly url: string;
   /** Whether a client has to send a token. */
   readonly needsToken: boolean;
-  /** How many servers there are, and how many of them can be used now; undefined where that is nobody's business. */
+  /** How many servers there are, and how many can be used now. Undefined for those who must not know. */
   readonly servers: { readonly all: number; readonly usable: number; readonly tools: number } | undefined;
 }
 
 /**
- * Answers `GET /`: a small page for browsers, the same as text for everybody else. It holds no script and loads
- * nothing.
+ * Answers `GET /`: a small page for browsers, and the same as plain text for everybody else. It contains no script
+ * and loads nothing.
  */
 export function answerFrontPage(request: IncomingMessage, response: ServerResponse, facts: FrontPageFacts): void {
   const isPage = (request.headers.accept ?? "").includes("text/html");
@@ -34,7 +37,7 @@ export function answerFrontPage(request: IncomingMessage, response: ServerRespon
 
 interface Section {
   readonly title: string;
-  /** Each a label and what belongs to it: a command, an address or a piece of configuration. */
+  /** Pairs of a label and what belongs to it: a command, an address, or a piece of configuration. */
   readonly rows: readonly (readonly [label: string, value: string])[];
 }
 
