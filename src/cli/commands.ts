@@ -55,9 +55,9 @@ const principal = (about: string): Options => ({ principal: { word: "NAME", abou
 
 /** The options that `login` and `logout` share: whose login it is, and at which server. */
 const account: Options = {
-  config: { word: "FILE", about: "the configuration that the server is in" },
+  config: { word: "FILE", about: "the configuration that names the server" },
   "data-dir": { word: "DIR", about: "where logins are kept" },
-  ...principal("whose login it is, for servers that everybody has for themselves"),
+  ...principal("whose login it is, for servers that each person uses with a login of their own"),
 };
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -68,13 +68,13 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {
       ...common,
       ...settingOptions("serve"),
-      "idle-exit": { word: "S", about: "end when nobody has used it for so many seconds" },
+      "idle-exit": { word: "S", about: "end after this many seconds without use" },
       "log-format": {
         word: "F",
         about:
-          "how stderr has the log: json or pretty (default: json; on a terminal warnings, and all of it in a file)",
+          "the form of the log on stderr: json or pretty (default: json; on a terminal only warnings, with the whole log in a file)",
       },
-      verbose: { about: "one line for each call" },
+      verbose: { about: "print one line for each call" },
     },
     load: async () => (await import("./serve-command.ts")).serve,
   },
@@ -95,47 +95,50 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {
       ...account,
       "no-browser": { about: "only print the address" },
-      scope: { word: "S", about: "ask for these scopes, beside those of the last login" },
-      "client-id": { word: "ID", about: "a client that you registered yourself; its secret in TOOLYARD_CLIENT_SECRET" },
-      "client-metadata-url": { word: "URL", about: "a client ID metadata document that you host" },
+      scope: { word: "S", about: "request these scopes in addition to those of the last login" },
+      "client-id": {
+        word: "ID",
+        about: "a client that you registered yourself; put its secret in TOOLYARD_CLIENT_SECRET",
+      },
+      "client-metadata-url": { word: "URL", about: "the address of a client ID metadata document that you host" },
       "callback-port": { word: "P", about: "port on 127.0.0.1 for the browser's answer (default: any)" },
     },
-    notes: `Logins are kept encrypted in the data directory, with a key file beside them or with TOOLYARD_KEY
-(32 bytes in base64, or a passphrase; the gateway needs the same).`,
+    notes: `Logins are kept in the data directory, encrypted with a key file beside them or with TOOLYARD_KEY
+(32 bytes in base64, or a passphrase; set the same one for the gateway).`,
     load: async () => (await import("./login-command.ts")).login,
   },
   logout: {
     words: 1,
     usage: "toolyard logout <server> [options]",
-    about: "Forgets a login, and revokes it where the authorization server can do that.",
+    about: "Forgets a login, and revokes it if the authorization server supports that.",
     options: account,
     load: async () => (await import("./login-command.ts")).logout,
   },
   status: {
     words: 0,
     usage: "toolyard status [options]",
-    about: "Lists what the running gateway runs, and how each stands.",
+    about: "Lists the servers of the running gateway with their status.",
     options: common,
     load: async () => (await import("./control-commands.ts")).status,
   },
   restart: {
     words: 1,
     usage: "toolyard restart <server|instance> [options]",
-    about: "Restarts a server in the running gateway, also one that was given up.",
+    about: "Restarts a server in the running gateway, even one that was given up after crashes.",
     options: common,
     load: async () => (await import("./control-commands.ts")).restart,
   },
   stop: {
     words: 0,
     usage: "toolyard stop [options]",
-    about: "Ends the running gateway: calls are answered first.",
+    about: "Stops the running gateway after the calls in progress have been answered.",
     options: common,
     load: async () => (await import("./control-commands.ts")).stop,
   },
   token: {
     words: 1,
     usage: "toolyard token new [--principal NAME]",
-    about: "Makes a bearer token: prints it once, and its hash for the configuration.",
+    about: "Makes a bearer token, and prints it once with its hash for the configuration.",
     options: principal("whose token it is (default: the local user's)"),
     load: async () => (await import("./token-command.ts")).token,
   },
@@ -148,10 +151,10 @@ export const commands: Readonly<Record<string, Command>> = {
  */
 export const otherVariables: Readonly<Record<string, string>> = {
   TOOLYARD_KEY:
-    "what logins are encrypted with, in place of a key file: 32 bytes in base64, or a passphrase; the same for `login` and the gateway",
+    "the key that encrypts logins, instead of a key file: 32 bytes in base64, or a passphrase; it must be the same for `login` and the gateway",
   TOOLYARD_CLIENT_SECRET: "the secret of the client that `toolyard login --client-id` names",
   TOOLYARD_INPUT_ID:
-    "the value of `${input:id}`, as VS Code's `inputs` have it: the identifier in capitals, other characters as `_`",
+    "the value of VS Code's `${input:id}`: the identifier is written in capitals, with `_` for other characters",
 };
 
 /** Options of every command. */

@@ -17,7 +17,7 @@ export const exposures = {
   meta: { about: "four tools that find and call all others", showsOneServer: false },
   flat: { about: "every tool of every server, as `server-tool`", showsOneServer: false },
   namespaces: { about: "namespaces to browse, and the tools of those that are loaded", showsOneServer: false },
-  server: { about: "one server, exactly as it is", showsOneServer: true },
+  server: { about: "one server, unchanged", showsOneServer: true },
 } as const satisfies Readonly<Record<string, ExposureChoice>>;
 
 export type ExposureName = keyof typeof exposures;

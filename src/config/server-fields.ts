@@ -43,7 +43,7 @@ const env = other({
   schema: environment,
   json: looseTexts,
   type: "object of texts",
-  about: "variables of the process; a server gets only these and a small safe part of the gateway's own",
+  about: "environment variables of the process; it gets only these and a small, safe part of the gateway's own",
   example: { API_KEY: "${API_KEY}" },
 });
 const headers = other({
@@ -51,7 +51,7 @@ const headers = other({
   schema: headerRecord,
   json: looseTexts,
   type: "object of texts",
-  about: "HTTP headers that every request to the server carries",
+  about: "HTTP headers that are sent with every request to the server",
   example: { Authorization: "Bearer ${TOKEN}" },
 });
 
@@ -67,7 +67,7 @@ const requiredPaths = (whose: string, example: readonly string[]) =>
     item: v.pipe(v.string(), v.regex(/^(env|headers)\../, 'expected "env.NAME" or "headers.NAME"')),
     pattern: /^(env|headers)\../,
     type: "list of `env.NAME` and `headers.NAME`",
-    about: `what ${whose} must give before the server can be used`,
+    about: `values that ${whose} must supply before the server can be used`,
     example,
   });
 
@@ -87,10 +87,10 @@ const textRecord = (about: string, item: v.GenericSchema<string>, example: objec
 
 /** `tools` of an entry in our own spelling. */
 const ownTools = {
-  allow: toolList("tools that are offered, all others are not; `*` stands for any characters"),
-  deny: toolList("tools that are not offered, also when `allow` has them"),
-  rename: textRecord("other names of tools, by the server's own", filledText, { create_issue: "new_issue" }),
-  describe: textRecord("other descriptions of tools, by the server's own names", v.string(), {
+  allow: toolList("the only tools that are offered; `*` stands for any characters"),
+  deny: toolList("tools that are not offered, even if `allow` contains them"),
+  rename: textRecord("new names of tools, by the server's own names", filledText, { create_issue: "new_issue" }),
+  describe: textRecord("new descriptions of tools, by the server's own names", v.string(), {
     create_issue: "Opens an issue in our tracker.",
   }),
 };
@@ -100,7 +100,7 @@ export const plainFields = {
   icon: text({
     fallback: undefined,
     schema: v.string(),
-    about: "an icon that lists show: an emoji, or the address of a picture",
+    about: "an icon that is shown in lists: an emoji, or the address of a picture",
     example: "🐙",
   }),
   category: text({
@@ -112,16 +112,16 @@ export const plainFields = {
   priority: choice({
     choices: ["high", "normal", "low"],
     fallback: "normal",
-    about: "how much the server is used: the namespace of one of `high` priority is always kept loaded",
+    about: "how much the server is used; at `high` priority its namespace is always kept loaded",
   }),
   retry: boolean({
     fallback: true,
-    about: "whether a call that never reached the server, or that is safe to repeat, is tried once more",
+    about: "whether a failed call is tried once more if it never reached the server or is safe to repeat",
   }),
   strictResults: boolean({
     fallback: false,
     about: "whether a result that does not fit the tool's output schema is an error",
-    reason: "many servers in use do not keep to their own output schemas; their answers are still useful",
+    reason: "many servers do not follow their own output schemas, and their answers are useful all the same",
   }),
   maxResultTokens: number({
     fallback: undefined,
@@ -133,7 +133,7 @@ export const plainFields = {
   }),
   interactive: boolean({
     fallback: false,
-    about: "whether the server's calls run one after the other, so that a question belongs to exactly one of them",
+    about: "whether the server's calls run one after the other, so that each of its questions belongs to one call",
   }),
 };
 
@@ -148,7 +148,7 @@ const proxySchema = v.union([
 const routeFields = {
   proxy: other({
     fallback: undefined,
-    fallbackText: "what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say",
+    fallbackText: "according to `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`",
     schema: proxySchema,
     json: { anyOf: [{ const: false }, { type: "string", pattern: "^https?://[^/]|\\$\\{" }] },
     type: "http:// or https:// URL, or `false`",
@@ -156,24 +156,24 @@ const routeFields = {
     example: "https://proxy.example.com:3128",
   }),
   tls: optionalGroup(
-    "what the connection to a remote server needs; the files are read for each connection",
+    "certificates for the connection to a remote server; the files are read for each connection",
     {
       caFile: text({
         fallback: undefined,
         fallbackText: "those that Node trusts",
-        about: "a PEM file with the authorities that are trusted",
+        about: "a PEM file with the authorities to trust",
         example: "company-ca.pem",
       }),
       certFile: text({
         fallback: undefined,
-        about: "a PEM file with the certificate that the gateway shows; needs `keyFile`",
+        about: "a PEM file with the gateway's client certificate; needs `keyFile`",
         example: "client.pem",
       }),
       keyFile: text({ fallback: undefined, about: "a PEM file with the certificate's key", example: "client-key.pem" }),
       passphrase: text({
         fallback: undefined,
         schema: plainText,
-        about: "what the key is encrypted with",
+        about: "the passphrase of the key, if it is encrypted",
         example: "${KEY_PASSPHRASE}",
       }),
     },
@@ -196,20 +196,21 @@ export const transportFields = {
   }),
   command: text({
     fallback: undefined,
-    about: "the program to start; one with a slash is looked for beside the configuration file, others in PATH",
+    about:
+      "the program to start: a path with a slash is relative to the configuration file, anything else is found in PATH",
     example: "npx",
   }),
   args,
   env,
   envFile: text({
     fallback: undefined,
-    about: "a file of `NAME=value` lines, for variables that `env` does not have",
+    about: "a file of `NAME=value` lines with further variables; those in `env` take precedence",
     example: ".env",
   }),
   cwd: text({
     fallback: undefined,
     fallbackText: "the file's folder",
-    about: "where the program runs",
+    about: "the program's working directory",
     example: "tools",
   }),
   url: text({ fallback: undefined, about: "the address of a remote server", example: "https://mcp.example.com/mcp" }),
@@ -230,7 +231,7 @@ export const foreignTransportFields = {
   }),
   httpUrl: text({
     fallback: undefined,
-    about: `${sameAs("url")}, as Gemini writes it; stronger than it`,
+    about: `${sameAs("url")}, as Gemini writes it; takes precedence over it`,
     example: "https://mcp.example.com/mcp",
   }),
   disabled: boolean({ fallback: false, about: "the opposite of `enabled`" }),
@@ -260,7 +261,7 @@ export const ownFields = {
     choices: ["shared", "user", "client"],
     fallback: undefined,
     fallbackText: "`shared`; `user` with `principals`, or where the entry has `required`",
-    about: "whose an instance is: everybody's, one person's, or one connected client's",
+    about: "who shares an instance: everybody, one person's clients, or nobody (each connected client has its own)",
     example: "user",
   }),
   roots: list({
@@ -268,7 +269,7 @@ export const ownFields = {
     fallbackText: "none",
     type: "list of folders and `file://` URIs",
     most: { items: mostRoots, message: `expected at most ${mostRoots} roots` },
-    about: "folders that a server which asks for roots is told, in place of any client's",
+    about: "folders that the server is told when it asks for roots, instead of those of any client",
     reason: "the server looks each of them up before it takes a call",
     example: ["/srv/project"],
   }),
@@ -280,11 +281,11 @@ export const ownFields = {
   stateful: boolean({
     fallback: undefined,
     fallbackText: "true for [servers that are known for it](stateful-servers.md)",
-    about: "whether its process holds something for its users, who are told when it is gone",
+    about: "whether its process holds state for its users, who are told when it is lost",
     example: true,
   }),
-  tools: group("which of the server's tools are offered, and as what", ownTools),
-  required: group("what must be given before the server can be used", {
+  tools: group("which of the server's tools are offered, and under which names", ownTools),
+  required: group("values that must be supplied before the server can be used", {
     user: requiredPaths("each person", ["env.API_KEY"]),
     team: requiredPaths("the team", ["env.ORGANISATION"]),
   }),

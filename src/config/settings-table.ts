@@ -53,7 +53,7 @@ const hashesRow = (whose: string) =>
     item: tokenHash,
     pattern: tokenPattern,
     type: "list of `sha256:` and 64 hexadecimal digits",
-    about: `hashes of ${whose}: a new token can be given out before the old one is taken back`,
+    about: `hashes of ${whose}: a new token can be given out before the old one is revoked`,
     example: [exampleHash],
   });
 
@@ -67,7 +67,7 @@ const toolMetaSchema = v.object(
 
 const toolMetaRow: Row<ClientProfile["toolMeta"], undefined> = other({
   fallback: undefined,
-  fallbackText: "as [the table](clients.md) has it",
+  fallbackText: "as in [the table](clients.md)",
   schema: toolMetaSchema as v.GenericSchema<unknown, ClientProfile["toolMeta"]>,
   json: {
     type: "object",
@@ -75,7 +75,7 @@ const toolMetaRow: Row<ClientProfile["toolMeta"], undefined> = other({
     additionalProperties: false,
   },
   type: `object with ${profiledTools.map((name) => `\`${name}\``).join(", ")}`,
-  about: "`_meta` of the four tools in the list, by tool; `*` is every one of them",
+  about: "additions to `_meta` of the four tools in the list, by tool; `*` applies to all of them",
   example: { "*": { "example.com/alwaysLoad": true } },
 });
 
@@ -85,17 +85,20 @@ const namespaceFlags = {
   enabled: boolean({ fallback: true, about: "whether the exposure `namespaces` is offered" }),
   legacySupport: boolean({
     fallback: true,
-    about: "whether a tool may be called by its bare name where exactly one tool has it",
+    about: "whether a tool may be called by its bare name when no other tool has that name",
   }),
-  deprecationWarnings: boolean({ fallback: true, about: "whether the answer to a bare name warns of it" }),
+  deprecationWarnings: boolean({
+    fallback: true,
+    about: "whether the answer to a call by bare name carries a warning",
+  }),
   autoMigration: boolean({
     fallback: false,
-    about: "whether the answer of REST to a bare name carries the tool's path",
+    about: "whether REST answers a call by bare name with the tool's path beside the result",
   }),
 };
 
 const serversOf = (whose: string) =>
-  keyed({ about: `what ${whose} gives to servers, by the server's name`, key: "SERVER" }, overrideRows);
+  keyed({ about: `values that ${whose} sets for servers, by the server's name`, key: "SERVER" }, overrideRows);
 
 /**
  * Every setting of the `toolyard` object. A new setting is one row here, and the code that reads it: `settings.name`
@@ -106,7 +109,7 @@ export const settingsTable = {
     fallback: "127.0.0.1",
     flag: { name: "host", word: "H" },
     about: "the address to listen on",
-    reason: "loopback: nobody else reaches it unless somebody decides so",
+    reason: "loopback: other machines can connect only after somebody has decided so",
     // Brackets around an IPv6 address are removed: they belong to URLs.
     schema: v.pipe(filledText, v.transform(withoutBrackets)),
     example: "0.0.0.0",
@@ -125,8 +128,8 @@ export const settingsTable = {
     fallbackText: "those of this machine",
     item: hostName,
     type: "list of host names",
-    about: "further names in Host headers that are answered; `*` is every host",
-    reason: "a page that resolves its own name to this machine must not reach the gateway",
+    about: "further host names under which the gateway may be reached; `*` is every host",
+    reason: "protects against web pages whose host name is made to resolve to this machine (DNS rebinding)",
     example: ["tools.example.com"],
   }),
   allowedOrigins: list({
@@ -134,13 +137,13 @@ export const settingsTable = {
     fallbackText: "those of this machine",
     item: webOrigin,
     type: "list of origins",
-    about: "further sites whose pages may call; `*` is every site",
+    about: "further sites whose pages may send requests; `*` is every site",
     reason: "a page that somebody happens to visit must not call tools",
     example: ["https://app.example.com"],
   }),
   publicUrl: text({
     fallback: undefined,
-    fallbackText: "as each request has it",
+    fallbackText: "taken from each request",
     flag: { name: "public-url", word: "URL" },
     schema: publicAddress,
     pattern: /^\s*https?:\/\//i,
@@ -152,8 +155,8 @@ export const settingsTable = {
     fallback: [],
     item: addressRange,
     type: "list of addresses and ranges (CIDR)",
-    about: "proxies whose `X-Forwarded-*` headers count",
-    reason: "from anybody else they would be claims of the caller",
+    about: "proxies whose `X-Forwarded-*` headers are trusted",
+    reason: "anybody else could write whatever they like into these headers",
     example: ["10.0.0.0/8"],
   }),
   dataDir: text({
@@ -173,22 +176,22 @@ export const settingsTable = {
   transparent: text({
     fallback: undefined,
     fallbackText: "none",
-    about: "the name of the one server that `/mcp` is, as if the gateway were not there",
+    about: "the name of a server that `/mcp` shows unchanged, as if the gateway were not there",
     example: "github",
   }),
   logLevel: choice({
     choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     fallback: "info",
     flag: { name: "log-level", word: "L", isCommon: true },
-    about: "the least important lines that the log has",
+    about: "the lowest level of lines that are logged",
   }),
   debugRoute: boolean({
     fallback: false,
     variable: "TOOLYARD_DEBUG_ROUTE",
     about: "whether `GET /api/status/debug` is answered",
-    reason: "it shows more of the gateway's inside than callers need",
+    reason: "it shows more of the gateway's internals than callers need",
   }),
-  auth: group("who may call", {
+  auth: group("who may use the gateway", {
     tokenHash: hashRow("the token of the local user"),
     tokenHashes: hashesRow("the local user's tokens"),
     insecure: boolean({
@@ -199,73 +202,76 @@ export const settingsTable = {
     }),
     allowTokenInUrl: boolean({
       fallback: false,
-      about: "whether an instance's own token may stand in its URL",
-      reason: "URLs end up in logs and histories; some clients can send nothing else",
+      about: "whether an instance's token may be part of its URL",
+      reason: "URLs end up in logs and histories, but some clients can send a token in no other way",
     }),
   }),
   search: group("how tools are found", {
     engine: choice({
       choices: ["lexical", "fuse"],
       fallback: "lexical",
-      about: "which engine ranks",
-      reason: "it finds most in what we measured; see [search](search.md)",
+      about: "the engine that ranks the tools",
+      reason: "it finds the most in our measurements; see [search](search.md)",
     }),
     learn: boolean({
       fallback: true,
       about: "whether search remembers which tools were called after which queries",
-      reason: "use makes search better, and the memory never leaves the machine",
+      reason: "what is remembered improves later searches, and never leaves the machine",
     }),
-    embeddings: optionalGroup("an OpenAI-compatible endpoint whose vectors help to rank; none unless it is written", {
-      url: needed(
-        text({
+    embeddings: optionalGroup(
+      "an OpenAI-compatible endpoint whose embeddings help to rank; not used unless this object is written",
+      {
+        url: needed(
+          text({
+            fallback: undefined,
+            fallbackText: "none: required",
+            schema: webUrl,
+            pattern: /^https?:\/\//i,
+            type: "http:// or https:// URL",
+            about: "the endpoint's address",
+            example: "https://embeddings.example.com/v1/embeddings",
+          }),
+        ),
+        model: needed(
+          text({
+            fallback: undefined,
+            fallbackText: "none: required",
+            about: "the model's name",
+            example: "nomic-embed-text",
+          }),
+        ),
+        apiKey: text({
           fallback: undefined,
-          fallbackText: "none: required",
-          schema: webUrl,
-          pattern: /^https?:\/\//i,
-          type: "http:// or https:// URL",
-          about: "the endpoint's address",
-          example: "https://embeddings.example.com/v1/embeddings",
+          schema: plainText,
+          about: "the key that is sent as a bearer token",
+          example: "${EMBEDDINGS_KEY}",
         }),
-      ),
-      model: needed(
-        text({
+        dimensions: number({
           fallback: undefined,
-          fallbackText: "none: required",
-          about: "the model's name",
-          example: "nomic-embed-text",
+          fallbackText: "the model's",
+          min: 1,
+          max: 16_384,
+          about: "the length of a vector",
+          reason: "sent to the endpoint only when it is configured",
+          example: 512,
         }),
-      ),
-      apiKey: text({
-        fallback: undefined,
-        schema: plainText,
-        about: "the key that is sent as a bearer token",
-        example: "${EMBEDDINGS_KEY}",
-      }),
-      dimensions: number({
-        fallback: undefined,
-        fallbackText: "the model's",
-        min: 1,
-        max: 16_384,
-        about: "the length of a vector",
-        reason: "asked of the endpoint only when configured",
-        example: 512,
-      }),
-      deadlineMs: number({
-        fallback: 300,
-        min: 10,
-        max: 60_000,
-        about: "milliseconds that a search waits for the endpoint",
-        reason: "a search that waits longer is worse than the lexical answer",
-      }),
-    }),
+        deadlineMs: number({
+          fallback: 300,
+          min: 10,
+          max: 60_000,
+          about: "milliseconds that a search waits for the endpoint",
+          reason: "a search that waits longer is worse than the lexical answer",
+        }),
+      },
+    ),
   }),
-  results: group("what answers hold", {
+  results: group("the size of answers", {
     discoverTokens: number({
       fallback: 4_000,
       min: 200,
       max: 100_000,
-      about: "tokens of one answer of `discover_mcp_tools`",
-      reason: "ten results with signatures fit four times over; 2 % of a usual context",
+      about: "most tokens of one answer of `discover_mcp_tools`",
+      reason: "four times what ten results with signatures need; 2 % of a usual context",
     }),
     maxTokens: number({
       fallback: 25_000,
@@ -301,7 +307,7 @@ export const settingsTable = {
     startTimeoutMs: startTimeout,
     ...instanceRows,
   }),
-  limits: group("what one client, one server or one message may take", limitRows),
+  limits: group("what one client, one server or one message may use", limitRows),
   namespaces: group("the exposure `namespaces`", {
     ...namespaceFlags,
     maxLoaded: number({
@@ -309,8 +315,8 @@ export const settingsTable = {
       min: 1,
       max: 10_000,
       variable: "TOOLYARD_MAX_NAMESPACES",
-      about: "namespaces that one person has loaded",
-      reason: "twenty namespaces of twenty tools are all that a model can look through",
+      about: "most namespaces that one person has loaded",
+      reason: "a model can hardly look through more than twenty namespaces of twenty tools",
     }),
     cacheTtlMs: number({
       fallback: 300_000,
@@ -319,13 +325,13 @@ export const settingsTable = {
       variable: "TOOLYARD_CACHE_TIMEOUT",
       isVariableInSeconds: true,
       about: "milliseconds since its last use after which a namespace is no longer loaded",
-      reason: "five minutes since the last use: the topic has changed",
+      reason: "after five minutes without use the topic has probably changed",
     }),
     preload: list({
       fallback: [],
       item: filledText,
       variable: "TOOLYARD_PRELOAD_NAMESPACES",
-      about: "namespaces that are loaded from the start",
+      about: "namespaces that are loaded when the gateway first sees a person",
       example: ["github", "files"],
     }),
     parallelLoading: boolean({
@@ -338,7 +344,7 @@ export const settingsTable = {
       schema: v.pipe(v.string(), v.regex(helpToolPattern, "expected 1 to 64 letters, digits, `_` or `-`")),
       pattern: helpToolPattern,
       type: "text, 1 to 64 letters, digits, `_` or `-`",
-      about: "the name of the tool that tells which namespaces there are",
+      about: "the name of the tool that lists the namespaces",
       example: "help",
     }),
   }),
@@ -352,15 +358,15 @@ export const settingsTable = {
       toolMeta: toolMetaRow,
       ownResourceTools: boolean({
         fallback: undefined,
-        fallbackText: "as [the table](clients.md) has it",
+        fallbackText: "as in [the table](clients.md)",
         about: "whether `list_mcp_resources` and `read_mcp_resource` are left out, because the client has its own",
         example: true,
       }),
     },
   ),
-  teams: keyed({ about: "what people have in common", key: "TEAM" }, { servers: serversOf("the team") }),
+  teams: keyed({ about: "values that several people share", key: "TEAM" }, { servers: serversOf("the team") }),
   principals: keyed(
-    { about: "who may call, when there are several", key: "PERSON" },
+    { about: "the people who may use the gateway, if there are several", key: "PERSON" },
     {
       team: text({
         fallback: undefined,
@@ -370,7 +376,11 @@ export const settingsTable = {
       }),
       tokenHash: hashRow("the person's token"),
       tokenHashes: hashesRow("the person's tokens"),
-      roles: list({ fallback: ["member"], about: "what the person may do", example: ["member"] }),
+      roles: list({
+        fallback: ["member"],
+        about: "the person's roles; `admin` may also stop shared servers and see everybody's figures",
+        example: ["member"],
+      }),
       servers: serversOf("the person"),
     },
   ),
@@ -378,8 +388,8 @@ export const settingsTable = {
 
 /** Another spelling of parts of `namespaces`, accepted in `toolyard` and beside it. */
 export const foreignNamespaceRows = {
-  namespaceSupport: group("another spelling of `namespaces`, which is stronger", namespaceFlags),
-  performance: group("another spelling of `namespaces`, which is stronger", {
+  namespaceSupport: group("another spelling of `namespaces`, which takes precedence", namespaceFlags),
+  performance: group("another spelling of `namespaces`, which takes precedence", {
     maxNamespaces: number({ fallback: undefined, min: 1, max: 10_000, about: "the same as `maxLoaded`", example: 10 }),
     cacheTimeout: number({
       fallback: undefined,
