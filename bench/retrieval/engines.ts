@@ -101,13 +101,13 @@ export async function embedAll(parts: readonly InstanceCatalog[], url: string): 
     warn: (fields: unknown) => console.error(fields),
     error: () => undefined,
   };
-  const endpoint = {
+  const api = {
     url,
     model: process.env["BENCH_EMBEDDINGS_MODEL"] ?? "default",
     apiKey: process.env["BENCH_EMBEDDINGS_KEY"],
     dimensions: undefined,
   };
-  const embeddings = createEmbeddings({ endpoint, deadlineMs: 5_000, store, clock: systemClock, log });
+  const embeddings = createEmbeddings({ api, deadlineMs: 5_000, store, clock: systemClock, log });
   embeddings.update(parts.flatMap((part) => part.tools));
   while (embeddings.missing > 0) await new Promise((resolve) => setTimeout(resolve, 100));
   return embeddings;

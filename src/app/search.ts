@@ -1,7 +1,7 @@
 import type { Language } from "../catalog/search/language.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { EmbeddingSettings, SearchSettings } from "../config/config.ts";
-import type { DiscoveryParts } from "../catalog/discovery/discovery.ts";
+import type { DiscoveryDeps } from "../catalog/discovery/discovery.ts";
 import type { Embeddings } from "../catalog/discovery/embeddings.ts";
 import type { UseMemory } from "../catalog/discovery/memory-of-use.ts";
 import type { Log } from "../kernel/log.ts";
@@ -19,7 +19,7 @@ export interface SearchDeps {
  * Loads the engine that the configuration names, with what it has learned. Done at the first search rather than at
  * the start.
  */
-export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryParts> {
+export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryDeps> {
   const [{ createLanguage }, { createLexicalEngine }, { createFindMeant }] = await Promise.all([
     import("../catalog/search/language.ts"),
     import("../catalog/discovery/lexical.ts"),
@@ -68,8 +68,8 @@ async function loadEmbeddings(
     import("../catalog/discovery/embeddings.ts"),
     deps.store.vectors(`${settings.model} ${settings.dimensions ?? "own"}`),
   ]);
-  const { deadlineMs, ...endpoint } = settings;
-  const embeddings = createEmbeddings({ endpoint, deadlineMs, store, clock: deps.clock, log: deps.log });
+  const { deadlineMs, ...api } = settings;
+  const embeddings = createEmbeddings({ api, deadlineMs, store, clock: deps.clock, log: deps.log });
   return {
     embeddings,
     async close() {

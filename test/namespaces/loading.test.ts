@@ -130,7 +130,7 @@ function toServer(slug: string, change: Partial<ViewServer> = {}): ViewServer {
     dormant: false,
     reason: "",
     shown: true,
-    part,
+    catalog: part,
     tools: part.tools,
     ...change,
   };

@@ -24,7 +24,7 @@ export interface DiscoveredNeed {
   readonly match: Match | undefined;
 }
 
-export interface DiscoveryOutcome {
+export interface DiscoveryResult {
   /** The engine that answered. */
   readonly engine: SearchEngine["name"];
   readonly needs: readonly DiscoveredNeed[];
@@ -36,7 +36,7 @@ export interface DiscoveryOutcome {
 /** Executes searches over a principal's view; remembers what was used. */
 export interface Discovery extends AsyncDisposable {
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or the signal's reason. */
-  search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryOutcome>;
+  search(view: View, request: DiscoveryRequest, signal: AbortSignal): Promise<DiscoveryResult>;
   /**
    * The tools of a server that a search may find. Leaves out those that only an app's own page may call (MCP Apps,
    * visibility).
@@ -66,7 +66,7 @@ export interface Discovery extends AsyncDisposable {
 }
 
 /** What searches need. Loaded with the first search. */
-export interface DiscoveryParts {
+export interface DiscoveryDeps {
   readonly engine: SearchEngine;
   readonly memory: UseMemory | undefined;
   readonly findMeant: FindMeant;
@@ -74,9 +74,9 @@ export interface DiscoveryParts {
   close(): Promise<void>;
 }
 
-export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery {
-  let loading: Promise<DiscoveryParts> | undefined;
-  let loaded: DiscoveryParts | undefined;
+export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
+  let loading: Promise<DiscoveryDeps> | undefined;
+  let loaded: DiscoveryDeps | undefined;
   const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
 
   function toolsForModels(server: ViewServer): readonly ToolEntry[] {
@@ -85,7 +85,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
     return tools;
   }
 
-  async function parts(): Promise<DiscoveryParts> {
+  async function parts(): Promise<DiscoveryDeps> {
     // A failed load is forgotten, so that the next search tries again.
     loading ??= load().catch((error: unknown) => {
       loading = undefined;
@@ -99,7 +99,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
     async search(view, request, signal) {
       const { engine, memory } = await parts();
       const startedMs = performance.now();
-      const partial = view.servers.filter((server) => toolsForModels(server).length !== server.part?.tools.length);
+      const partial = view.servers.filter((server) => toolsForModels(server).length !== server.catalog?.tools.length);
       const allowed = new Set(partial.flatMap(toolsForModels));
       const restricted = new Set(partial.map((server) => server.instance as string));
       let queryCut = false;
@@ -111,7 +111,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
         const answer = await engine.search(
           {
             principal: view.principal.id,
-            parts: searchedParts(view),
+            parts: searchedCatalogs(view),
             query,
             limit: request.limit,
             ...(request.server === undefined ? {} : { server: request.server as ServerSlug }),
@@ -142,7 +142,7 @@ export function createDiscovery(load: () => Promise<DiscoveryParts>): Discovery 
     noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
       if (loaded === undefined) return;
-      await loaded.engine.prepare(searchedParts(view), signal);
+      await loaded.engine.prepare(searchedCatalogs(view), signal);
     },
     async [Symbol.asyncDispose]() {
       const held = await loading?.catch(() => undefined);
@@ -157,6 +157,6 @@ function isForModels({ definition }: ToolEntry): boolean {
   return !Array.isArray(visibility) || visibility.includes("model");
 }
 
-function searchedParts(view: View): readonly InstanceCatalog[] {
-  return view.servers.flatMap((server) => (server.shown && server.part !== undefined ? [server.part] : []));
+function searchedCatalogs(view: View): readonly InstanceCatalog[] {
+  return view.servers.flatMap((server) => (server.shown && server.catalog !== undefined ? [server.catalog] : []));
 }

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
  * An OpenAI-compatible endpoint: either its base (`http://localhost:11434/v1`) or the whole URL
  * (`.../v1/embeddings`).
  */
-export interface EmbeddingEndpoint {
+export interface EmbeddingApi {
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
@@ -19,12 +19,12 @@ const vectorLengthLimit = 16_384;
  * Follows no redirect, so that the API key is never sent to another host.
  */
 export async function requestEmbeddings(
-  endpoint: EmbeddingEndpoint,
+  api: EmbeddingApi,
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<Float32Array[]> {
-  const { model, dimensions, apiKey } = endpoint;
-  const response = await fetch(urlOf(endpoint), {
+  const { model, dimensions, apiKey } = api;
+  const response = await fetch(urlOf(api), {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -41,7 +41,7 @@ export async function requestEmbeddings(
   return readVectors(await response.json(), texts.length);
 }
 
-function urlOf({ url }: EmbeddingEndpoint): string {
+function urlOf({ url }: EmbeddingApi): string {
   const base = url.replace(/\/+$/, "");
   return base.endsWith("/embeddings") ? base : `${base}/embeddings`;
 }

@@ -75,7 +75,7 @@ function vectorFile(): VectorFile {
 
 function embeddingsOver(store: VectorFile, deadlineMs = 5_000): Embeddings {
   return createEmbeddings({
-    endpoint: { url, model: "bag", apiKey: "k", dimensions: undefined },
+    api: { url, model: "bag", apiKey: "k", dimensions: undefined },
     deadlineMs,
     store,
     clock: systemClock,
@@ -130,7 +130,7 @@ test("a failing endpoint is tried again, later and later", async () => {
   const waits: { readonly delayMs: number; readonly run: () => void }[] = [];
   const clock = { after: (delayMs: number, run: () => void) => (waits.push({ delayMs, run }), () => undefined) };
   using embeddings = createEmbeddings({
-    endpoint: { url, model: "bag", apiKey: undefined, dimensions: undefined },
+    api: { url, model: "bag", apiKey: undefined, dimensions: undefined },
     deadlineMs: 100,
     store,
     clock,

@@ -4,7 +4,7 @@ import { isWantedTool, type ScoredTool, type SearchOptions } from "../search/ran
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { requestEmbeddings, type EmbeddingEndpoint } from "./embedding-request.ts";
+import { requestEmbeddings, type EmbeddingApi } from "./embedding-request.ts";
 
 /** Tools per request: few enough for a model on a laptop to answer within seconds. */
 const batchSize = 32;
@@ -46,7 +46,7 @@ export interface VectorEntry {
 }
 
 export interface EmbeddingDeps {
-  readonly endpoint: EmbeddingEndpoint;
+  readonly api: EmbeddingApi;
   /** How long a search waits for its query's vector. */
   readonly deadlineMs: number;
   readonly store: VectorStore;
@@ -86,7 +86,7 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
   async function embedMissing(): Promise<void> {
     for (let batch = missing().slice(0, batchSize); batch.length > 0; batch = missing().slice(0, batchSize)) {
       const signal = abortAfter(batchTimeoutMs, stopped.signal);
-      const vectors = await requestEmbeddings(deps.endpoint, batch.map(textOf), signal);
+      const vectors = await requestEmbeddings(deps.api, batch.map(textOf), signal);
       deps.store.put(batch.map((tool, at) => ({ hash: tool.hash, vector: vectors[at] as Float32Array })));
       if (deps.store.get((batch[0] as ToolEntry).hash) === undefined)
         throw new Error("the endpoint's vectors changed their length");
@@ -118,7 +118,7 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
     const known = queries.get(query);
     if (known !== undefined) return known;
     const limited = abortAfter(deps.deadlineMs, signal, stopped.signal);
-    const [vector] = await requestEmbeddings(deps.endpoint, [query], limited);
+    const [vector] = await requestEmbeddings(deps.api, [query], limited);
     queries.set(query, vector as Float32Array);
     if (queries.size > queryMemoryLimit) queries.delete(queries.keys().next().value as string);
     return vector as Float32Array;

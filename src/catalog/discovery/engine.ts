@@ -27,7 +27,7 @@ export interface SearchAnswer {
   readonly total: number;
   /** Whether the best tool does what was asked, does something similar, or nothing fits. */
   readonly match: Match;
-  /** What could not be used for this search. The answer is still good. */
+  /** What could not be used this time; the answer is good without it. */
   readonly degraded?: "embeddings";
 }
 

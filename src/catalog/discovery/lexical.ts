@@ -11,14 +11,11 @@ import { matchWithMeaning } from "./meaning-match.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 import { fuseScores } from "./score-fusion.ts";
 
-/**
- * Instances whose indexes are kept: all those of a large installation, so that a change means indexing one server
- * only.
- */
+/** Indexed instances kept at once: every instance of a large installation, so that a change indexes one server only. */
 const partLimit = 4_000;
-/** Merged indexes that are kept, one per distinct view in use. Merging takes some milliseconds. */
+/** Sets of instances kept merged: one per different view that is in use; a merge takes some milliseconds. */
 const mergedLimit = 16;
-/** Indexing yields to other work after this long. */
+/** After this long of indexing, other work gets its turn. */
 const sliceMs = 8;
 
 export interface LexicalDeps {
@@ -27,7 +24,7 @@ export interface LexicalDeps {
   readonly embeddings?: Embeddings;
 }
 
-/** Our own engine. Ranking is in `catalog/search`; this file keeps the indexes and adds what needs I/O. */
+/** Our own search: ranking is `catalog/search`, this keeps its indexes and adds what needs I/O. */
 export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
   const parts = new Map<InstanceId, { readonly source: InstanceCatalog; readonly part: IndexPart }>();
   let merged: readonly Merged[] = [];
@@ -75,11 +72,11 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
 interface Merged {
   readonly sources: readonly InstanceCatalog[];
   readonly index: SearchIndex;
-  /** Numbers of tools by server and name. Made when something was learned that may concern one of them. */
+  /** Numbers of tools by server and name; made when something was learned that may be about one of them. */
   places: ReadonlyMap<string, number> | undefined;
 }
 
-/** The tools of a view that similar queries led to, each with the similarity of the closest such query. */
+/** The tools of a view that queries like this one led to, each with the likeness of the most similar one. */
 function learnedOf(
   entry: Merged,
   memory: UseMemory,
@@ -114,7 +111,7 @@ function placeKey(server: string, tool: string): string {
   return `${server}\n${tool}`;
 }
 
-/** Combines words and meaning. Ranks by words alone where there is no answer about the meaning. */
+/** Words and meaning together; words alone where nothing could be asked what was meant. */
 function answer(
   index: SearchIndex,
   request: SearchRequest,
@@ -128,7 +125,7 @@ function answer(
   return { tools: fused.slice(0, request.limit), total: fused.length, match };
 }
 
-/** How many entries of each ranking take part in the fusion. */
+/** How deep into each ranking fusion looks. */
 const fusedDepth = 100;
 
 async function inSlices<T, R>(items: readonly T[], each: (item: T) => R, signal: AbortSignal): Promise<R[]> {

@@ -25,29 +25,29 @@ export type FindMeant = (request: MeantRequest, signal: AbortSignal) => Promise<
  * find.
  */
 export function createFindMeant(engine: SearchEngine): FindMeant {
-  const standIns = new Map<InstanceId, { readonly key: string; readonly part: InstanceCatalog }>();
+  const standIns = new Map<InstanceId, { readonly key: string; readonly catalog: InstanceCatalog }>();
 
-  function partOf(server: ViewServer): InstanceCatalog {
-    if (server.part !== undefined && server.part.tools.length > 0) return server.part;
-    const about = `${server.title} ${server.category ?? ""} ${server.part?.instructions ?? ""}`;
+  function catalogOf(server: ViewServer): InstanceCatalog {
+    if (server.catalog !== undefined && server.catalog.tools.length > 0) return server.catalog;
+    const about = `${server.title} ${server.category ?? ""} ${server.catalog?.instructions ?? ""}`;
     const key = `${server.slug} ${about}`;
     const known = standIns.get(server.instance);
-    if (known?.key === key) return known.part;
-    const part = toStandIn(server, about);
+    if (known?.key === key) return known.catalog;
+    const catalog = toStandIn(server, about);
     standIns.delete(server.instance);
-    standIns.set(server.instance, { key, part });
+    standIns.set(server.instance, { key, catalog });
     if (standIns.size > standInLimit) standIns.delete(standIns.keys().next().value as InstanceId);
-    return part;
+    return catalog;
   }
 
   return async ({ principal, servers, queries, allow }, signal) => {
-    const parts = servers.map(partOf);
-    const own = new Set(parts.flatMap((part, at) => (part === servers[at]?.part ? [] : part.tools)));
+    const catalogs = servers.map(catalogOf);
+    const own = new Set(catalogs.flatMap((catalog, at) => (catalog === servers[at]?.catalog ? [] : catalog.tools)));
     const meant = new Set<string>();
     for (const given of queries) {
       const { query } = readQuery(given);
       const { tools } = await engine.search(
-        { principal, parts, query, limit: toolLimit, allow: (tool) => own.has(tool) || allow(tool) },
+        { principal, parts: catalogs, query, limit: toolLimit, allow: (tool) => own.has(tool) || allow(tool) },
         signal,
       );
       for (const { tool, distance } of tools) if (1 - distance >= confidenceWeights.weakFrom) meant.add(tool.server);

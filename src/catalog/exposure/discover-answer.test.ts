@@ -5,7 +5,7 @@ import { readPublicTools } from "../../../test/servers/public-tools.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { ToolDefinition } from "../../kernel/definitions.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
-import { renderDiscover, type DiscoverOutcome } from "./discover-answer.ts";
+import { renderDiscover, type DiscoverFindings } from "./discover-answer.ts";
 import type { DiscoverHit } from "./discover-result.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { unavailableLine } from "./discover-unavailable.ts";
@@ -39,7 +39,7 @@ function hit(definition: Partial<ToolDefinition> = {}, more: Partial<DiscoverHit
   };
 }
 
-function outcome(more: Partial<DiscoverOutcome> = {}): DiscoverOutcome {
+function findings(more: Partial<DiscoverFindings> = {}): DiscoverFindings {
   return {
     needs: [{ query: "create an issue", hits: [hit()] }],
     grouped: false,
@@ -56,11 +56,11 @@ interface Answer {
   readonly [key: string]: unknown;
 }
 
-function answerOf(more: Partial<DiscoverOutcome> = {}): Answer {
-  return JSON.parse(renderDiscover(outcome(more))) as Answer;
+function answerOf(more: Partial<DiscoverFindings> = {}): Answer {
+  return JSON.parse(renderDiscover(findings(more))) as Answer;
 }
 
-function first(more: Partial<DiscoverOutcome>): JsonObject {
+function first(more: Partial<DiscoverFindings>): JsonObject {
   return answerOf(more).tools[0] ?? {};
 }
 
@@ -219,7 +219,7 @@ describe("renderDiscover", () => {
 
   test("an answer where nothing fits stays within its tokens too", () => {
     const needs = [{ query: "x", match: "none", hits: many(40) }] as const;
-    const text = renderDiscover(outcome({ needs, unavailableOthers: 7, maxTokens: 700 }));
+    const text = renderDiscover(findings({ needs, unavailableOthers: 7, maxTokens: 700 }));
     expect(countTokens(text)).toBeLessThanOrEqual(700);
   });
 
@@ -287,14 +287,14 @@ describe("siblings", () => {
   test("never cost more than 150 tokens, and never more than the answer has left", () => {
     const needs = [{ query: "x", match: "weak", hits: hitsOf("a", "b") } as const];
     const toolsOf = (server: string): ToolEntry[] => ofServer(server, 500);
-    const costOf = (options: Partial<DiscoverOutcome>): number =>
-      countTokens(renderDiscover(outcome({ needs, ...options, toolsOf }))) -
-      countTokens(renderDiscover(outcome({ needs, ...options })));
+    const costOf = (options: Partial<DiscoverFindings>): number =>
+      countTokens(renderDiscover(findings({ needs, ...options, toolsOf }))) -
+      countTokens(renderDiscover(findings({ needs, ...options })));
     expect(costOf({})).toBeGreaterThan(80);
     expect(costOf({})).toBeLessThanOrEqual(150);
     for (const maxTokens of [10, 200, 300, 400])
       expect(
-        costOf({ maxTokens }) <= 0 || countTokens(renderDiscover(outcome({ needs, toolsOf, maxTokens }))) <= maxTokens,
+        costOf({ maxTokens }) <= 0 || countTokens(renderDiscover(findings({ needs, toolsOf, maxTokens }))) <= maxTokens,
       ).toBe(true);
   });
 
@@ -310,7 +310,7 @@ describe("the token budget", () => {
   test.each(["names", "signature", "schema"] as const)("holds for fifty results in detail %s", (detail) => {
     for (const maxTokens of [4000, 1500, 600]) {
       const text = renderDiscover(
-        outcome({ detail, maxTokens, needs: [{ query: "x", hits: many(50) }], totalFound: 50 }),
+        findings({ detail, maxTokens, needs: [{ query: "x", hits: many(50) }], totalFound: 50 }),
       );
       const answer = JSON.parse(text) as Answer;
       expect(countTokens(text)).toBeLessThanOrEqual(maxTokens);
@@ -323,14 +323,14 @@ describe("the token budget", () => {
       query: `${at} ${"漢字".repeat(500)}`,
       hits: many(50),
     }));
-    expect(countTokens(renderDiscover(outcome({ grouped: true, needs })))).toBeLessThanOrEqual(4000);
+    expect(countTokens(renderDiscover(findings({ grouped: true, needs })))).toBeLessThanOrEqual(4000);
   });
 
   test("shortens descriptions before signatures before it drops results, the last ones first", () => {
     const needs = [{ query: "x", hits: many(20) }];
     const shown = (maxTokens: number): Answer => answerOf({ maxTokens, needs });
     const { tools } = shown(4000);
-    const full = estimateTokens(renderDiscover(outcome({ needs })));
+    const full = estimateTokens(renderDiscover(findings({ needs })));
     const less = shown(full - 40).tools;
     expect(less.map((tool) => tool["input"])).toEqual(tools.map((tool) => tool["input"]));
     expect(less[0]).toEqual(tools[0]);
@@ -364,7 +364,7 @@ describe("FAULT 40: hidden characters", () => {
       properties: { "na\u200bme": { type: "string", description: "x\u202ey" } },
     };
     const text = renderDiscover(
-      outcome({
+      findings({
         detail: "schema",
         needs: [{ query: "x", hits: [hit({ inputSchema, _meta: { "k\u2060": 1 } })] }],
       }),

@@ -16,7 +16,7 @@ import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
 
 /** What discover_mcp_tools found, from which its answer is written. */
-export interface DiscoverOutcome {
+export interface DiscoverFindings {
   /**
    * One entry for `query`, several for `queries`. The hits of each stand best first, at most as many as the request's
    * limit.
@@ -71,32 +71,33 @@ const unavailableLimit = 8;
  * descriptions are shortened first, then signatures (or schemas), then the last results are left out and counted in
  * `left_out`.
  */
-export function renderDiscover(outcome: DiscoverOutcome): string {
-  const maxTokens = Math.floor((outcome.maxTokens ?? defaultMaxTokens) * safety);
-  const hits = mergeNeeds(outcome.needs);
+export function renderDiscover(findings: DiscoverFindings): string {
+  const maxTokens = Math.floor((findings.maxTokens ?? defaultMaxTokens) * safety);
+  const hits = mergeNeeds(findings.needs);
   const printers = hits.map((hit, rank) =>
-    createResultPrinter(hit, { detail: outcome.detail, noted: rank < notedResults }),
+    createResultPrinter(hit, { detail: findings.detail, noted: rank < notedResults }),
   );
-  const frame = estimateTokens(frameText(outcome, new Set(), "", maxTokens));
-  const closing = closingTokens + (bestMatch(outcome.needs) === "none" ? noFitTokens : 0);
+  const frame = estimateTokens(frameText(findings, new Set(), "", maxTokens));
+  const closing = closingTokens + (bestMatch(findings.needs) === "none" ? noFitTokens : 0);
   const room = maxTokens - frame - closing;
-  const { fitted: results, tokens } = fit(printers, mentionTokens(outcome), room);
+  const { fitted: results, tokens } = fit(printers, mentionTokens(findings), room);
   const cut = results.some((result) => result.text.cut);
-  const hint = [...cutHints(outcome.detail, cut, results.length, hits.length), ...fitHints(outcome, hits.length)].join(
-    " ",
-  );
+  const hint = [
+    ...cutHints(findings.detail, cut, results.length, hits.length),
+    ...fitHints(findings, hits.length),
+  ].join(" ");
   const ending: JsonObject = {
     ...(results.length < hits.length ? { left_out: hits.length - results.length } : {}),
     ...(hint === "" ? {} : { hint }),
   };
   const shown = new Set(results.map((result) => result.path));
   const texts = results.map((result) => result.text.json).join(",");
-  const { toolsOf } = outcome;
+  const { toolsOf } = findings;
   const siblings =
-    toolsOf === undefined || bestMatch(outcome.needs) === "none"
+    toolsOf === undefined || bestMatch(findings.needs) === "none"
       ? undefined
       : renderSiblings({ hits: hits.slice(0, results.length), shown, toolsOf, maxTokens: room - tokens });
-  return joinObjects(frameText(outcome, shown, texts, maxTokens), siblings, ending);
+  return joinObjects(frameText(findings, shown, texts, maxTokens), siblings, ending);
 }
 
 /** Upper limit of what `left_out` and `hint` cost. */
@@ -119,11 +120,11 @@ function cutHints(detail: Detail, cut: boolean, shown: number, found: number): s
 }
 
 /** Hints that say what to do when nothing fits. */
-function fitHints(outcome: DiscoverOutcome, found: number): string[] {
-  const match = bestMatch(outcome.needs);
+function fitHints(findings: DiscoverFindings, found: number): string[] {
+  const match = bestMatch(findings.needs);
   if (found > 0 && match !== "none") return [];
-  if ((outcome.unavailable ?? []).length > 0) return ["Nothing usable matches now: see unavailable."];
-  const resting = (outcome.unavailableOthers ?? 0) > 0 ? ", also those that cannot be used now" : "";
+  if ((findings.unavailable ?? []).length > 0) return ["Nothing usable matches now: see unavailable."];
+  const resting = (findings.unavailableOthers ?? 0) > 0 ? ", also those that cannot be used now" : "";
   const lists = `an empty query lists the servers${resting}.`;
   if (found === 0) return [`No tool matches. Say in other words what is needed, one need per query; ${lists}`];
   return [`No tool seems to do this; these are the nearest. Try other words; ${lists}`];
@@ -137,27 +138,27 @@ function bestMatch(needs: readonly DiscoverNeed[]): Match | undefined {
 }
 
 /** The answer without its closing members. The results are inserted as text. */
-function frameText(outcome: DiscoverOutcome, shown: ReadonlySet<string>, results: string, maxTokens: number): string {
-  const { unavailable = [] } = outcome;
-  const queryTokens = Math.floor(maxTokens / (outcome.grouped ? 8 : 4) / Math.max(1, outcome.needs.length));
-  const queries = outcome.needs.map((need) => cutAtWord(need.query, queryTokens));
-  const match = bestMatch(outcome.needs);
-  const others = (outcome.unavailableOthers ?? 0) + Math.max(0, unavailable.length - unavailableLimit);
+function frameText(findings: DiscoverFindings, shown: ReadonlySet<string>, results: string, maxTokens: number): string {
+  const { unavailable = [] } = findings;
+  const queryTokens = Math.floor(maxTokens / (findings.grouped ? 8 : 4) / Math.max(1, findings.needs.length));
+  const queries = findings.needs.map((need) => cutAtWord(need.query, queryTokens));
+  const match = bestMatch(findings.needs);
+  const others = (findings.unavailableOthers ?? 0) + Math.max(0, unavailable.length - unavailableLimit);
   const rest: JsonObject = {
-    total_found: outcome.totalFound,
-    search_time_ms: Math.round(outcome.searchTimeMs * 10) / 10,
+    total_found: findings.totalFound,
+    search_time_ms: Math.round(findings.searchTimeMs * 10) / 10,
     query: queries.join(" | "),
-    ...(outcome.grouped
+    ...(findings.grouped
       ? {
-          needs: outcome.needs.map((need, at) => ({
+          needs: findings.needs.map((need, at) => ({
             query: queries[at],
             ...(need.match === undefined ? {} : { match: need.match }),
             tool_paths: pathsOf(need, shown),
           })),
         }
       : {}),
-    ...(outcome.queryCut === true ? { query_cut: "only the first 1,000 characters were searched" } : {}),
-    ...(outcome.degraded === undefined ? {} : { degraded: outcome.degraded }),
+    ...(findings.queryCut === true ? { query_cut: "only the first 1,000 characters were searched" } : {}),
+    ...(findings.degraded === undefined ? {} : { degraded: findings.degraded }),
     ...(unavailable.length === 0 ? {} : { unavailable: unavailable.slice(0, unavailableLimit) }),
     ...(others === 0 ? {} : { unavailable_others: others }),
   };
@@ -170,9 +171,9 @@ function pathsOf(need: DiscoverNeed, shown: ReadonlySet<string>): string[] {
 }
 
 /** What naming a tool in `needs` costs in addition to its result. */
-function mentionTokens(outcome: DiscoverOutcome): ReadonlyMap<string, number> {
+function mentionTokens(findings: DiscoverFindings): ReadonlyMap<string, number> {
   const tokens = new Map<string, number>();
-  for (const { tool } of outcome.grouped ? outcome.needs.flatMap((need) => need.hits) : []) {
+  for (const { tool } of findings.grouped ? findings.needs.flatMap((need) => need.hits) : []) {
     tokens.set(tool.path, (tokens.get(tool.path) ?? 0) + estimateTokens(tool.path) + 1);
   }
   return tokens;

@@ -23,7 +23,7 @@ export interface ServerLine {
   readonly unavailable?: Unavailable;
 }
 
-export interface ServersOutcome {
+export interface ServerFindings {
   readonly servers: readonly ServerLine[];
   readonly searchTimeMs: number;
   readonly maxTokens?: number;
@@ -37,23 +37,23 @@ const aboutTokens = [30, 14, 0] as const;
  * total_servers, total_tools, tools: [], total_found: 0, search_time_ms, query: "", hint, left_out? }`, within
  * `maxTokens`.
  */
-export function renderServers(outcome: ServersOutcome): string {
-  const maxTokens = (outcome.maxTokens ?? defaultMaxTokens) * safety - frameTokens;
+export function renderServers(findings: ServerFindings): string {
+  const maxTokens = (findings.maxTokens ?? defaultMaxTokens) * safety - frameTokens;
   let lines: string[] = [];
   for (const limit of aboutTokens) {
-    lines = outcome.servers.map((line) => serverText(line, limit));
+    lines = findings.servers.map((line) => serverText(line, limit));
     if (totalTokens(lines) <= maxTokens) break;
   }
   let total = totalTokens(lines);
   while (lines.length > 0 && total > maxTokens) total -= estimateTokens(lines.pop() ?? "");
   const rest: JsonObject = {
-    total_servers: outcome.servers.length,
-    total_tools: outcome.servers.reduce((sum, line) => sum + line.tools, 0),
+    total_servers: findings.servers.length,
+    total_tools: findings.servers.reduce((sum, line) => sum + line.tools, 0),
     tools: [],
     total_found: 0,
-    search_time_ms: Math.round(outcome.searchTimeMs * 10) / 10,
+    search_time_ms: Math.round(findings.searchTimeMs * 10) / 10,
     query: "",
-    ...(lines.length < outcome.servers.length ? { left_out: outcome.servers.length - lines.length } : {}),
+    ...(lines.length < findings.servers.length ? { left_out: findings.servers.length - lines.length } : {}),
     hint: "Say what is needed in query; server narrows the search to one of these.",
   };
   return `{"servers":[${lines.join(",")}],${JSON.stringify(rest).slice(1)}`;

@@ -1,4 +1,4 @@
-import type { DiscoveryOutcome } from "../discovery/discovery.ts";
+import type { DiscoveryResult } from "../discovery/discovery.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import { renderDiscover } from "./discover-answer.ts";
@@ -13,7 +13,7 @@ export type Found =
       readonly view: View;
       readonly request: DiscoverRequest;
       /** Undefined when the search failed; `failed` then says why. */
-      readonly search: DiscoveryOutcome | undefined;
+      readonly search: DiscoveryResult | undefined;
       readonly failed: string | undefined;
       readonly unavailable: readonly Unavailable[];
       /** How many other servers cannot be used, but as far as is known have nothing to do with the question. */
@@ -70,7 +70,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
   });
 }
 
-function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryOutcome, "engine"> {
+function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "engine"> {
   return {
     needs: queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
     searchTimeMs: 0,
@@ -84,7 +84,7 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
   return renderServers({
     servers: servers.map((server) => {
       const unavailable = unavailableOf(server, true);
-      const about = server.part?.instructions ?? server.category;
+      const about = server.catalog?.instructions ?? server.category;
       return {
         server: server.slug,
         title: server.title,
@@ -120,5 +120,5 @@ export function toUnavailable(server: ViewServer): Unavailable {
 
 /** Whether its tools were never seen, so that waiting for it may help. */
 export function isUnseen(server: ViewServer): boolean {
-  return server.part === undefined && server.shown;
+  return server.catalog === undefined && server.shown;
 }

@@ -25,7 +25,7 @@ export function describeServers(view: View, opening: string): string {
 }
 
 function describe(server: ViewServer): string {
-  const about = server.part?.instructions ?? server.category ?? "";
+  const about = server.catalog?.instructions ?? server.category ?? "";
   const first = visibleText(about).text.split(/[\n.]/, 1)[0]?.trim() ?? "";
   const title = server.title === server.slug ? "" : ` (${visibleText(server.title).text.slice(0, 40)})`;
   return `- ${server.slug}${title}${first === "" ? "" : `: ${first.slice(0, lineCharacters)}`}`;

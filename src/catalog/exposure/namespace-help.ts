@@ -26,7 +26,7 @@ export function renderHelp(
       query === undefined ||
       matchesWords(
         query,
-        `${server.namespace} ${server.slug} ${server.title} ${server.category ?? ""} ${server.part?.instructions ?? ""}`,
+        `${server.namespace} ${server.slug} ${server.title} ${server.category ?? ""} ${server.catalog?.instructions ?? ""}`,
       ),
   );
   const page = takeItems(servers, request.cursor, (server) => toLine(view, table, server));

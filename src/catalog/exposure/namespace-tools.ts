@@ -32,11 +32,11 @@ export function helpDefinition(name: string): string {
 export function listDefinition(server: ViewServer, name: string): string {
   const title = visibleText(server.title).text.slice(0, aboutCharacters);
   const about =
-    visibleText(server.part?.instructions ?? server.category ?? "")
+    visibleText(server.catalog?.instructions ?? server.category ?? "")
       .text.split(/[\n.]/, 1)[0]
       ?.trim()
       .slice(0, aboutCharacters) ?? "";
-  const count = server.part === undefined ? "" : ` (${server.tools.length})`;
+  const count = server.catalog === undefined ? "" : ` (${server.tools.length})`;
   return asciiJson({
     name,
     title: `${title}: list tools`,

@@ -17,9 +17,9 @@ import type { Intent } from "./intent.ts";
 const defaultTtlMs = 60_000;
 
 export function toListing(servers: readonly ViewServer[], items: readonly string[]): Listing {
-  const ttls = servers.flatMap((server) => server.part?.ttlMs ?? []);
+  const ttls = servers.flatMap((server) => server.catalog?.ttlMs ?? []);
   const isPrivate = servers.some(
-    (server) => server.part?.cacheScope === "private" || server.instance !== (server.slug as string),
+    (server) => server.catalog?.cacheScope === "private" || server.instance !== (server.slug as string),
   );
   return {
     items,
@@ -37,19 +37,19 @@ export function listNative(view: View, kind: Exclude<ListKind, "tools">): Listin
 }
 
 function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "tools">): string[] {
-  const { part } = server;
-  if (part === undefined) return [];
+  const { catalog } = server;
+  if (catalog === undefined) return [];
   switch (kind) {
     case "resources":
-      return part.resources.map(({ definition }) =>
+      return catalog.resources.map(({ definition }) =>
         asciiJson({ ...definition, uri: toNativeUri(server.slug, definition.uri) }),
       );
     case "resourceTemplates":
-      return part.templates.map(({ definition }) =>
+      return catalog.templates.map(({ definition }) =>
         asciiJson({ ...definition, uriTemplate: toNativeTemplate(server.slug, definition.uriTemplate) }),
       );
     case "prompts":
-      return part.prompts.map((prompt) => asciiJson({ ...prompt.definition, name: view.names.promptName(prompt) }));
+      return catalog.prompts.map((prompt) => asciiJson({ ...prompt.definition, name: view.names.promptName(prompt) }));
   }
 }
 
@@ -81,14 +81,14 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
 }
 
 function lists(server: ViewServer, uri: string): boolean {
-  return server.part?.resources.some((resource) => resource.definition.uri === uri) === true;
+  return server.catalog?.resources.some((resource) => resource.definition.uri === uri) === true;
 }
 
 export function resolvePrompt(view: View, name: string, given: JsonBytes | undefined): Intent {
   const prompt = view.names.findPrompt(name);
   if (prompt !== undefined) return { kind: "prompt", prompt, arguments: given };
   const known = view.servers
-    .flatMap((server) => server.part?.prompts ?? [])
+    .flatMap((server) => server.catalog?.prompts ?? [])
     .map((entry) => view.names.promptName(entry));
   throw new GatewayError("PROMPT_UNKNOWN", `there is no prompt ${JSON.stringify(name.slice(0, 100))}`, {
     data: { closest: nearestNames(name, known, 3) },
@@ -115,7 +115,7 @@ export function resolveCompletion(view: View, ref: JsonObject): Intent {
 /** A template is found by its listed spelling, because its expressions must not be decoded. */
 function parseTemplateUri(view: View, uri: string): { server: ViewServer; uri: string } | undefined {
   for (const server of view.servers) {
-    for (const { definition } of server.part?.templates ?? []) {
+    for (const { definition } of server.catalog?.templates ?? []) {
       if (
         toNativeTemplate(server.slug, definition.uriTemplate) === uri ||
         `${server.slug}|${definition.uriTemplate}` === uri

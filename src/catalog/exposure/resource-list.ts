@@ -56,7 +56,7 @@ function isMissed(server: ViewServer, named: string | undefined): boolean {
 }
 
 function itemsOf(server: ViewServer): Item[] {
-  const resources = (server.part?.resources ?? []).map(({ definition }) => ({
+  const resources = (server.catalog?.resources ?? []).map(({ definition }) => ({
     kind: "resource" as const,
     definition: {
       ...definition,
@@ -65,7 +65,7 @@ function itemsOf(server: ViewServer): Item[] {
       server_name: server.slug,
     },
   }));
-  const templates = (server.part?.templates ?? []).map(({ definition }) => ({
+  const templates = (server.catalog?.templates ?? []).map(({ definition }) => ({
     kind: "template" as const,
     definition: {
       ...definition,

@@ -39,23 +39,23 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
     resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
     render: (_view: View, _intent: Intent, result: ResultBytes) => result,
     toUri: (_server: string, uri: string) => uri,
-    instructions: (view: View) => serverOf(view).part?.instructions ?? "",
+    instructions: (view: View) => serverOf(view).catalog?.instructions ?? "",
     isTransparent: true,
     transparent: serverOf,
   } satisfies Exposure);
 }
 
 function definitionsOf(server: ViewServer, kind: ListKind): readonly unknown[] {
-  const { part } = server;
+  const { catalog } = server;
   switch (kind) {
     case "tools":
       return server.tools.map((tool) => tool.definition);
     case "resources":
-      return part?.resources.map((entry) => entry.definition) ?? [];
+      return catalog?.resources.map((entry) => entry.definition) ?? [];
     case "resourceTemplates":
-      return part?.templates.map((entry) => entry.definition) ?? [];
+      return catalog?.templates.map((entry) => entry.definition) ?? [];
     case "prompts":
-      return part?.prompts.map((entry) => entry.definition) ?? [];
+      return catalog?.prompts.map((entry) => entry.definition) ?? [];
   }
 }
 
@@ -65,7 +65,7 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
       const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
       if (tool !== undefined) return { kind: "call", tool, arguments: request.arguments, warning: undefined };
       const hidden =
-        server.part?.tools.some(
+        server.catalog?.tools.some(
           (candidate) => candidate.definition.name === request.name || candidate.upstreamName === request.name,
         ) === true;
       if (hidden)
@@ -76,7 +76,7 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
       return { kind: "forward", server };
     }
     case "prompts/get": {
-      const prompt = server.part?.prompts.find((candidate) => candidate.definition.name === request.name);
+      const prompt = server.catalog?.prompts.find((candidate) => candidate.definition.name === request.name);
       return prompt === undefined
         ? { kind: "forward", server }
         : { kind: "prompt", prompt, arguments: request.arguments };

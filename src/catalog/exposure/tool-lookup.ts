@@ -62,7 +62,7 @@ function unknownTool(view: View, spelling: string): GatewayError {
   const closest = nearestNames(spelling, paths, nearestShown);
   const name = JSON.stringify(spelling.slice(0, 200));
   if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
-  if (server.part === undefined) return notKnownYet(server);
+  if (server.catalog === undefined) return notKnownYet(server);
   const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
   return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, {
     data: {

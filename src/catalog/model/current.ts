@@ -4,7 +4,7 @@ import { emptyCatalog, withInstance, withoutInstance, type Catalog, type Instanc
 /** Holds the one reference to the current snapshot. Created by `app`; everybody else reads it. */
 export interface CurrentCatalog {
   get(): Catalog;
-  put(part: InstanceCatalog): void;
+  put(own: InstanceCatalog): void;
   remove(instance: InstanceId): void;
 }
 
@@ -12,8 +12,8 @@ export function createCurrentCatalog(): CurrentCatalog {
   let catalog = emptyCatalog;
   return {
     get: () => catalog,
-    put(part) {
-      catalog = withInstance(catalog, part);
+    put(own) {
+      catalog = withInstance(catalog, own);
     },
     remove(instance) {
       catalog = withoutInstance(catalog, instance);

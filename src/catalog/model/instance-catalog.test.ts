@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import { buildPart, type RawLists } from "./instance-catalog.ts";
+import { buildInstanceCatalog, type RawLists } from "./instance-catalog.ts";
 
 const rules = { allow: undefined, deny: [], rename: {}, describe: {} };
 
@@ -25,7 +25,7 @@ function build(
     transport: "stdio",
     ...lists,
   };
-  return buildPart(server, "s" as InstanceId, raw);
+  return buildInstanceCatalog(server, "s" as InstanceId, raw);
 }
 
 const tool = (name: unknown, more: object = {}): object => ({ name, inputSchema: { type: "object" }, ...more });
@@ -33,14 +33,14 @@ const tool = (name: unknown, more: object = {}): object => ({ name, inputSchema:
 describe("what a server lists", () => {
   test("good items are kept as they are, unknown fields and order included", () => {
     const written = { zeta: [1], name: "a", inputSchema: { type: "object", "x-y": null }, _meta: { v: 1 } };
-    const { part, skipped } = build({ tools: [written] });
-    expect(JSON.stringify(part.tools[0]?.definition)).toBe(JSON.stringify(written));
-    expect(part.tools[0]).toMatchObject({ path: "s:a", upstreamName: "a" });
+    const { catalog, skipped } = build({ tools: [written] });
+    expect(JSON.stringify(catalog.tools[0]?.definition)).toBe(JSON.stringify(written));
+    expect(catalog.tools[0]).toMatchObject({ path: "s:a", upstreamName: "a" });
     expect(skipped).toEqual([]);
   });
 
   test("malformed ones are left out one by one, each named with a reason", () => {
-    const { part, skipped } = build({
+    const { catalog, skipped } = build({
       tools: [
         tool("ok"),
         null,
@@ -58,23 +58,23 @@ describe("what a server lists", () => {
       templates: [{ uriTemplate: "t://{x}", name: "t" }, { uriTemplate: 1 }],
       prompts: [{ name: "p" }, { name: "q", arguments: {} }, null],
     });
-    expect(part.tools.map((entry) => entry.upstreamName)).toEqual(["ok", "null-text"]);
-    expect([part.resources.length, part.templates.length, part.prompts.length]).toEqual([1, 1, 1]);
+    expect(catalog.tools.map((entry) => entry.upstreamName)).toEqual(["ok", "null-text"]);
+    expect([catalog.resources.length, catalog.templates.length, catalog.prompts.length]).toEqual([1, 1, 1]);
     expect(skipped).toHaveLength(9 + 3 + 1 + 2);
     expect(skipped.every((item) => item.name !== "" && item.reason !== "")).toBe(true);
     expect(skipped.map((item) => item.name)).toEqual(expect.arrayContaining(["no-schema", "bad-output", "#1"]));
   });
 
   test("FAULT 56: of two of one name the first is kept", () => {
-    const { part, skipped } = build({
+    const { catalog, skipped } = build({
       tools: [tool("a", { title: "1" }), tool("a", { title: "2" })],
       resources: [
         { uri: "x:y", name: "1" },
         { uri: "x:y", name: "2" },
       ],
     });
-    expect(part.tools.map((entry) => entry.definition.title)).toEqual(["1"]);
-    expect(part.resources).toHaveLength(1);
+    expect(catalog.tools.map((entry) => entry.definition.title)).toEqual(["1"]);
+    expect(catalog.resources).toHaveLength(1);
     expect(skipped.map((item) => item.reason)).toEqual([
       expect.stringContaining("twice"),
       expect.stringContaining("twice"),
@@ -82,11 +82,11 @@ describe("what a server lists", () => {
   });
 
   test("rename and describe change what clients see, not what goes upstream; two cannot be renamed into one", () => {
-    const { part, skipped } = build(
+    const { catalog, skipped } = build(
       { tools: [tool("a"), tool("b"), tool("constructor")] },
       { rename: { a: "b" }, describe: { a: "told" } },
     );
-    expect(part.tools.map((entry) => [entry.path, entry.upstreamName, entry.definition.description])).toEqual([
+    expect(catalog.tools.map((entry) => [entry.path, entry.upstreamName, entry.definition.description])).toEqual([
       ["s:b", "a", "told"],
       ["s:constructor", "constructor", undefined],
     ]);
@@ -98,23 +98,23 @@ describe("what a server lists", () => {
       name: "h",
       inputSchema: { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } },
     };
-    expect(build({ tools: [faulty] }).part.tools).toHaveLength(1);
+    expect(build({ tools: [faulty] }).catalog.tools).toHaveLength(1);
     expect(build({ tools: [faulty], transport: "http" }, {}, { kind: "http", headers: {} })).toMatchObject({
-      part: { tools: [] },
+      catalog: { tools: [] },
       skipped: [{ name: "h" }],
     });
   });
 
   test("FAULT 52: what was fetched with credentials is private", () => {
-    expect(build({}).part.cacheScope).toBe("public");
-    expect(build({ cacheScope: "private" }).part.cacheScope).toBe("private");
-    expect(build({}, {}, { kind: "stdio", env: { TOKEN: "t" } }).part.cacheScope).toBe("private");
-    expect(build({}, {}, { kind: "http", headers: { Authorization: "Bearer t" } }).part.cacheScope).toBe("private");
+    expect(build({}).catalog.cacheScope).toBe("public");
+    expect(build({ cacheScope: "private" }).catalog.cacheScope).toBe("private");
+    expect(build({}, {}, { kind: "stdio", env: { TOKEN: "t" } }).catalog.cacheScope).toBe("private");
+    expect(build({}, {}, { kind: "http", headers: { Authorization: "Bearer t" } }).catalog.cacheScope).toBe("private");
   });
 
   test("the hash changes with the definition, and with nothing else", () => {
     const [first, same, other] = [tool("a"), tool("a"), tool("a", { title: "x" })].map(
-      (definition) => build({ tools: [definition] }).part.tools[0]?.hash,
+      (definition) => build({ tools: [definition] }).catalog.tools[0]?.hash,
     );
     expect(first).toBe(same);
     expect(first).not.toBe(other);

@@ -40,11 +40,11 @@ export interface SkippedItem {
 const longestName = 1_024;
 
 /** Checks what a server listed, applies the configuration's `rename` and `describe`, and freezes it. Pure. */
-export function buildPart(
+export function buildInstanceCatalog(
   server: ServerConfig,
   instance: InstanceId,
   lists: RawLists,
-): { part: InstanceCatalog; skipped: readonly SkippedItem[] } {
+): { catalog: InstanceCatalog; skipped: readonly SkippedItem[] } {
   const skipped: SkippedItem[] = [];
   const owner = { instance, server: server.slug };
   const { mirrorsHeaders } = traitsOf(server.transport);
@@ -56,7 +56,7 @@ export function buildPart(
     })
     .map((tool) => toToolEntry(server, instance, tool));
   const seenPaths = new Set<string>();
-  const part: InstanceCatalog = Object.freeze({
+  const catalog: InstanceCatalog = Object.freeze({
     ...owner,
     serverTitle: server.displayName,
     transport: lists.transport,
@@ -78,7 +78,7 @@ export function buildPart(
     // What was fetched with a person's credentials must not be shared, whatever the server says (fault 52).
     cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
   });
-  return { part, skipped };
+  return { catalog, skipped };
 }
 
 function hasCredentials({ transport }: ServerConfig): boolean {

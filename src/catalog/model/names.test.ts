@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { toNamespace } from "../../config/slug.ts";
-import { buildNames, type NamedPart } from "./names.ts";
+import { buildNames, type NamedCatalog } from "./names.ts";
 
-const part = (server: string, ...tools: string[]): NamedPart => ({
-  part: sampleInstance(
+const offer = (server: string, ...tools: string[]): NamedCatalog => ({
+  catalog: sampleInstance(
     server,
     tools.map((name) => ({ name })),
   ),
@@ -14,8 +14,8 @@ const part = (server: string, ...tools: string[]): NamedPart => ({
 const clientName = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** What must hold for every table, whatever the names. */
-function checkTable(parts: readonly NamedPart[]): void {
-  const names = buildNames(parts);
+function checkTable(offers: readonly NamedCatalog[]): void {
+  const names = buildNames(offers);
   const flat = new Set<string>();
   const namespaced = new Set<string>();
   for (const tool of names.tools) {
@@ -60,13 +60,13 @@ describe("a table of names", () => {
       mark,
       `b${mark}c${mark}d`,
     ]);
-    const parts = slugs.map((slug) => part(slug, ...tools));
-    expect(buildNames(parts).tools).toHaveLength(625);
-    checkTable(parts);
+    const offers = slugs.map((slug) => offer(slug, ...tools));
+    expect(buildNames(offers).tools).toHaveLength(625);
+    checkTable(offers);
   });
 
   test("a spelling with a dot is no other tool's for looking like a name that cannot be", () => {
-    checkTable([part("a.", "-a", "a", " ")]);
+    checkTable([offer("a.", "-a", "a", " ")]);
   });
 
   test("holds for any names", () => {
@@ -76,21 +76,21 @@ describe("a table of names", () => {
       fc.property(
         fc.uniqueArray(slug, { maxLength: 6 }),
         fc.uniqueArray(tool, { minLength: 1, maxLength: 6 }),
-        (slugs, tools) => checkTable(slugs.map((server) => part(server, ...tools))),
+        (slugs, tools) => checkTable(slugs.map((server) => offer(server, ...tools))),
       ),
       { numRuns: 150 },
     );
   });
 
   test("the order of the servers decides no name", () => {
-    const parts = [part("a-b", "c"), part("a", "b-c", "x"), part("b", "x", "y z")];
-    const there = buildNames(parts);
-    const back = buildNames([...parts].reverse());
+    const offers = [offer("a-b", "c"), offer("a", "b-c", "x"), offer("b", "x", "y z")];
+    const there = buildNames(offers);
+    const back = buildNames([...offers].reverse());
     for (const tool of there.tools) expect(back.flatName(tool)).toBe(there.flatName(tool));
   });
 
   test("two tools that would share a spelling both get a hash, and the plain spelling names both", () => {
-    const names = buildNames([part("a-b", "c"), part("a", "b-c")]);
+    const names = buildNames([offer("a-b", "c"), offer("a", "b-c")]);
     expect(names.tools.map((tool) => names.flatName(tool))).toEqual([
       expect.stringMatching(/^a-b-c_[0-9a-f]{8}$/),
       expect.stringMatching(/^a-b-c_[0-9a-f]{8}$/),
@@ -100,7 +100,7 @@ describe("a table of names", () => {
   });
 
   test("a bare name is found when exactly one tool has it", () => {
-    const names = buildNames([part("a", "only", "both"), part("b", "both")]);
+    const names = buildNames([offer("a", "only", "both"), offer("b", "both")]);
     expect(names.find("only")).toMatchObject({ kind: "bare", tool: { path: "a:only" } });
     expect(names.find("both")).toMatchObject({ kind: "several" });
     for (const name of ["neither", "", "__proto__", "constructor", "toString"])
@@ -109,7 +109,7 @@ describe("a table of names", () => {
 
   test("a list's own name means what the list shows, even when it is another tool's spelling", () => {
     // `a` shows `x` as `a-x`, which is also the bare name of b's tool.
-    const names = buildNames([part("a", "x"), part("b", "a-x")]);
+    const names = buildNames([offer("a", "x"), offer("b", "a-x")]);
     expect(names.find("a-x", "flat")).toMatchObject({ kind: "one", tool: { path: "a:x" } });
     expect(names.find("b:a-x")).toMatchObject({ kind: "one", tool: { path: "b:a-x" } });
   });

@@ -28,8 +28,8 @@ export type Found =
   | { readonly kind: "several"; readonly tools: readonly ToolEntry[] }
   | { readonly kind: "none" };
 
-export interface NamedPart {
-  readonly part: InstanceCatalog;
+export interface NamedCatalog {
+  readonly catalog: InstanceCatalog;
   readonly namespace: string;
   /**
    * The namespace that the server would have if no other claimed it too. Calls may use it as long as it means one
@@ -39,12 +39,12 @@ export interface NamedPart {
 }
 
 /**
- * Builds the table for what one principal may see. Deterministic: the order of `parts` only breaks ties in the
+ * Builds the table for what one principal may see. Deterministic: the order of `catalogs` only breaks ties in the
  * listing.
  */
-export function buildNames(parts: readonly NamedPart[]): NameTable {
-  const tools = parts.flatMap(({ part, namespace, sharedNamespace }) =>
-    part.tools.map((tool) => ({ tool, namespace, sharedNamespace })),
+export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
+  const tools = catalogs.flatMap(({ catalog, namespace, sharedNamespace }) =>
+    catalog.tools.map((tool) => ({ tool, namespace, sharedNamespace })),
   );
   const paths = new Map(tools.map(({ tool }) => [tool.path as string, tool]));
   const flat = assignNames(
@@ -58,8 +58,8 @@ export function buildNames(parts: readonly NamedPart[]): NameTable {
     })),
   );
   const prompts = assignNames(
-    parts.flatMap(({ part }) =>
-      part.prompts.map((prompt) => ({
+    catalogs.flatMap(({ catalog }) =>
+      catalog.prompts.map((prompt) => ({
         item: prompt,
         text: `${prompt.server}-${prompt.definition.name}`,
         identity: `${prompt.server}:${prompt.definition.name}`,

@@ -71,9 +71,9 @@ export interface PromptEntry {
 export const emptyCatalog: Catalog = Object.freeze({ version: 0, instances: new Map() });
 
 /** A copy with one instance's catalog added or replaced. */
-export function withInstance(catalog: Catalog, part: InstanceCatalog): Catalog {
+export function withInstance(catalog: Catalog, own: InstanceCatalog): Catalog {
   const instances = new Map(catalog.instances);
-  instances.set(part.instance, part);
+  instances.set(own.instance, own);
   return Object.freeze({ version: catalog.version + 1, instances });
 }
 

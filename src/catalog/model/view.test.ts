@@ -26,7 +26,7 @@ test("a view is built once for a principal, a catalog and a set of statuses", ()
   expect(viewOf(localPrincipal)).not.toBe(second);
   // A reader keeps the view that it began with.
   expect(first.servers[0]?.tools).toHaveLength(1);
-  expect(viewOf(localPrincipal).servers[0]).toMatchObject({ part: undefined, tools: [] });
+  expect(viewOf(localPrincipal).servers[0]).toMatchObject({ catalog: undefined, tools: [] });
 });
 
 test("what a principal may not see is in no list and has no name", () => {

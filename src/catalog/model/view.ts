@@ -25,7 +25,7 @@ export interface ViewServer {
   /** Whether lists and searches show its tools in this status. */
   readonly shown: boolean;
   /** What it offers, also while that is not shown. Undefined when it was never known. */
-  readonly part: InstanceCatalog | undefined;
+  readonly catalog: InstanceCatalog | undefined;
   /** Tools that the policy lets this principal see. */
   readonly tools: readonly ToolEntry[];
 }
@@ -48,7 +48,7 @@ export interface View {
 }
 
 /** What `servers/instance` knows about one principal's servers, in the configuration's order. */
-export type StatusView = Omit<ViewServer, "part" | "tools">;
+export type StatusView = Omit<ViewServer, "catalog" | "tools">;
 
 export interface ViewSource {
   /** Grows with every change of any status or of the set of servers. */
@@ -134,13 +134,13 @@ function buildBody(principal: Principal, catalog: Catalog, source: ViewSource, m
   const statusViews = source.statusViews(principal);
   const namespaces = resolveNamespaces(statusViews).names;
   const servers = statusViews.map((statusView): ViewServer => {
-    const part = catalog.instances.get(statusView.instance);
+    const offered = catalog.instances.get(statusView.instance);
     const namespace = namespaces.get(statusView.slug) ?? statusView.namespace;
     return Object.freeze({
       ...statusView,
       namespace,
-      part,
-      tools: part?.tools.filter((tool) => maySee(principal, statusView, tool)) ?? [],
+      catalog: offered,
+      tools: offered?.tools.filter((tool) => maySee(principal, statusView, tool)) ?? [],
     });
   });
   const configured = new Map(statusViews.map((statusView) => [statusView.slug, statusView.namespace]));
@@ -154,11 +154,11 @@ function buildBody(principal: Principal, catalog: Catalog, source: ViewSource, m
     names: () =>
       (names ??= buildNames(
         servers.flatMap((server) => {
-          if (server.part === undefined) return [];
+          if (server.catalog === undefined) return [];
           const plain = configured.get(server.slug);
           return [
             {
-              part: { ...server.part, tools: server.tools },
+              catalog: { ...server.catalog, tools: server.tools },
               namespace: server.namespace,
               sharedNamespace: plain === server.namespace ? undefined : plain,
             },

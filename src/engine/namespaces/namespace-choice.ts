@@ -44,7 +44,7 @@ export function toPreload(
     .filter(
       (server) =>
         !kept.includes(server) &&
-        server.part !== undefined &&
+        server.catalog !== undefined &&
         server.shown &&
         (uses.get(server.instance)?.loads ?? 0) > 0,
     )

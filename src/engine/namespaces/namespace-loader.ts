@@ -58,7 +58,7 @@ export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: Abort
         ? new GatewayError("START_TIMEOUT", `${server.slug} was not listed within ${loadTimeoutMs / 1_000} s`)
         : toGatewayError(error);
       const known = serverNow(principal, server);
-      if (known?.part === undefined || !known.shown) throw failure;
+      if (known?.catalog === undefined || !known.shown) throw failure;
       return failure.message;
     }
   }

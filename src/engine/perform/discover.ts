@@ -1,5 +1,5 @@
 import { firstWaitMs } from "../../kernel/limits.ts";
-import type { Discovery, DiscoveryOutcome } from "../../catalog/discovery/discovery.ts";
+import type { Discovery, DiscoveryResult } from "../../catalog/discovery/discovery.ts";
 import { isUnseen, toUnavailable, unavailableOf, type Found } from "../../catalog/exposure/discover-text.ts";
 import type { DiscoverRequest } from "../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
@@ -28,9 +28,9 @@ export async function discover(
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
-  const outcome = await searchSafely(deps, view, asked, signal);
-  const unavailable = await unavailableAmong(deps, view, { servers, request, outcome }, signal);
-  return { kind: "found", view, request, ...outcome, ...unavailable, toolsOf: deps.discovery.toolsOf };
+  const attempt = await searchSafely(deps, view, asked, signal);
+  const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
+  return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf };
 }
 
 type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;
@@ -45,23 +45,25 @@ const unknownLimit = 3;
 async function unavailableAmong(
   deps: DiscoverDeps,
   view: View,
-  { servers, request, outcome }: { servers: readonly ViewServer[]; request: DiscoverRequest; outcome: SearchOutcome },
+  { servers, request, attempt }: { servers: readonly ViewServer[]; request: DiscoverRequest; attempt: SearchAttempt },
   signal: AbortSignal,
 ): Promise<Unusable> {
   const isNamed = request.server !== undefined;
   const missed = servers.filter((server) => unavailableOf(server, isNamed) !== undefined);
   if (isNamed || missed.length === 0) return { unavailable: missed.map(toUnavailable), unavailableOthers: 0 };
   const meant = await deps.discovery.meant(view, missed, request.queries, signal);
-  const nothingFound = outcome.search?.needs.every((need) => need.hits.length === 0) === true;
+  const nothingFound = attempt.search?.needs.every((need) => need.hits.length === 0) === true;
   const others = missed.filter((server) => !meant.has(server.slug));
   const unknown =
-    nothingFound && meant.size === 0 ? others.filter((server) => server.part === undefined).slice(0, unknownLimit) : [];
+    nothingFound && meant.size === 0
+      ? others.filter((server) => server.catalog === undefined).slice(0, unknownLimit)
+      : [];
   const told = missed.filter((server) => meant.has(server.slug) || unknown.includes(server));
   return { unavailable: told.map(toUnavailable), unavailableOthers: missed.length - told.length };
 }
 
-interface SearchOutcome {
-  readonly search: DiscoveryOutcome | undefined;
+interface SearchAttempt {
+  readonly search: DiscoveryResult | undefined;
   readonly failed: string | undefined;
 }
 
@@ -73,7 +75,7 @@ async function searchSafely(
   view: View,
   request: DiscoverRequest,
   signal: AbortSignal,
-): Promise<SearchOutcome> {
+): Promise<SearchAttempt> {
   try {
     return { search: await discovery.search(view, request, signal), failed: undefined };
   } catch (error) {

@@ -7,9 +7,9 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
  * any server, and what passes through it to one that does (extensions, tasks).
  */
 export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
-  const own = exposure.transparent(view)?.part?.capabilities;
+  const own = exposure.transparent(view)?.catalog?.capabilities;
   if (own !== undefined && isJsonObject(own)) return own;
-  const servers = view.servers.flatMap(({ part }) => (part === undefined ? [] : [part.capabilities]));
+  const servers = view.servers.flatMap(({ catalog }) => (catalog === undefined ? [] : [catalog.capabilities]));
   const extensions = servers.map((declared) => declared["extensions"]).filter(isJsonObject);
   return {
     tools: exposure.toolsChange ? { listChanged: true } : {},

@@ -35,7 +35,7 @@ export function createStartupWait({ viewOf, adopting, settledOne }: StartupWaitD
   function settledAt({ exposure }: Endpoint, principal: Principal): Promise<void> | undefined {
     if (!exposure.isTransparent) return undefined;
     const server = serverAt(exposure, viewOf(principal));
-    return server === undefined || server.part !== undefined
+    return server === undefined || server.catalog !== undefined
       ? undefined
       : settledOne(server.instance, abortAfter(firstWaitMs));
   }

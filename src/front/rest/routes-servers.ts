@@ -92,7 +92,7 @@ function describeServer(server: ViewServer, deps: RestDeps): z.output<typeof ser
     dormant: server.dormant,
     reason: deps.redact(server.reason),
     toolCount: server.tools.length,
-    resourceCount: server.part?.resources.length ?? 0,
-    promptCount: server.part?.prompts.length ?? 0,
+    resourceCount: server.catalog?.resources.length ?? 0,
+    promptCount: server.catalog?.prompts.length ?? 0,
   };
 }

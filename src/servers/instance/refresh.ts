@@ -1,5 +1,5 @@
 import { stringifyExact } from "../../wire/json/exact-json.ts";
-import { buildPart, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
+import { buildInstanceCatalog, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
