@@ -17,6 +17,7 @@ import { loadDiscovery } from "./search.ts";
 /** What is known of the servers. Their instances write it, everybody reads it. */
 export type CatalogOf = ReturnType<typeof createCatalog>;
 
+/** What is known of all servers, empty at first. */
 export function createCatalog() {
   const current = createCurrentCatalog();
   return {

@@ -49,6 +49,7 @@ export interface Engine {
 /** A sealed state is valid for as long as a parked call would be kept. */
 const stateLifetimeMs = 600_000;
 
+/** Builds the wing `engine`. */
 export function createEngine(deps: EngineDeps): Engine {
   const { fleet, events, log, clock } = deps;
   const validators = createValidators({

@@ -19,6 +19,7 @@ export interface HttpFront {
 
 const drainCheckMs = 50;
 
+/** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
 export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.on(["config.applied"], () => {

@@ -34,6 +34,7 @@ export interface InProcess {
 
 type Parts = Pick<GatewayParts, "viewOf" | "owner" | "performer" | "routing">;
 
+/** Builds what a program uses to search and call tools of a gateway in the same process. */
 export function createInProcess(parts: Parts): InProcess {
   const { owner } = parts;
 

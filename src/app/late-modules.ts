@@ -33,6 +33,7 @@ const retryMs = 1_000;
 /** The largest module takes 0.4 s on a busy machine. */
 const checkTimeoutMs = 20_000;
 
+/** Loads modules on demand, and checks in a worker first when the installation has changed. */
 export function createLateModules({
   log,
   clock,

@@ -17,6 +17,7 @@ export interface LoopGuard {
 /** Gateways behind gateways are rare. A server that reports more gets no further memory for it. */
 const mostKnown = 100;
 
+/** A guard for one gateway, which gets a random id of its own. */
 export function createLoopGuard(): LoopGuard {
   const own = randomUUID();
   const behind = new Set<string>();

@@ -74,6 +74,7 @@ export interface McpFront {
   endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
 }
 
+/** Builds MCP over Streamable HTTP and HTTP+SSE, and what stdio shares with them: sessions, streams, limits. */
 export function createMcpFront(deps: McpFrontDeps): McpFront {
   const { settings, viewOf, clock } = deps;
   const { limits } = settings;

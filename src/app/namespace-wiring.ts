@@ -31,6 +31,7 @@ export interface Namespaces extends AsyncDisposable {
   warnOfCollisions(config: Config): void;
 }
 
+/** Builds the loading of namespaces, with their usage counts from the store. */
 export function createNamespaces(deps: NamespacesDeps): Namespaces {
   const { fleet, events, clock, log } = deps;
   const listedAtMs = new Map<InstanceId, number>();

@@ -49,6 +49,7 @@ export interface Servers extends AsyncDisposable {
   letStart(): void;
 }
 
+/** Builds the wing `servers`. Starts nothing yet. */
 export function createServers(deps: ServersDeps): Servers {
   const { config, log, clock, events } = deps;
   const logins = createGatewayLogins({ openStore: deps.openSecrets, clock, log, loadLate: deps.loadLate });

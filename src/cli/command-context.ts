@@ -70,6 +70,7 @@ export function servedBy(config: Config, context: CommandContext): Served {
   return { configFile: realFile, directory, variables: { ...variables, TOOLYARD_KEY: vaultKeyOf(context) ?? null } };
 }
 
+/** The configured data directory, or the platform's usual place. Does not create it. */
 export function dataDirectoryOf(config: Config, context: CommandContext): string {
   return config.settings.dataDir ?? context.homeDirectories.data;
 }

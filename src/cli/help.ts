@@ -15,10 +15,12 @@ Every option is also a variable: --data-dir is TOOLYARD_DATA_DIR, and so on.
 `;
 }
 
+/** The line that is printed after a mistake on the command line. */
 export function usageOf(name: string): string {
   return `Usage: ${commands[name]?.usage ?? "toolyard --help"}`;
 }
 
+/** What `toolyard <command> --help` prints. */
 export function commandHelp(name: string): string {
   const command = commands[name];
   if (command === undefined) return generalHelp();

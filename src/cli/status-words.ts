@@ -17,6 +17,7 @@ const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
   disabled: "off",
 });
 
+/** How a server's status is worded on the terminal. */
 export function statusWord({
   status,
   dormant,

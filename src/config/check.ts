@@ -31,10 +31,12 @@ export function check<Schema extends v.GenericSchema>(
   throw new InvalidConfig(problems);
 }
 
+/** Throws InvalidConfig with a single problem. */
 export function refuse(origin: Origin, why: string): never {
   throw new InvalidConfig([problemAt(origin, why)]);
 }
 
+/** A problem in the form of all messages about a configuration: `file:line:column: path: why`. */
 export function problemAt({ document, path }: Origin, why: string): string {
   return `${document.place(path)}: ${pathText(path)}: ${why}`;
 }

@@ -30,6 +30,7 @@ export async function readEnvFiles(source: EnvFileSource): Promise<EnvFiles> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await readEnvFile(path)] as const)));
 }
 
+/** The absolute path of an `envFile` as written in the configuration. */
 export function toEnvFilePath(directory: string, written: string): string {
   return isAbsolute(written) ? written : resolve(directory, written);
 }

@@ -162,6 +162,7 @@ const dangerousVariables = [
   "TOOLYARD_*",
 ] as const;
 
+/** Whether a variable can make a process load or run something else. Case does not matter. */
 export function isDangerousVariable(name: string): boolean {
   const upper = name.toUpperCase();
   return dangerousVariables.some((rule) => (rule.endsWith("*") ? upper.startsWith(rule.slice(0, -1)) : upper === rule));

@@ -33,6 +33,7 @@ export interface Problems {
   refuseAny(): void;
 }
 
+/** Begins without problems. */
 export function createProblems(): Problems {
   const all: string[] = [];
   return {

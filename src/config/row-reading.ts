@@ -64,6 +64,7 @@ export interface PlacedRow {
   readonly row: Extract<Member, { readonly kind: "row" }>;
 }
 
+/** All rows below `rows`, each with its path. `above` is the path of `rows` themselves. */
 export function placedRows(rows: Rows, above: readonly string[] = []): PlacedRow[] {
   return Object.entries(rows).flatMap(([name, member]) => {
     const path = [...above, name];

@@ -124,6 +124,7 @@ interface Spec<Fallback> extends RowText {
   readonly example?: unknown;
 }
 
+/** A setting that is a whole number from `min` to `max`. */
 export function number<Fallback extends number | undefined>(
   spec: Spec<Fallback> & { readonly min: number; readonly max: number },
 ): Row<number, Fallback> {
@@ -137,6 +138,7 @@ export function number<Fallback extends number | undefined>(
   });
 }
 
+/** A setting that is on or off. */
 export function boolean<Fallback extends boolean | undefined>(spec: Spec<Fallback>): Row<boolean, Fallback> {
   return toRow(spec, {
     form: { kind: "boolean" },
@@ -147,6 +149,7 @@ export function boolean<Fallback extends boolean | undefined>(spec: Spec<Fallbac
   });
 }
 
+/** A setting that is one of a few words. */
 export function choice<const Choice extends string, Fallback extends NoInfer<Choice> | undefined>(
   spec: Spec<Fallback> & { readonly choices: readonly Choice[] },
 ): Row<Choice, Fallback> {
@@ -238,6 +241,7 @@ export function inherited<Value, Fallback>(row: Row<Value, Fallback>, setting: s
   };
 }
 
+/** An object of settings whose defaults apply even when the object is not written. */
 export function group<const Members extends Rows>(
   about: string,
   rows: Members,
@@ -245,6 +249,7 @@ export function group<const Members extends Rows>(
   return { kind: "group", about, rows, isOptional: false };
 }
 
+/** An object of settings that is absent unless it is written. */
 export function optionalGroup<const Members extends Rows>(
   about: string,
   rows: Members,
@@ -253,6 +258,7 @@ export function optionalGroup<const Members extends Rows>(
   return { kind: "group", about, rows, isOptional: true, together };
 }
 
+/** An object whose keys the user chooses, with the same settings under each. */
 export function keyed<const Members extends Rows>(
   { about, key, keySchema = v.string() }: { about: string; key: string; keySchema?: v.GenericSchema<string> },
   rows: Members,

@@ -88,6 +88,7 @@ function isOverride(path: readonly (string | number)[]): boolean {
   return (path[0] === "teams" || path[0] === "principals") && path[2] === "servers";
 }
 
+/** The settings that servers use unless their own entry says otherwise. */
 export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDefaults {
   return {
     ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout }, [written.instances], facts),

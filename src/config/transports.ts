@@ -73,18 +73,22 @@ interface OfKind {
   readonly kind: TransportKind;
 }
 
+/** What this transport can do. */
 export function traitsOf({ kind }: OfKind): TransportTraits {
   return transports[kind];
 }
 
+/** Whether servers of this kind are processes on this machine. */
 export function isProcessKind(kind: TransportKind): kind is ProcessKind {
   return transports[kind].hasProcess;
 }
 
+/** Whether the server is a process on this machine. Narrows the type to transports with a command. */
 export function hasProcess<T extends OfKind>(transport: T): transport is Extract<T, { readonly kind: ProcessKind }> {
   return isProcessKind(transport.kind);
 }
 
+/** Whether the server may ask for a login. Narrows the type to transports with an address. */
 export function canLogIn<T extends OfKind>(
   transport: T,
 ): transport is Extract<T, { readonly kind: KindsWith<"canLogIn"> }> {

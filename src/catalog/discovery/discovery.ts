@@ -74,6 +74,7 @@ export interface DiscoveryDeps {
   close(): Promise<void>;
 }
 
+/** A discovery that calls `load` at the first search. A failed load is tried again at the next one. */
 export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
   let loading: Promise<DiscoveryDeps> | undefined;
   let loaded: DiscoveryDeps | undefined;

@@ -72,6 +72,7 @@ export interface Embeddings extends Disposable {
   readonly missing: number;
 }
 
+/** Embeddings from one model of one endpoint. Fetches in the background, and waits longer after each failure. */
 export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
   const stopped = new AbortController();
   const queries = new Map<string, Float32Array>();

@@ -64,6 +64,7 @@ export interface PrinterOptions {
   readonly noted: boolean;
 }
 
+/** Prepares the text of one result. `noted` adds a note on required parameters. */
 export function createResultPrinter(hit: DiscoverHit, { detail, noted }: PrinterOptions): ResultPrinter {
   const path = hit.tool.path;
   if (detail === "names") {

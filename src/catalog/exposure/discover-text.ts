@@ -109,6 +109,7 @@ export function unavailableOf(server: ViewServer, isNamed: boolean): Unavailable
   return !server.shown || isUnseen(server) ? toUnavailable(server) : undefined;
 }
 
+/** A server as the answers of the four tools list it under `unavailable`. */
 export function toUnavailable(server: ViewServer): Unavailable {
   return unavailableLine({
     server: server.slug,

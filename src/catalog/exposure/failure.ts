@@ -21,6 +21,7 @@ const protocolFailures: ReadonlySet<FailureCode> = new Set([
   "HANDLE_INVALID",
 ]);
 
+/** Whether a model can do something about this failure, so that it is shown as a tool result. */
 export function isForModel(error: GatewayError): boolean {
   return !protocolFailures.has(error.code);
 }

@@ -37,6 +37,7 @@ export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
   };
 }
 
+/** Reads the arguments of list_mcp_resources. Throws ARGUMENTS_INVALID. */
 export function readListArguments(given: JsonObject): Extract<Intent, { kind: "list-resources" }> {
   return {
     kind: "list-resources",
@@ -46,6 +47,7 @@ export function readListArguments(given: JsonObject): Extract<Intent, { kind: "l
   };
 }
 
+/** Reads the arguments of read_mcp_resource. Throws ARGUMENTS_INVALID. */
 export function readUriArgument(given: JsonObject): string {
   const { uri } = given;
   if (typeof uri !== "string" || uri === "") throw invalid("uri", "is required and must be a string");
@@ -65,6 +67,7 @@ function optionalText(given: JsonObject, key: string): string | undefined {
   return value;
 }
 
+/** An ARGUMENTS_INVALID whose message begins with the field's name. */
 export function invalid(field: string, message: string): GatewayError {
   return new GatewayError("ARGUMENTS_INVALID", `\`${field}\` ${message}`, { data: { field } });
 }

@@ -59,6 +59,7 @@ export const metaTools: readonly JsonObject[] = Object.freeze([
 
 export type MetaToolName = "discover_mcp_tools" | "execute_mcp_tool" | "list_mcp_resources" | "read_mcp_resource";
 
+/** Whether a name is that of one of the four tools. */
 export function isMetaTool(name: string): name is MetaToolName {
   return metaTools.some((tool) => tool["name"] === name);
 }

@@ -12,6 +12,7 @@ const descriptionTokens = 60;
 const signatureTokens = 160;
 const aboutCharacters = 80;
 
+/** The definition of the help tool, as JSON text. */
 export function helpDefinition(name: string): string {
   return asciiJson({
     name,
@@ -29,6 +30,7 @@ export function helpDefinition(name: string): string {
   });
 }
 
+/** The definition of a namespace's `{namespace}__list_tools`, as JSON text. */
 export function listDefinition(server: ViewServer, name: string): string {
   const title = visibleText(server.title).text.slice(0, aboutCharacters);
   const about =

@@ -16,6 +16,10 @@ import type { Intent } from "./intent.ts";
 /** Servers without a hint of their own: fresh for this long; list_changed tells sooner. */
 const defaultTtlMs = 60_000;
 
+/**
+ * A list with its caching hints: the smallest ttl of the servers, and private if one of them is, or belongs to one
+ * person.
+ */
 export function toListing(servers: readonly ViewServer[], items: readonly string[]): Listing {
   const ttls = servers.flatMap((server) => server.catalog?.ttlMs ?? []);
   const isPrivate = servers.some(
@@ -28,6 +32,7 @@ export function toListing(servers: readonly ViewServer[], items: readonly string
   };
 }
 
+/** The resources, templates or prompts of all servers, under addresses and names that are unique in the view. */
 export function listNative(view: View, kind: Exclude<ListKind, "tools">): Listing {
   const shown = view.servers.filter((server) => server.shown);
   return toListing(
@@ -84,6 +89,7 @@ function lists(server: ViewServer, uri: string): boolean {
   return server.catalog?.resources.some((resource) => resource.definition.uri === uri) === true;
 }
 
+/** The intent of prompts/get. Throws when no server has a prompt of this name. */
 export function resolvePrompt(view: View, name: string, given: JsonBytes | undefined): Intent {
   const prompt = view.names.findPrompt(name);
   if (prompt !== undefined) return { kind: "prompt", prompt, arguments: given };
@@ -95,6 +101,7 @@ export function resolvePrompt(view: View, name: string, given: JsonBytes | undef
   });
 }
 
+/** The intent of completion/complete, with the reference in the server's own names. */
 export function resolveCompletion(view: View, ref: JsonObject): Intent {
   if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
     const intent = resolvePrompt(view, ref["name"], undefined);

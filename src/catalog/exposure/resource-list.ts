@@ -39,6 +39,10 @@ export function renderResourceList(view: View, request: ListRequest): JsonObject
   };
 }
 
+/**
+ * The server of this slug, title or namespace, or all when none is named. Throws SERVER_UNKNOWN with the closest
+ * slugs.
+ */
 export function chooseServers(view: View, slug: string | undefined): readonly ViewServer[] {
   if (slug === undefined) return view.servers;
   const server =

@@ -8,6 +8,7 @@ export interface CurrentCatalog {
   remove(instance: InstanceId): void;
 }
 
+/** Begins with an empty catalog. */
 export function createCurrentCatalog(): CurrentCatalog {
   let catalog = emptyCatalog;
   return {

@@ -17,10 +17,12 @@ export interface ResourceAddress {
 
 const raw = "raw/";
 
+/** The form `server|uri`, which the four tools write. */
 export function toPipeUri(server: ServerSlug, uri: string): string {
   return `${server}|${uri}`;
 }
 
+/** The form that is a valid URI, for native lists and links inside results. */
 export function toNativeUri(server: ServerSlug, uri: string): string {
   return uri.startsWith("ui://")
     ? `ui://${server}/${uri.slice("ui://".length)}`

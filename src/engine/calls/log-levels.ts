@@ -21,6 +21,7 @@ export interface LogLevels {
 
 const timeoutMs = 10_000;
 
+/** `events` tell when a legacy server has come up, which then gets its level again. */
 export function createLogLevels(instanceOf: (id: InstanceId) => Instance | undefined, events: EventBus): LogLevels {
   const wanted = new Map<object, { readonly level: string; readonly instances: ReadonlySet<InstanceId> }>();
   const told = new WeakMap<Connection, string>();

@@ -19,6 +19,7 @@ const capabilityOf: Readonly<Record<Question["method"], string>> = {
   "roots/list": "roots",
 };
 
+/** Whether a client with these capabilities can be asked this. */
 export function canAnswer(capabilities: JsonObject, method: string, params: JsonObject): boolean {
   if (!Object.hasOwn(capabilityOf, method)) return false;
   const declared = capabilities[capabilityOf[method as Question["method"]]];

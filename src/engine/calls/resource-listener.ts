@@ -26,6 +26,7 @@ const mostPerListen = 256;
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
+/** A listener for one connection to a modern server. */
 export function createResourceListener(connection: Connection, server: string): ResourceListener {
   const sets: ListenedSet[] = [];
   return {
@@ -195,6 +196,7 @@ class ListenedSet {
   }
 }
 
+/** The failure for a subscription that a server refused. */
 export function refused(server: string, error: JsonBytes): GatewayError {
   return new GatewayError(
     "UPSTREAM_PROTOCOL",

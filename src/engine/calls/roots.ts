@@ -49,6 +49,7 @@ export function answersOf({ inputResponses: bytes, client, ownRoots }: CallConte
  */
 const wrapped = "toolyard-roots:";
 
+/** Wraps a server's state together with the keys of the questions about roots, which the client is not asked. */
 export function wrapState(keys: readonly string[], state: string | undefined): string {
   return wrapped + JSON.stringify({ keys, ...(state === undefined ? {} : { state }) });
 }

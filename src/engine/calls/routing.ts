@@ -64,6 +64,7 @@ export interface RoutingDeps {
   readonly limits: Limits;
 }
 
+/** Routing over the instances in `deps`. Nothing is sent until it is called. */
 export function createRouting(deps: RoutingDeps): Routing {
   const waitingQuestions = createWaitingQuestions({
     limitMs: deps.limits.parkedMs,

@@ -24,6 +24,7 @@ export type StructuredCheck = (
   signal: AbortSignal,
 ) => Promise<void>;
 
+/** With `strictResults`, waits for the schema to be compiled. Otherwise the first results go unchecked. */
 export function createStructuredCheck(deps: StructuredCheckDeps): StructuredCheck {
   /**
    * Without `strictResults` a mismatch is only recorded, so that the first result does not wait for its schema to be

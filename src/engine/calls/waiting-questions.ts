@@ -32,6 +32,7 @@ export interface WaitingLimits {
  */
 const mostLive = 256;
 
+/** Begins with no questions. */
 export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions {
   const parked = new Map<InstanceId, number>();
   const live = new Map<InstanceId, number>();

@@ -36,6 +36,7 @@ const loadTimeoutMs = 60_000;
 /** Schemas that take longer are still being compiled when the tools are listed. */
 const prepareWaitMs = 5_000;
 
+/** `lifetime` ends all loads when it aborts. */
 export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: AbortSignal): LoadServer {
   const turns: Readonly<Record<"one" | "several", Semaphore>> = {
     one: createSemaphore(1),

@@ -59,6 +59,7 @@ export interface NamespaceLoadsDeps extends NamespaceLoaderDeps {
   readonly clock: Clock;
 }
 
+/** Begins with nothing loaded. Usage counts are read from the store in the background. */
 export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const { clock, events, settings } = deps;
   const lifetime = new AbortController();

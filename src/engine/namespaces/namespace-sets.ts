@@ -67,6 +67,7 @@ export interface NamespaceSetsDeps {
 /** Principals whose sets are kept. A principal without loaded namespaces is dropped first. */
 const mostPrincipals = 1_000;
 
+/** Begins with nothing loaded for anybody. */
 export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   const { clock, events } = deps;
   const sets = new Map<PrincipalId, NamespaceSet>();

@@ -42,6 +42,7 @@ interface Counts {
   readonly tools: Map<string, number>;
 }
 
+/** Begins with no counts. */
 export function createNamespaceUsage(): NamespaceUsage {
   const principals = new Map<PrincipalId, Map<InstanceId, Counts>>();
 

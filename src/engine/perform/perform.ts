@@ -39,6 +39,7 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly resultBudget?: ResultBudgetStage;
 }
 
+/** Combines the stages, with those that are given in `deps`. */
 export function createPerformer(deps: PerformDeps): Performer {
   const tasks = createTaskBook();
   const recordEnd = createRecordEndStage({ ...deps, tasks });

@@ -15,6 +15,7 @@ export interface TaskBook {
 /** Beyond this number the oldest task is forgotten, and its client gets an error. */
 const keptTasks = 10_000;
 
+/** Begins without tasks. */
 export function createTaskBook(): TaskBook {
   const owners = new Map<string, InstanceId>();
   const keyOf = (principal: Principal, taskId: string): string => `${principal.id}\n${taskId}`;

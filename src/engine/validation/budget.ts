@@ -19,6 +19,7 @@ export interface Budget {
 /** Units between two readings of the clock. One unit is about one compared member, or one examined item. */
 export const unitsPerLook = 256;
 
+/** A budget of `checkMs` milliseconds per check, by the given monotonic clock. */
 export function createBudget(monotonic: () => number, checkMs: number): Budget {
   let deadlineMs: number | undefined;
   return {

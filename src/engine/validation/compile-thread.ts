@@ -32,6 +32,7 @@ export interface CompileThreadOptions {
   readonly onEnded: (wasReady: boolean, reason: string) => void;
 }
 
+/** Starts the thread. It accepts work once `ready` is true. */
 export function startCompileThread(options: CompileThreadOptions): CompileThread {
   const { clock, limits, onReady, onCompiled, onEnded } = options;
   const worker = startWorker(options);

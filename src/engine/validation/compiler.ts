@@ -34,6 +34,7 @@ interface Job {
   fail(error: GatewayError): void;
 }
 
+/** Starts nothing: the thread starts with the first schema, or with `warm`. */
 export function createCompiler({ clock, limits, workerFile }: CompilerOptions): Compiler {
   const queue: Job[] = [];
   const ending = new Set<Promise<unknown>>();

@@ -39,6 +39,7 @@ export function dialectsOf(schema: JsonObject): readonly Dialect[] {
   }
 }
 
+/** Whether `$schema` names draft-04. */
 export function isDraft04(schema: JsonObject): boolean {
   return schemaKey(schema["$schema"]) === "json-schema.org/draft-04/schema";
 }

@@ -44,6 +44,7 @@ export function refuseWithProblem(
   response.end(text, "latin1");
 }
 
+/** The title of a problem document, which depends on the status only. */
 export function problemTitle(status: number): string {
   return titles[status] ?? "Error";
 }

@@ -32,6 +32,7 @@ export function createTextCache(): TextCache {
   };
 }
 
+/** A value as JSON text with its entity tag. Numbers that JavaScript cannot hold keep their digits. */
 export function toCachedText(value: unknown): CachedText {
   return withEntityTag(stringifyExact(value));
 }

@@ -23,6 +23,7 @@ export interface EventStream {
 const bufferBytes = 8 * 1024 * 1024;
 const keepAliveMs = 15_000;
 
+/** Prepares an event stream. Headers are sent with the first event. */
 export function openEventStream(response: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
   let keepAlive: NodeJS.Timeout | undefined;
   let isOpen = false;

@@ -72,6 +72,7 @@ export function describeInstance(
   };
 }
 
+/** Path and URL of the endpoint that shows only this instance. */
 export function endpointOf(
   { id }: Instance,
   { raw }: RestRequest,

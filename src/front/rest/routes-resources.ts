@@ -31,6 +31,7 @@ const resourceContents = z
   .describe("The server's answer; URIs in the form that can be read here.")
   .meta({ id: "ResourceContents" });
 
+/** Routes that list and read resources. */
 export function createResourceRoutes(deps: RestDeps): readonly Route[] {
   return [listResources(deps), readOne(deps)];
 }

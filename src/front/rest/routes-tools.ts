@@ -83,6 +83,7 @@ const toolDetails = z
   })
   .meta({ id: "ToolDetails" });
 
+/** Routes that list, search and show tools. */
 export function createToolRoutes(deps: RestDeps, cache: TextCache): readonly Route[] {
   return [listTools(deps, cache), showTool(deps)];
 }
