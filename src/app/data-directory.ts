@@ -12,8 +12,8 @@ export function openDirectory(directory: string): string {
   } catch (error) {
     throw new GatewayError(
       "CONFIG_INVALID",
-      `the data directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`,
-      { hint: "Choose another one with --data-dir." },
+      `the data directory ${directory} cannot be created: ${error instanceof Error ? error.message : String(error)}`,
+      { hint: "Choose another directory with --data-dir." },
     );
   }
   return directory;

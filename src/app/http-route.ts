@@ -24,7 +24,7 @@ export async function routeTo(
   const proxy = named ?? (URL.canParse(url) ? proxyFromVariables(new URL(url), deps.environment) : undefined);
   if ((proxy === undefined || proxy === false) && tls === undefined) return undefined;
   if (typeof proxy === "string" && !isProxyUrl(proxy))
-    throw new GatewayError("CONFIG_INVALID", `the proxy for ${slug} is not the URL of an HTTP proxy`, {
+    throw new GatewayError("CONFIG_INVALID", `the proxy of ${slug} is not the URL of an HTTP proxy`, {
       hint: "Set `proxy` of the server, or HTTPS_PROXY and HTTP_PROXY, to a URL such as http://proxy.example:3128.",
     });
   const [material, { createUndiciClient }] = await Promise.all([

@@ -22,7 +22,7 @@ export function createGatewayInstanceTokens(deps: {
     ...tokens,
     issue: async (instance, principal) =>
       await tokens.issue(instance, principal).catch((error: unknown) => {
-        throw new GatewayError("DATA_DIR_UNWRITABLE", "the token cannot be kept, and so is not given out", {
+        throw new GatewayError("DATA_DIR_UNWRITABLE", "the token cannot be stored, and is therefore not issued", {
           cause: error,
         });
       }),

@@ -9,7 +9,7 @@ export function refuseEndlessNesting(environment: Readonly<Record<string, string
   if (depthOf(environment[markerVariable]) >= mostNested)
     throw new GatewayError(
       "SERVER_IS_GATEWAY",
-      `this gateway is the server of a gateway that is the server of a gateway, ${mostNested} times over`,
+      `this gateway runs as a server of other gateways, ${mostNested} levels deep`,
     );
 }
 

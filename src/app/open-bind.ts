@@ -10,8 +10,5 @@ export function refuseOpenBind(config: Config, host: string): void {
   const loopback = host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
   const authenticated = auth.tokenHashes.length > 0 || config.people.principals.size > 0;
   if (!loopback && !authenticated && !auth.insecure)
-    throw new GatewayError(
-      "BIND_REFUSED",
-      `${host} can be reached from other machines, and nobody has to authenticate`,
-    );
+    throw new GatewayError("BIND_REFUSED", `${host} can be reached from other machines, and no token is configured`);
 }

@@ -68,7 +68,7 @@ export async function control(
   try {
     socket.write(`${JSON.stringify(command)}\n`);
     for await (const line of createInterface({ input: socket })) return JSON.parse(line) as ControlAnswer;
-    throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ended without an answer`);
+    throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} ended without answering`);
   } finally {
     socket.destroy();
   }

@@ -176,9 +176,13 @@ async function claim(
     );
   });
   if (claimed.kind === "held") return claimed;
-  throw new GatewayError("PORT_TAKEN", `another gateway serves that already: ${describeGateway(claimed.by)}`, {
-    hint: `Use that one, end it with \`toolyard stop${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a --data-dir of its own.`,
-  });
+  throw new GatewayError(
+    "PORT_TAKEN",
+    `another gateway already serves this configuration: ${describeGateway(claimed.by)}`,
+    {
+      hint: `Use that one, end it with \`toolyard stop${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a --data-dir of its own.`,
+    },
+  );
 }
 
 function readIdleExit(context: CommandContext): number | undefined {

@@ -156,7 +156,7 @@ function chooseExposure({ read, document, given, servers }: SettingsSource): {
   if (transparent === undefined) {
     throw new GatewayError(
       "CONFIG_INVALID",
-      "the exposure `server` needs toolyard.transparent: the name of the server that /mcp is to be",
+      "the exposure `server` needs toolyard.transparent: the name of the server that /mcp is to show",
     );
   }
   return { exposure, transparent };

@@ -82,7 +82,7 @@ describe("wrong usage", () => {
     [["status", "bad"], 'what is "bad"? Usage: toolyard status'],
     [["login", "bad", "worse"], 'what is "worse"? Usage: toolyard login'],
     [["serve", "now"], 'what is "now"? Usage: toolyard [serve]'],
-    [["serve", "--data-dir", "/proc/x"], "the data directory /proc/x cannot be made"],
+    [["serve", "--data-dir", "/proc/x"], "the data directory /proc/x cannot be created"],
   ])("%j ends with code 2", async (args, said) => {
     const { code, stderr, stdout } = await runCommand(args);
     expect(stderr).toContain(said);

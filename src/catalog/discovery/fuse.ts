@@ -60,7 +60,7 @@ export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "f
     prepare: () => Promise.resolve(),
     async search(request, signal) {
       if (workers.waiting >= waitingLimit)
-        throw new GatewayError("SEARCH_FAILED", "too many searches wait for a worker");
+        throw new GatewayError("SEARCH_FAILED", "too many searches are waiting for a worker");
       const tools = request.parts.flatMap((part) => part.tools).filter((tool) => isWantedTool(tool, request));
       const release = await workers.acquire(signal);
       try {

@@ -115,7 +115,7 @@ export function resolveCompletion(view: View, ref: JsonObject): Intent {
   }
   throw new GatewayError(
     "PARAMS_INVALID",
-    "the ref of completion/complete names no prompt and no resource template that is offered here",
+    "the ref of completion/complete names neither a prompt nor a resource template that exists here",
   );
 }
 

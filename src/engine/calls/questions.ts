@@ -173,7 +173,7 @@ function questionParts(request: unknown): { method: string; params: JsonObject }
 function cannotAnswer(server: string, method: string, key: string): GatewayError {
   return new GatewayError(
     "CLIENT_CANNOT_ANSWER",
-    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), which this client did not declare that it can answer, or which this server is not told that it can`,
+    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), but this client has not declared that it can answer that, or its answer may not go to this server`,
   );
 }
 

@@ -201,7 +201,7 @@ export function refused(server: string, error: JsonBytes): GatewayError {
   return new GatewayError(
     "UPSTREAM_PROTOCOL",
     `${server} refused the subscription: ${parseErrorObject(error).message.slice(0, 200)}`,
-    { hint: "Read the resource again when it is needed: the server does not tell when it changes." },
+    { hint: "Read the resource again whenever it is needed: the server does not announce its changes." },
   );
 }
 

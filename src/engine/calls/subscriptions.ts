@@ -40,7 +40,10 @@ export function createSubscriptions(
       let share = shares.get(key);
       if (share === undefined) {
         if (shares.size >= mostSubscriptions)
-          throw new GatewayError("RATE_LIMITED", `${shares.size} resources are watched already`);
+          throw new GatewayError(
+            "RATE_LIMITED",
+            `${shares.size} resources are already subscribed to, which is the limit`,
+          );
         share = open(instance, uri);
         shares.set(key, share);
       }

@@ -31,7 +31,7 @@ export function compileSchema(text: string, codeLimit: number): Compiled {
     try {
       const code = compileAs(dialect, schema);
       if (code.length <= codeLimit) return { kind: "code", code };
-      return { kind: "unvalidated", reason: `its validator has more than ${codeLimit} characters` };
+      return { kind: "unvalidated", reason: `its validator would have more than ${codeLimit} characters` };
     } catch (error) {
       // The complaint of the first dialect is the one to report.
       if (dialect === dialects[0]) reason = error instanceof Error ? error.message.slice(0, 300) : String(error);

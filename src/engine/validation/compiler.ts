@@ -76,7 +76,7 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
     thread = undefined;
     if (!wasReady)
       for (const job of queue.splice(0))
-        job.settle({ kind: "unavailable", reason: `no worker to compile in: ${reason}` });
+        job.settle({ kind: "unavailable", reason: `there is no worker to compile it: ${reason}` });
     if (current === undefined) advance();
     else settleCurrent({ kind: "unvalidated", reason });
   }
@@ -116,5 +116,5 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
 }
 
 function draining(): GatewayError {
-  return new GatewayError("DRAINING", "the gateway stops, and compiles no more schemas");
+  return new GatewayError("DRAINING", "the gateway is stopping, and compiles no more schemas");
 }

@@ -52,11 +52,14 @@ function refuseEarly(request: IncomingMessage, limits: BodyLimits): GatewayError
   if (encoding !== undefined && encoding !== "identity")
     return new GatewayError(
       "MEDIA_TYPE_UNSUPPORTED",
-      `a body with Content-Encoding ${encoding.slice(0, 40)} is not taken`,
+      `a body with Content-Encoding ${encoding.slice(0, 40)} is not accepted`,
     );
   const type = headers["content-type"];
   if (type === undefined || !jsonType.test(type))
-    return new GatewayError("MEDIA_TYPE_UNSUPPORTED", `a body of type ${type?.slice(0, 80) ?? "unknown"} is not taken`);
+    return new GatewayError(
+      "MEDIA_TYPE_UNSUPPORTED",
+      `a body of type ${type?.slice(0, 80) ?? "unknown"} is not accepted`,
+    );
   const length = headers["content-length"];
   return length !== undefined && Number(length) > limits.bytes ? tooLarge(limits) : undefined;
 }

@@ -16,8 +16,8 @@ export function toClientFailure(
     case "HPE_HEADER_OVERFLOW":
       return new GatewayError("HEADERS_TOO_LARGE", "the headers of the request are larger than 16 KB");
     default:
-      return new GatewayError("REQUEST_INVALID", `what came is not HTTP: ${error.message}`, {
-        hint: "Send requests of HTTP/1.1 (RFC 9112).",
+      return new GatewayError("REQUEST_INVALID", `the request is not valid HTTP: ${error.message}`, {
+        hint: "Send HTTP/1.1 requests (RFC 9112).",
       });
   }
 }

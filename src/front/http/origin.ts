@@ -54,7 +54,7 @@ export function createOriginRules(options: {
 export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
   const host = request.headers.host;
   if (host === undefined || countHosts(request.rawHeaders) !== 1)
-    throw new GatewayError("HOST_INVALID", "the request has no Host header, or several");
+    throw new GatewayError("HOST_INVALID", "the request has no Host header, or more than one");
   const { origin } = request.headers;
   const isPlain = origin === undefined && request.url?.startsWith("/") === true;
   if (isPlain && rules.known.has(host)) return;
@@ -63,7 +63,7 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   const form = hostForm.exec(authority);
   const name = form?.[1]?.toLowerCase();
   if (name === undefined)
-    throw new GatewayError("HOST_INVALID", "the Host header is no host name with an optional port");
+    throw new GatewayError("HOST_INVALID", "the Host header is not a host name with an optional port");
   if (!rules.hosts.has(name) && !rules.hosts.has("*"))
     throw new GatewayError("HOST_FORBIDDEN", "the Host header names a host that is not allowed");
   if (isPlain && rules.known.size < mostKnown) rules.known.add(host);

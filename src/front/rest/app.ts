@@ -76,7 +76,7 @@ function requireJson(request: IncomingMessage): void {
   if (type === undefined || !jsonType.test(type))
     throw new GatewayError(
       "MEDIA_TYPE_UNSUPPORTED",
-      `a request of type ${type?.slice(0, 80) ?? "unknown"} is not taken`,
+      `a request of type ${type?.slice(0, 80) ?? "unknown"} is not accepted`,
     );
 }
 

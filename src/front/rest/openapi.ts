@@ -67,7 +67,7 @@ export function toOpenApi(routes: readonly Route[], version: string): Omit<OpenA
       title: "Toolyard",
       version,
       description:
-        "Every MCP server of a gateway, for programs that do not speak MCP. Failures are problem details (RFC 9457) with the gateway's own code.",
+        "The tools and resources of all MCP servers of a gateway, for programs that do not speak MCP. Failures are problem details (RFC 9457) with the gateway's own code.",
     },
     security: [{}, { token: [] }],
     components: {
@@ -75,7 +75,7 @@ export function toOpenApi(routes: readonly Route[], version: string): Omit<OpenA
         token: {
           type: "http",
           scheme: "bearer",
-          description: "Needed unless the gateway is open to its one local person.",
+          description: "Required unless the configuration has no tokens.",
         },
       },
       schemas,

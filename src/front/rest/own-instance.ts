@@ -8,10 +8,8 @@ import type { RestRequest } from "./route.ts";
 
 /** The schema of the address at which clients reach one instance alone, with a token of its own. */
 export const endpointSchema = {
-  endpoint: z
-    .string()
-    .describe("Where MCP clients reach this instance alone, with a token of its own: a path of the gateway."),
-  url: z.string().describe("The whole address of that endpoint, for a client's settings."),
+  endpoint: z.string().describe("The path at which MCP clients reach only this instance, with a token of its own."),
+  url: z.string().describe("The complete URL of that endpoint, for a client's settings."),
 };
 
 export const instanceSchema = z

@@ -57,7 +57,7 @@ function decodeSegment(segment: string): string {
   try {
     text = segment.includes("%") ? decodeURIComponent(segment) : segment;
   } catch {
-    throw new GatewayError("REQUEST_INVALID", "the path is not valid percent-encoding", {
+    throw new GatewayError("REQUEST_INVALID", "the path is not validly percent-encoded", {
       hint: "Percent-encode every segment of the path.",
     });
   }

@@ -5,12 +5,12 @@ import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
 const executeBody = schemas.json.describe(
-  "The tool's arguments. `_app_context` names the app of a bare name, and is taken out unless the tool's schema has it.",
+  "The tool's arguments. `_app_context` names the app of a bare name, and is removed from the arguments unless the tool's schema has it.",
 );
 
 const executeAnswer = z
   .object({
-    success: z.boolean().describe("False when the tool itself failed."),
+    success: z.boolean().describe("False when the tool failed."),
     tool_path: z.string(),
     result: schemas.json.optional().describe("The tool's result as its server wrote it."),
     error: schemas.json.optional().describe("The server's JSON-RPC error, in place of a result."),
@@ -18,7 +18,7 @@ const executeAnswer = z
     migrated: z
       .object({ from: z.string(), to: z.string() })
       .optional()
-      .describe("With autoMigration: what a bare name stands for."),
+      .describe("With autoMigration: the tool path that a bare name stands for."),
   })
   .meta({ id: "ExecuteAnswer" });
 

@@ -57,7 +57,7 @@ function listInstances(deps: RestDeps): Route {
       id: "listInstances",
       tag,
       summary: "All instances",
-      responses: answers(instanceList, "Instances of whoever asks.", [304]),
+      responses: answers(instanceList, "The instances that the caller may use.", [304]),
     },
     handle(request) {
       const instances = deps
@@ -110,7 +110,7 @@ const actions: readonly Action[] = [
   },
   {
     name: "refresh",
-    summary: "List what it offers again",
+    summary: "Read its lists again",
     find: findInstance,
     run: async (instance, signal) => await instance.refresh(signal),
   },
@@ -146,7 +146,8 @@ function issueToken(deps: RestDeps): Route {
       id: "issueInstanceToken",
       tag,
       summary: "A token for the instance's endpoint",
-      description: "Shown only in this answer. It reaches this instance and nothing else, as whoever asked for it.",
+      description:
+        "Shown only in this answer. It gives access to this instance and nothing else, in the name of the caller.",
       responses: answers(instanceToken, "The token.", [404]),
     },
     async handle(request) {
@@ -166,7 +167,7 @@ function revokeTokens(deps: RestDeps): Route {
     operation: {
       id: "revokeInstanceTokens",
       tag,
-      summary: "Take back your tokens for the instance",
+      summary: "Revoke your tokens for the instance",
       responses: answers(revokedTokens, "How many there were.", [404]),
     },
     async handle({ principal, params: { id } }) {

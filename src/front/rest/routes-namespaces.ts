@@ -48,7 +48,7 @@ const appTools = z
     namespace: z.string(),
     tools: z.array(schemas.tool),
     metadata: z.object({
-      loadedAt: schemas.nullableText.describe("ISO 8601; null when the namespace is not kept loaded."),
+      loadedAt: schemas.nullableText.describe("ISO 8601; null when there was no room to keep the namespace loaded."),
       toolCount: z.int(),
       category: schemas.nullableText,
       stale: z.string().optional().describe("Why the tools may be out of date."),
@@ -90,7 +90,7 @@ function listNamespaces(deps: RestDeps, cache: TextCache): Route {
       id: "listNamespaces",
       tag,
       summary: "All namespaces",
-      responses: answers(namespaceList, "The namespaces of whoever asks.", [304]),
+      responses: answers(namespaceList, "The namespaces of the caller.", [304]),
     },
     handle({ principal }) {
       const view = deps.viewOf(principal);
@@ -131,7 +131,7 @@ function listAppTools(deps: RestDeps): Route {
       id: "listAppTools",
       tag,
       summary: "The tools of one app",
-      description: "Loads the app's namespace for whoever asks.",
+      description: "Loads the app's namespace for the caller.",
       responses: answers(appTools, "MCP tool definitions.", [304, ...executing]),
     },
     async handle({ principal, params, query, response }) {
@@ -172,7 +172,7 @@ function showStatistics(deps: RestDeps): Route {
       summary: "How namespaces are used",
       responses: answers(
         namespaceStats,
-        "Counts of whoever asks, since the gateway was started; uses also from before.",
+        "The caller's counts since the gateway was started; `uses` include earlier runs.",
       ),
     },
     handle({ principal }) {

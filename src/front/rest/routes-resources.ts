@@ -28,7 +28,7 @@ const resourceList = z
 const resourceContents = z
   .object({ contents: z.array(schemas.json) })
   .catchall(z.unknown())
-  .describe("The server's answer; URIs in the form that can be read here.")
+  .describe("The server's answer, with URIs in the form that can be read here.")
   .meta({ id: "ResourceContents" });
 
 /** Routes that list and read resources. */

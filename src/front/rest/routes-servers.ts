@@ -66,7 +66,7 @@ function refreshServer(deps: RestDeps): Route {
       id: "refreshServer",
       tag,
       summary: "List a server again",
-      responses: answers(server, "The server as it stands then.", executing),
+      responses: answers(server, "The server after that.", executing),
     },
     async handle({ principal, params: { slug } }) {
       const known = deps.viewOf(principal).server(slug);

@@ -79,7 +79,7 @@ function showMetadata({ publicUrl }: RestDeps, path: string): Route {
   const operation = {
     id: "showResourceMetadata",
     tag,
-    summary: "How to be let in (RFC 9728)",
+    summary: "How to get access (RFC 9728)",
     responses: answers(resourceMetadata, "Protected resource metadata."),
   };
   return publicRoute({

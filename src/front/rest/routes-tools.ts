@@ -55,16 +55,16 @@ const toolSearch = z
     match: z
       .enum(["good", "weak", "none"])
       .optional()
-      .describe("Whether a tool does what was asked; absent when the search failed."),
+      .describe("How well the best tool fits; absent when the search failed."),
     tools: z.array(schemas.json).optional(),
     more: z
       .record(z.string(), z.array(z.string()))
       .optional()
-      .describe("Other tools of the servers of the best results, by name: `tool_path` is `server:name`."),
+      .describe("Names of other tools of the best results' servers. Their `tool_path` is `server:name`."),
     unavailable: z
       .array(schemas.json)
       .optional()
-      .describe("Servers that cannot be used now and may be what was asked for."),
+      .describe("Servers that may be what was asked for, but cannot be used now."),
     unavailable_others: z.int().optional().describe("How many other servers cannot be used now."),
   })
   .catchall(z.unknown())
@@ -97,7 +97,7 @@ function listTools(deps: RestDeps, cache: TextCache): Route {
       id: "listTools",
       tag,
       summary: "Search tools, or list them",
-      description: "With `query` the answer of discover_mcp_tools, best first; without it all tools, in pages.",
+      description: "With `query`, the answer of discover_mcp_tools, best first. Without it, all tools, in pages.",
       responses: answers(z.union([toolList, toolSearch]), "Tools.", [304, 404, 429, 503]),
     },
     async handle({ principal, query, response }) {

@@ -14,7 +14,7 @@ export const problem = z
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    code: z.string().describe("What failed: API, see docs/errors.md."),
+    code: z.string().describe("The failure's code, which never changes; see docs/errors.md."),
     hint: z.string().describe("What to do about it."),
   })
   .catchall(z.unknown())
@@ -39,7 +39,7 @@ export function clampedNumber(limits: { readonly least: number; readonly most: n
       minimum: limits.least,
       maximum: limits.most,
       default: limits.standard,
-      description: "Beyond its limits it is clamped.",
+      description: "A value out of range is replaced by the nearest limit.",
     });
 }
 
