@@ -34,7 +34,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
 
   function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
     const server = current();
-    const { part: catalog, skipped } = buildPart(server, instance, lists);
+    const { catalog, skipped } = buildInstanceCatalog(server, instance, lists);
     for (const item of skipped) reportSkipped(item);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
