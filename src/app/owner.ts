@@ -35,7 +35,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
         endpoint,
         principal: gateway.owner,
         parts: gateway.mcp.parts,
-        limits: gateway.config().settings.limits,
+        limits: gateway.mcp.parts.limits,
       });
     } finally {
       clients -= 1;

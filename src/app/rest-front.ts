@@ -13,6 +13,7 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   return createRest({
     version: gateway.version,
     settings: () => gateway.config().settings,
+    bodyLimits: parts.limits,
     authenticate: gateway.authenticator.authenticate,
     isOpen: () => gateway.authenticator.open,
     publicUrl: gateway.publicUrl,

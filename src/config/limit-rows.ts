@@ -16,6 +16,7 @@ export const limitRows = {
     max: 1024 * MiB,
     about: "bytes of one request of a client",
     reason: "a file in an argument fits; a body is held in memory whole",
+    isReadAtStart: true,
   }),
   upstreamMessageBytes: number({
     fallback: 16 * MiB,
@@ -30,6 +31,7 @@ export const limitRows = {
     max: 1024 * MiB,
     about: "bytes of one result of a call",
     reason: "images and audio as base64 fit; no model reads more",
+    isReadAtStart: true,
   }),
   jsonDepth: number({
     fallback: 64,
@@ -37,6 +39,7 @@ export const limitRows = {
     max: deepestJson,
     about: "levels that the JSON of a request may nest",
     reason: "real messages nest a dozen levels; recursive parsers overflow at some thousands",
+    isReadAtStart: true,
   }),
   bodyTimeoutMs: number({
     fallback: 30_000,
@@ -44,6 +47,7 @@ export const limitRows = {
     max: longestMs,
     about: "milliseconds in which a request must have arrived whole",
     reason: "4 MiB over a slow line; a slowloris holds a socket no longer",
+    isReadAtStart: true,
   }),
   sessions: number({
     fallback: 10_000,
@@ -51,6 +55,7 @@ export const limitRows = {
     max: 1_000_000,
     about: "sessions of legacy clients",
     reason: "a thousand clients with stale sessions of ten reconnects each; about 2 KB apiece",
+    isReadAtStart: true,
   }),
   sessionIdleMs: number({
     fallback: 1_800_000,
@@ -58,6 +63,7 @@ export const limitRows = {
     max: longestMs,
     about: "milliseconds without use after which a session ends",
     reason: "clients that vanish never DELETE; half an hour outlives a break",
+    isReadAtStart: true,
   }),
   stdinQueueBytes: number({
     fallback: 8 * MiB,
@@ -86,6 +92,7 @@ export const limitRows = {
     max: 100_000,
     about: "content blocks of one result",
     reason: "real results have a handful; each block costs every client memory of its own",
+    isReadAtStart: true,
   }),
   openStreams: number({
     fallback: 1_024,
@@ -100,6 +107,7 @@ export const limitRows = {
     max: 10_000,
     about: "calls of one instance that wait for the answer to a question",
     reason: "per instance: each is a call that waits for a person",
+    isReadAtStart: true,
   }),
   clientInstances: number({
     fallback: 100,
@@ -114,6 +122,7 @@ export const limitRows = {
     max: longestMs,
     about: "milliseconds that a question may wait for its answer",
     reason: "nobody answers a question after ten minutes",
+    isReadAtStart: true,
   }),
   concurrentCalls: number({
     fallback: atOnce.alone,

@@ -110,6 +110,7 @@ export const settingsTable = {
     // A URL has brackets around an IPv6 address.
     schema: v.pipe(filledText, v.transform(withoutBrackets)),
     example: "0.0.0.0",
+    isReadAtStart: true,
   }),
   port: number({
     fallback: 3001,
@@ -119,6 +120,7 @@ export const settingsTable = {
     about: "the port; 0 lets the system choose",
     reason: "free on most machines",
     example: 8080,
+    isReadAtStart: true,
   }),
   allowedHosts: list({
     fallback: [],
@@ -162,6 +164,7 @@ export const settingsTable = {
     flag: { name: "data-dir", word: "DIR", isCommon: true },
     about: "where catalogs, tokens and what was learned are kept",
     example: "/var/lib/toolyard",
+    isReadAtStart: true,
   }),
   exposure: choice({
     choices: exposureNames,
@@ -181,6 +184,7 @@ export const settingsTable = {
     fallback: "info",
     flag: { name: "log-level", word: "L", isCommon: true },
     about: "the least important lines that the log has",
+    isReadAtStart: true,
   }),
   debugRoute: boolean({
     fallback: false,
@@ -209,11 +213,13 @@ export const settingsTable = {
       fallback: "lexical",
       about: "which engine ranks",
       reason: "it finds most in what we measured; see [search](search.md)",
+      isReadAtStart: true,
     }),
     learn: boolean({
       fallback: true,
       about: "whether search remembers which tools were called after which queries",
       reason: "use makes search better, and the memory never leaves the machine",
+      isReadAtStart: true,
     }),
     embeddings: optionalGroup("an OpenAI-compatible endpoint whose vectors help to rank; none unless it is written", {
       url: needed(
@@ -225,6 +231,7 @@ export const settingsTable = {
           type: "http:// or https:// URL",
           about: "the endpoint's address",
           example: "https://embeddings.example.com/v1/embeddings",
+          isReadAtStart: true,
         }),
       ),
       model: needed(
@@ -233,6 +240,7 @@ export const settingsTable = {
           fallbackText: "none: required",
           about: "the model's name",
           example: "nomic-embed-text",
+          isReadAtStart: true,
         }),
       ),
       apiKey: text({
@@ -240,6 +248,7 @@ export const settingsTable = {
         schema: plainText,
         about: "the key that is sent as a bearer token",
         example: "${EMBEDDINGS_KEY}",
+        isReadAtStart: true,
       }),
       dimensions: number({
         fallback: undefined,
@@ -249,6 +258,7 @@ export const settingsTable = {
         about: "the length of a vector",
         reason: "asked of the endpoint only when configured",
         example: 512,
+        isReadAtStart: true,
       }),
       deadlineMs: number({
         fallback: 300,
@@ -256,6 +266,7 @@ export const settingsTable = {
         max: 60_000,
         about: "milliseconds that a search waits for the endpoint",
         reason: "a search that waits longer is worse than the lexical answer",
+        isReadAtStart: true,
       }),
     }),
   }),
@@ -266,6 +277,7 @@ export const settingsTable = {
       max: 100_000,
       about: "tokens of one answer of `discover_mcp_tools`",
       reason: "ten results with signatures fit four times over; 2 % of a usual context",
+      isReadAtStart: true,
     }),
     maxTokens: number({
       fallback: 25_000,

@@ -17,6 +17,8 @@ import type { Principal } from "../../kernel/principal.ts";
 export interface RestDeps {
   readonly version: string;
   readonly settings: () => Settings;
+  /** Those that hold for bodies, over MCP and here alike: both are read at the start. */
+  readonly bodyLimits: Pick<Settings["limits"], "requestBodyBytes" | "jsonDepth">;
   /** Throws, or rejects with, UNAUTHORIZED. */
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
   /** Whether nobody needs a credential: then everybody is the one local principal. */

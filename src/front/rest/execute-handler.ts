@@ -57,7 +57,7 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
   };
 
   function receive(incoming: Incoming, fail: (error: unknown) => void): void {
-    readBody(incoming.request, { bytes: deps.settings().limits.requestBodyBytes }, (error, body) => {
+    readBody(incoming.request, { bytes: deps.bodyLimits.requestBodyBytes }, (error, body) => {
       if (error !== undefined) fail(error);
       else execute(incoming, body).catch(fail);
     });
@@ -90,7 +90,7 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
 
   function read(incoming: Incoming, body: Buffer): Pick<Execution, "view" | "intent"> {
     const view = deps.viewOf(incoming.principal);
-    return { view, intent: readExecution(view, incoming, body, deps.settings().limits.jsonDepth) };
+    return { view, intent: readExecution(view, incoming, body, deps.bodyLimits.jsonDepth) };
   }
 }
 
