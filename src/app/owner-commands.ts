@@ -2,6 +2,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
+import { settingNow } from "../kernel/setting-now.ts";
 import type { GatewayParts } from "./gateway.ts";
 
 /** What a command is answered with, on one line. */
@@ -61,13 +62,16 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
   }
 
   async function restartAll(chosen: readonly Instance[], signal: AbortSignal): Promise<void> {
-    const limitMs = gateway.config().settings.instances.runnerStartMs + restartGraceMs;
+    const { runnerStartMs } = gateway.config().settings.instances;
+    const limitMs = runnerStartMs + restartGraceMs;
     const limit = abortAfter(limitMs, signal);
     try {
       await Promise.all(chosen.map(async (instance) => await instance.restart(limit)));
     } catch (error) {
       if (!limit.aborted || signal.aborted) throw error;
-      throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`);
+      throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {
+        hint: `Look at its stderr, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
+      });
     }
   }
 

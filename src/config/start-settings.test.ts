@@ -51,6 +51,12 @@ function changed(path: string, row: Row<unknown, unknown>): Settings {
 function settingsOf(toolyard: object): Settings {
   return buildConfig(
     { file: "/conf/toolyard.json", text: JSON.stringify({ mcpServers: { github: { command: "x" } }, toolyard }) },
-    { cwd: "/conf", env: { EMBEDDINGS_KEY: "key" }, flags: {}, homeDirectories: { config: "/c", data: "/d" }, cores: 2 },
+    {
+      cwd: "/conf",
+      env: { EMBEDDINGS_KEY: "key" },
+      flags: {},
+      homeDirectories: { config: "/c", data: "/d" },
+      cores: 2,
+    },
   ).settings;
 }

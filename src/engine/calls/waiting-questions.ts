@@ -64,7 +64,15 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
       if (ask === undefined)
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `the client cannot answer ${question.method}`);
       if (count >= (isParked ? options.mostParked : mostLive))
-        throw new GatewayError("CLIENT_CANNOT_ANSWER", `${count} questions of this server wait for an answer already`);
+        throw new GatewayError(
+          "CLIENT_CANNOT_ANSWER",
+          `${count} questions of this server wait for an answer already`,
+          isParked
+            ? {
+                hint: `Answer one of them first, or raise ${settingNow("limits.parkedCalls", options.mostParked)}.`,
+              }
+            : { hint: "Answer one of them first." },
+        );
       waiting.set(instance, count + 1);
       try {
         return await askInTime(ask, question, signal);

@@ -95,7 +95,8 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
     const { connected, principal } = caller;
     if (connected?.ended.aborted === true) throw new GatewayError("CALL_CANCELLED", "the client has gone");
     const own = [...entries.values()].filter((entry) => entry.owner === principal.id);
-    if (own.length >= deps.limits().clientInstances) dismiss(leastNeeded(own, base), "client-gone");
+    const limit = deps.limits().clientInstances;
+    if (own.length >= limit) dismiss(leastNeeded(own, base, limit), "client-gone");
     const id = idOf(base, name);
     const calls: Entry["calls"] = new Set();
     const before = { after: departures.of(id), users: endedUsers.take(id) };
@@ -189,14 +190,14 @@ function seenThrough(
 }
 
 /** Those without a connection can be made again at any time: the one unused for longest gives way. */
-function leastNeeded(own: readonly Entry[], base: Instance): Entry {
+function leastNeeded(own: readonly Entry[], base: Instance, limit: number): Entry {
   const [first, ...rest] = own.filter(({ client, calls }) => client === undefined && calls.size === 0);
   if (first === undefined)
     throw new GatewayError(
       "CLIENT_INSTANCE_LIMIT",
       `${base.server.slug} is not started for this client: ${own.length} instances of single clients run already (limits.clientInstances)`,
       {
-        hint: `Close clients that are not used, give the server scope "user", or raise ${settingNow("limits.clientInstances", own.length)}.`,
+        hint: `Close clients that are not used, give the server scope "user", or raise ${settingNow("limits.clientInstances", limit)}.`,
       },
     );
   return rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
