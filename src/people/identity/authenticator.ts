@@ -19,7 +19,8 @@ export interface Authenticator {
 
 /** Longer ones are nobody's token: they are not even hashed. */
 const longestToken = 4_096;
-const bearer = /^Bearer ([\x21-\x7e]+)$/;
+/** The scheme in any case (RFC 9110, section 11.1), one space, and the token, which is compared exactly. */
+const bearer = /^Bearer ([\x21-\x7e]+)$/i;
 
 export function createAuthenticator(directory: Directory, lookUp: LookUp): Authenticator {
   return {
@@ -45,8 +46,8 @@ function unauthorized(): GatewayError {
 }
 
 /**
- * Exactly one Authorization header (two are an attempt to be read differently by somebody else), never a query
- * parameter.
+ * The bearer token of a request: from exactly one Authorization header (two are an attempt to be read differently by
+ * somebody else), never from a query parameter.
  */
 export function readBearer(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers;
