@@ -22,6 +22,10 @@ const startTimeoutMs = 60_000;
 const lookMs = 50;
 /** A running gateway has read a changed file by then. */
 const editGraceMs = 2_000;
+/**
+ * What a background gateway says beside its log: how it started, or why it did not. Emptied at each start, and never
+ * long, because the log itself goes to a file that is rotated.
+ */
 const logName = "background.log";
 
 /** A gateway, and the configuration that was looked for: the file may have changed while it started. */
@@ -102,6 +106,8 @@ function startGateway(options: BackgroundOptions): Started {
     "127.0.0.1",
     "--port",
     "0",
+    "--log-format",
+    "file",
     "--data-dir",
     dataDir,
     // What was given as a variable it inherits, and complains of it under that name.
@@ -150,7 +156,7 @@ function unreachable(options: BackgroundOptions, why: string): GatewayError {
   return new GatewayError(
     "GATEWAY_UNREACHABLE",
     `the gateway could not be started in the background: ${why}${said === "" ? "" : `\n${said}`}`,
-    { hint: `Look at ${file}, or give --in-process.` },
+    { hint: `Look at ${file} and at the log in the folder beside it, or give --in-process.` },
   );
 }
 

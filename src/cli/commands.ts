@@ -72,7 +72,7 @@ export const commands: Readonly<Record<string, Command>> = {
       "log-format": {
         word: "F",
         about:
-          "how stderr has the log: json or pretty (default: json; on a terminal warnings, and all of it in a file)",
+          "where the log goes: to stderr as json or pretty, or to a file of the data directory (default: json; on a terminal warnings, and all of it in the file)",
       },
       verbose: { about: "one line for each call" },
     },
