@@ -15,7 +15,7 @@ import type {
   TransportFailure,
 } from "../../../wire/http/http-client.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
-import type { Wire } from "./wire.ts";
+import type { ExchangeWire } from "./exchange-wire.ts";
 
 /** One HTTP request to be made; without a path it goes to the endpoint's. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
@@ -47,7 +47,7 @@ type Mode = "head" | "body" | "stream" | "refusal";
 export class HttpExchange implements ResponseHandler, EventStreamSink {
   /** Its place among the exchanges that are under way. */
   readonly id: number;
-  readonly #wire: Wire;
+  readonly #wire: ExchangeWire;
   readonly #outgoing: Outgoing;
   readonly #sink: HttpExchangeSink;
   #mode: Mode = "head";
@@ -66,7 +66,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #gathered: GatheredBytes | undefined;
   #bytes = 0;
 
-  constructor(id: number, wire: Wire, outgoing: Outgoing, sink: HttpExchangeSink) {
+  constructor(id: number, wire: ExchangeWire, outgoing: Outgoing, sink: HttpExchangeSink) {
     this.id = id;
     this.#wire = wire;
     this.#outgoing = outgoing;
@@ -263,7 +263,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     this.#wire.client.send(request, this);
   }
 
-  async #dispatchAuthorized(authorize: NonNullable<Wire["authorize"]>, refresh: boolean): Promise<void> {
+  async #dispatchAuthorized(authorize: NonNullable<ExchangeWire["authorize"]>, refresh: boolean): Promise<void> {
     let extra: Readonly<Record<string, string>> | undefined;
     try {
       extra = await authorize(refresh);
