@@ -49,7 +49,7 @@ function begin(entry: object, everOnline: boolean) {
     { server: "some", limits, clock, stderr: () => [] },
     new AbortController().signal,
     async (signal, noteWork) => {
-      work = () => void noteWork();
+      work = noteWork;
       return await new Promise<never>((_resolve, reject) =>
         signal.addEventListener("abort", () => reject(signal.reason as Error)),
       );
