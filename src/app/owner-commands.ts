@@ -3,7 +3,7 @@ import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { settingNow } from "../kernel/setting-now.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What a command is answered with, on one line. */
 export interface ControlAnswer {

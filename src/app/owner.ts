@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { createOwnerDoor, type OwnerConnection } from "../front/owner/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */

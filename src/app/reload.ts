@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { changedForNextStart } from "../config/start-settings.ts";
 import { watchConfig } from "../config/watch.ts";
 import type { Log } from "../kernel/log.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 export interface ReloadOptions {
   readonly gateway: Pick<GatewayParts, "config" | "apply" | "events">;
