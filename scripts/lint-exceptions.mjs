@@ -10,24 +10,15 @@ export const sizeRules = {
 
 const table = "a table: one row after the other";
 const hot = "called for every byte or message: an object for its arguments would cost more than it explains";
-const uncut = "several pieces of state in one closure, not divided yet";
-const uncutParameters = "parameters that belong together have no name yet";
 
 /** @type {Readonly<Record<string, string>>} */
 export const sizeExceptions = {
   "app/mcp-front.ts": "builds all parts of front/mcp in their order",
-  "app/owner.ts": uncut,
   "config/settings-table.ts": table,
-  "engine/calls/relay.ts": uncut,
-  "front/http/http-server.ts": uncut,
   "front/mcp/request-context.ts": hot,
   "front/mcp/result-text.ts": hot,
-  "front/rest/execute-handler.ts": uncut,
-  "front/rest/execute.ts": uncutParameters,
   "kernel/failures.ts": table,
   "records/event-meters.ts": table,
-  "wire/http/socket-pool.ts": uncut,
   "wire/json/json-scan.ts": hot,
   "wire/mcp/client-message.ts": hot,
-  "wire/sse/event-stream.ts": uncut,
 };

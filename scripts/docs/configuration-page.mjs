@@ -58,6 +58,7 @@ that is wrong, and [cli.md](cli.md) which file is read.
 - A flag is stronger than its variable, that than the file, that than the default. An empty variable counts as unset.
 - \`\${VAR}\`, \`\${env:VAR}\` and \`\${VAR:-default}\` are filled in, in every text.
 - Relative paths start at the file.
+- A changed file is applied while the gateway runs. Where that is not so for a setting, its row says it.
 - \`$schema\` names [the JSON Schema](toolyard.schema.json) of the file, which editors check it with while you write.
   It is made from the same tables as this page.
 `;

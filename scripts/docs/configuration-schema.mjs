@@ -1,5 +1,5 @@
 // docs/toolyard.schema.json from the tables of settings and of the fields of a server's entry.
-import { fallbackWords, sentence, withoutMarkdown } from "./setting-words.mjs";
+import { fallbackWords, rowSentences, sentence, withoutMarkdown } from "./setting-words.mjs";
 
 /** @type {import("./configuration-schema.d.mts").configurationSchema} */
 export function configurationSchema({ toolyardRows, foreignNamespaceRows }, fields) {
@@ -50,12 +50,11 @@ function memberSchema(name, member) {
 }
 
 function rowSchema(name, row) {
-  const words = [sentence(row.about), ...(row.reason === undefined ? [] : [sentence(row.reason)])];
   const fallback = `Default: ${fallbackWords(name, row)}.`;
   const known = row.fallback !== undefined && row.fallbackText === undefined ? { default: row.fallback } : {};
   return {
     ...row.json,
-    description: withoutMarkdown([...words, fallback].join(" ")),
+    description: withoutMarkdown([...rowSentences(row), fallback].join(" ")),
     ...known,
     examples: [row.example],
   };

@@ -29,6 +29,12 @@ export function fallbackWords(name, { fallback, fallbackText }) {
   return typeof fallback === "number" ? numberWords(name, fallback) : `\`${JSON.stringify(fallback)}\``;
 }
 
+/** What a row decides, why its default is what it is, and when a change of it counts. */
+export function rowSentences({ about, reason, isReadAtStart }) {
+  const phrases = reason === undefined ? [about] : [about, reason];
+  return [...phrases.map(sentence), ...(isReadAtStart === true ? ["A change takes effect at the next start."] : [])];
+}
+
 /** Where a setting can be given beside the file. */
 export function givenWords({ flag, variable, isVariableInSeconds }) {
   if (flag !== undefined) return `\`--${flag.name}\`, \`${variableName(flag.name)}\``;
@@ -55,11 +61,7 @@ export function rowTable(rows) {
 
 function line(name, row) {
   const given = givenWords(row);
-  const words = [
-    sentence(row.about),
-    ...(row.reason === undefined ? [] : [sentence(row.reason)]),
-    ...(given === undefined ? [] : [`Also ${given}.`]),
-  ];
+  const words = [...rowSentences(row), ...(given === undefined ? [] : [`Also ${given}.`])];
   const cells = [
     `\`${name}\``,
     row.type,

@@ -14,7 +14,7 @@ import { createPinoLog } from "../records/pino-log.ts";
 import type { Store } from "../store/store.ts";
 import { openDirectory } from "./data-directory.ts";
 import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./embedding-types.ts";
-import { buildGateway, type Gateway } from "./gateway-face.ts";
+import { buildGateway, type Gateway } from "./gateway.ts";
 import type { HttpFront } from "./http-front.ts";
 import { refuseEndlessNesting } from "./nesting.ts";
 import { refuseOpenBind } from "./open-bind.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerFrontPage, type FrontPageFacts } from "../front/web/front-page.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner">;
 

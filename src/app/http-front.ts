@@ -4,7 +4,7 @@ import { createHttpServer, type HttpServer } from "../front/http/http-server.ts"
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 import type { Owner } from "./owner.ts";
 
 /** The gateway over HTTP. */

@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
+import type { LookupFunction } from "node:net";
+import { rootCertificates } from "node:tls";
 import type { HttpTransport, TlsFiles } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { CreateHttpClient } from "../wire/http/http-client.ts";
-import { proxyFromVariables } from "../wire/http/proxy-variables.ts";
+import type { LoginRoute } from "../servers/logins/login-route.ts";
+import { isExcepted, proxyFromVariables } from "../wire/http/proxy-variables.ts";
 import type { TlsMaterial } from "../wire/http/undici-client.ts";
 
 export interface HttpRouteDeps {
@@ -22,16 +25,70 @@ export async function routeTo(
 ): Promise<CreateHttpClient | undefined> {
   // An invalid URL is refused where the connection is made.
   const proxy = named ?? (URL.canParse(url) ? proxyFromVariables(new URL(url), deps.environment) : undefined);
-  if ((proxy === undefined || proxy === false) && tls === undefined) return undefined;
-  if (typeof proxy === "string" && !isProxyUrl(proxy))
-    throw new GatewayError("CONFIG_INVALID", `the proxy of ${slug} is not the URL of an HTTP proxy`, {
+  return await openRoute(slug, { proxy: proxy === false ? undefined : proxy, tls }, deps);
+}
+
+/**
+ * What a login reaches. The server itself is reached as it is for calls. Its authorization server is often elsewhere:
+ * behind the same proxy unless `NO_PROXY` says otherwise, trusted with the authorities of Node beside the company's,
+ * and never shown the certificate that is meant for the server. Rejects like {@link routeTo}.
+ */
+export function createLoginRoute(slug: string, transport: HttpTransport, deps: HttpRouteDeps): LoginRoute {
+  return async (url, lookup) => {
+    const isHome = URL.canParse(transport.url) && new URL(transport.url).origin === url.origin;
+    const proxy = isHome ? proxyHome(transport, url, deps) : proxyElsewhere(transport, url, deps);
+    const tls = url.protocol === "http:" ? undefined : isHome ? transport.tls : authorityOf(transport.tls);
+    const route = { proxy, tls, lookup, trustsNode: !isHome };
+    const createClient = await openRoute(slug, route, deps);
+    return createClient === undefined ? undefined : { createClient, isProxied: proxy !== undefined };
+  };
+}
+
+function proxyHome({ proxy }: HttpTransport, url: URL, { environment }: HttpRouteDeps): string | undefined {
+  return proxy === false ? undefined : (proxy ?? proxyFromVariables(url, environment));
+}
+
+function proxyElsewhere({ proxy }: HttpTransport, url: URL, { environment }: HttpRouteDeps): string | undefined {
+  if (proxy === undefined) return proxyFromVariables(url, environment);
+  return proxy === false || isExcepted(url, environment) ? undefined : proxy;
+}
+
+function authorityOf(tls: TlsFiles | undefined): TlsFiles | undefined {
+  return tls?.caFile === undefined ? undefined : { caFile: tls.caFile };
+}
+
+interface WantedRoute {
+  readonly proxy: string | undefined;
+  readonly tls: TlsFiles | undefined;
+  readonly lookup?: LookupFunction;
+  /** Node's own authorities are trusted beside that of `tls`. */
+  readonly trustsNode?: boolean;
+}
+
+async function openRoute(
+  slug: string,
+  { proxy, tls, lookup, trustsNode = false }: WantedRoute,
+  deps: HttpRouteDeps,
+): Promise<CreateHttpClient | undefined> {
+  if (proxy === undefined && tls === undefined) return undefined;
+  if (proxy !== undefined && !isProxyUrl(proxy))
+    throw new GatewayError("CONFIG_INVALID", `the proxy for ${slug} is not the URL of an HTTP proxy`, {
       hint: "Set `proxy` of the server, or HTTPS_PROXY and HTTP_PROXY, to a URL such as http://proxy.example:3128.",
     });
   const [material, { createUndiciClient }] = await Promise.all([
     tls === undefined ? undefined : readMaterial(slug, tls),
     deps.loadLate("http-route", async () => await import("../wire/http/undici-client.ts")),
   ]);
-  return (options) => createUndiciClient({ ...options, proxy: proxy === false ? undefined : proxy, tls: material });
+  const trusted = trustsNode && material?.ca !== undefined ? await withNodeAuthorities(material, deps) : material;
+  return (options) => createUndiciClient({ ...options, proxy, tls: trusted, lookup });
+}
+
+/** An authority that is given takes the place of Node's own and of those in NODE_EXTRA_CA_CERTS: they are put back. */
+async function withNodeAuthorities(material: TlsMaterial, { environment }: HttpRouteDeps): Promise<TlsMaterial> {
+  const extraFile = environment["NODE_EXTRA_CA_CERTS"];
+  // As in Node, which only warns of a file that cannot be read.
+  const extra = extraFile === undefined ? "" : await readFile(extraFile, "utf8").catch(() => "");
+  return { ...material, ca: [...rootCertificates, extra, material.ca].join("\n") };
 }
 
 function isProxyUrl(text: string): boolean {

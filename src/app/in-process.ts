@@ -19,7 +19,7 @@ import type {
   ServerStatus,
   Tool,
 } from "./embedding-types.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 /**
  * Searches and calls of the program that the gateway runs in, as its owner. They use neither HTTP nor text that would

@@ -3,7 +3,7 @@ import { flatExposure } from "../catalog/exposure/flat.ts";
 import { toListedTool } from "../catalog/exposure/native.ts";
 import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 /**
  * What a person wants to know about a gateway at a glance. Token counts are estimates (`exposure/token-estimate.ts`).

@@ -2,11 +2,9 @@ import type { Duplex } from "node:stream";
 import { createInterface } from "node:readline";
 import { createOwnerDoor, type OwnerConnection } from "../front/owner/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
-import type { Instance } from "../servers/instance/instance.ts";
-import { abortAfter } from "../kernel/abort.ts";
-import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
-import { isJsonObject } from "../kernel/json-bytes.ts";
-import type { GatewayParts } from "./gateway.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { createOwnerCommands } from "./owner-commands.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
 export interface Owner {
@@ -22,31 +20,8 @@ export interface OwnerOptions {
   readonly stop: () => void;
 }
 
-/** One command per line, one answer per line: `{ command: "status" | "restart" | "stop", name? }`. */
-export interface ControlAnswer {
-  readonly ok: boolean;
-  readonly message?: string;
-  readonly hint?: string;
-  readonly instances?: readonly InstanceLine[];
-  /** Of `status`: why the gateway should be restarted. */
-  readonly problem?: string | undefined;
-}
-
-export interface InstanceLine {
-  readonly id: string;
-  readonly server: string;
-  readonly owner: string | null;
-  readonly status: string;
-  readonly dormant: boolean;
-  readonly reason: string;
-  readonly tools: number;
-  readonly pid: number | null;
-}
-
-/** Beside what the server itself may take to start: its turn, and the end of the process before. */
-const restartGraceMs = 600_000;
-
 export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
+  const execute = createOwnerCommands({ gateway, stop });
   let clients = 0;
 
   async function bridge({ endpoint: path, socket }: OwnerConnection): Promise<void> {
@@ -60,7 +35,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
         endpoint,
         principal: gateway.owner,
         parts: gateway.mcp.parts,
-        limits: gateway.config().settings.limits,
+        limits: gateway.mcp.parts.limits,
       });
     } finally {
       clients -= 1;
@@ -73,68 +48,8 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       closed.abort(new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more")),
     );
     for await (const line of createInterface({ input: socket })) {
-      const answer = await execute(line, closed.signal).catch((error: unknown): ControlAnswer => {
-        const { message, hint } = toGatewayError(error);
-        return { ok: false, message, hint };
-      });
-      socket.write(`${JSON.stringify(answer)}\n`);
+      socket.write(`${JSON.stringify(await execute(line, closed.signal))}\n`);
     }
-  }
-
-  async function execute(line: string, signal: AbortSignal): Promise<ControlAnswer> {
-    const request: unknown = JSON.parse(line);
-    const { command, name } = isJsonObject(request) ? request : {};
-    switch (command) {
-      case "status":
-        return { ok: true, instances: gateway.fleet.all().map(toLine), problem: gateway.late.problem };
-      case "restart": {
-        const chosen = choose(String(name));
-        await restartAll(chosen, signal);
-        return { ok: true, instances: chosen.map(toLine) };
-      }
-      case "stop":
-        stop();
-        return { ok: true };
-      default:
-        throw new GatewayError("REQUEST_INVALID", `there is no command ${String(command).slice(0, 40)}`);
-    }
-  }
-
-  async function restartAll(chosen: readonly Instance[], signal: AbortSignal): Promise<void> {
-    const limitMs = gateway.config().settings.instances.runnerStartMs + restartGraceMs;
-    const limit = abortAfter(limitMs, signal);
-    try {
-      await Promise.all(chosen.map(async (instance) => await instance.restart(limit)));
-    } catch (error) {
-      if (!limit.aborted || signal.aborted) throw error;
-      throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`);
-    }
-  }
-
-  /** An instance by its id, or all of a server. */
-  function choose(name: string): readonly Instance[] {
-    const chosen = gateway.fleet
-      .all()
-      .filter((instance) => instance.id === name || instance.server.slug === name || instance.server.key === name);
-    if (chosen.length === 0)
-      throw new GatewayError("SERVER_UNKNOWN", `there is no server or instance ${name.slice(0, 200)}`, {
-        hint: "`toolyard status` lists them.",
-      });
-    return chosen;
-  }
-
-  function toLine(instance: Instance): InstanceLine {
-    const { status, dormant, reason } = instance.statusView();
-    return {
-      id: instance.id,
-      server: instance.server.slug,
-      owner: instance.owner,
-      status,
-      dormant,
-      reason,
-      tools: gateway.toolCount(instance),
-      pid: instance.pid ?? null,
-    };
   }
 
   const onConnect = createOwnerDoor({

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Config, Settings } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { changedForNextStart } from "../config/start-settings.ts";
 import { watchConfig } from "../config/watch.ts";
 import type { Log } from "../kernel/log.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 export interface ReloadOptions {
   readonly gateway: Pick<GatewayParts, "config" | "apply" | "events">;
@@ -23,10 +23,9 @@ export async function followConfigFile({ gateway, load, log, signal }: ReloadOpt
     load,
     async onApplied(next) {
       for (const warning of next.warnings) log.warn({ component: "config" }, warning);
-      const later = changedLater(current.settings, next.settings);
-      if (later.length > 0) {
-        log.warn({ component: "config" }, `takes effect at the next start: ${later.join(", ")}`);
-      }
+      // Compared with the configuration of the start, which is what those parts were made from.
+      const later = changedForNextStart(current.settings, next.settings);
+      if (later.length > 0) log.warn({ component: "config" }, `takes effect at the next start: ${later.join(", ")}`);
       await gateway.apply(next);
       log.info({ component: "config", operation: "reload" }, `${file} was applied`);
     },
@@ -39,24 +38,4 @@ export async function followConfigFile({ gateway, load, log, signal }: ReloadOpt
     },
     signal,
   });
-}
-
-/** Sockets, stores and parts with a state of their own are made once; everything else follows the file. */
-const fixed = ["host", "port", "dataDir", "logLevel", "search", "results"] as const;
-const fixedLimits = [
-  "requestBodyBytes",
-  "resultBytes",
-  "jsonDepth",
-  "bodyTimeoutMs",
-  "sessions",
-  "sessionIdleMs",
-  "contentBlocks",
-  "parkedMs",
-] as const;
-
-function changedLater(before: Settings, after: Settings): readonly string[] {
-  return [
-    ...fixed.filter((name) => !isDeepStrictEqual(before[name], after[name])),
-    ...fixedLimits.filter((name) => before.limits[name] !== after.limits[name]).map((name) => `limits.${name}`),
-  ];
 }

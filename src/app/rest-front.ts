@@ -5,7 +5,7 @@ import type { RestHandler } from "../front/http/http-server.ts";
 import type { RunningRequest } from "../front/mcp/running-requests.ts";
 import { createRest } from "../front/rest/rest.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
-import type { GatewayParts } from "./gateway.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
 
 /** The REST API of a gateway, loaded at its first request. */
 export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
@@ -13,6 +13,7 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   return createRest({
     version: gateway.version,
     settings: () => gateway.config().settings,
+    bodyLimits: parts.limits,
     authenticate: gateway.authenticator.authenticate,
     isOpen: () => gateway.authenticator.open,
     publicUrl: gateway.publicUrl,

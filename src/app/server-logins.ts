@@ -1,4 +1,5 @@
 import type { ServerConfig } from "../config/config.ts";
+import { createLoginRoute } from "./http-route.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Logins } from "../servers/logins/logins.ts";
@@ -13,6 +14,8 @@ export interface GatewayLoginsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly loadLate: LoadLate;
+  /** May name proxies. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** The stored logins of people at servers, as the running gateway uses them. */
@@ -57,7 +60,8 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       // An Authorization header in the configuration takes precedence over a login.
       if (!canLogIn(transport) || Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization"))
         return undefined;
-      return await (await get()).authorizeFor(instance, server.slug, transport.url);
+      const route = createLoginRoute(server.slug, transport, deps);
+      return await (await get()).authorizeFor(instance, { server: server.slug, url: transport.url, route });
     },
     // Also called for remote servers that need no login, so that missing files are noticed as soon as one of these is
     // connected.

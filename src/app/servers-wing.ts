@@ -52,7 +52,7 @@ export interface Servers extends AsyncDisposable {
 /** Builds the wing `servers`. Starts nothing yet. */
 export function createServers(deps: ServersDeps): Servers {
   const { config, log, clock, events } = deps;
-  const logins = createGatewayLogins({ openStore: deps.openSecrets, clock, log, loadLate: deps.loadLate });
+  const logins = createGatewayLogins({ ...deps, openStore: deps.openSecrets });
   const connections = createConnections({
     ...deps,
     settings: () => config().settings,

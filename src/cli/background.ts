@@ -25,6 +25,10 @@ const startTimeoutMs = 60_000;
 const lookMs = 50;
 /** A running gateway has read a changed file within this time. */
 const editGraceMs = 2_000;
+/**
+ * What a background gateway says beside its log: how it started, or why it did not. Emptied at each start, and never
+ * long, because the log itself goes to a file that is rotated.
+ */
 const logName = "background.log";
 
 /**
@@ -108,6 +112,8 @@ function startGateway(options: BackgroundOptions): Started {
     "127.0.0.1",
     "--port",
     "0",
+    "--log-format",
+    "file",
     "--data-dir",
     dataDir,
     // Options that were given as variables are inherited, so that errors about them name the variable.
@@ -156,7 +162,7 @@ function unreachable(options: BackgroundOptions, why: string): GatewayError {
   return new GatewayError(
     "GATEWAY_UNREACHABLE",
     `the gateway could not be started in the background: ${why}${said === "" ? "" : `\n${said}`}`,
-    { hint: `Look at ${file}, or give --in-process.` },
+    { hint: `Look at ${file} and at the log in the folder beside it, or give --in-process.` },
   );
 }
 

@@ -72,7 +72,7 @@ export const commands: Readonly<Record<string, Command>> = {
       "log-format": {
         word: "F",
         about:
-          "the form of the log on stderr: json or pretty (default: json; on a terminal only warnings, with the whole log in a file)",
+          "where the log goes: to stderr as json or pretty, or to a file in the data directory (default: json; on a terminal only warnings, with the whole log in a file)",
       },
       verbose: { about: "print one line for each call" },
     },

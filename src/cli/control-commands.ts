@@ -1,4 +1,4 @@
-import type { InstanceLine } from "../app/owner.ts";
+import type { InstanceLine } from "../app/owner-commands.ts";
 import type { CommandContext } from "./command-context.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";

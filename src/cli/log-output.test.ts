@@ -6,17 +6,18 @@ import { until } from "../../test/harness/until.ts";
 import { openLogOutput } from "./log-output.ts";
 import { createTerminalScreen } from "./terminal-screen.ts";
 
-test("the log's file on a terminal is rotated: three older ones at most, for the owner only", async () => {
+const screen = createTerminalScreen(
+  () => undefined,
+  () => 80,
+);
+
+test.each([
+  ["on a terminal", { format: undefined, screen }],
+  ["of a gateway in the background", { format: "file", screen: undefined }],
+] as const)("the log's file %s is rotated: three older ones at most, for the owner only", async (_whose, options) => {
   const folder = await mkdtemp(join(tmpdir(), "toolyard-log-"));
   try {
-    const output = await openLogOutput({
-      format: undefined,
-      folder,
-      screen: createTerminalScreen(
-        () => undefined,
-        () => 80,
-      ),
-    });
+    const output = await openLogOutput({ ...options, folder });
     const logs = join(folder, "logs");
     const line = `${JSON.stringify({ level: "info", msg: "x".repeat(1_000_000) })}\n`;
     // Enough lines for five files, each waited for, because lines written at once may all end up in one file.

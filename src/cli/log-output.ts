@@ -16,14 +16,17 @@ export interface LogOutput {
   readonly file: string | undefined;
 }
 
-export type LogFormat = "json" | "pretty";
+export type LogFormat = (typeof formats)[number];
+
+const formats = ["json", "pretty", "file"] as const;
 
 /** The value of `--log-format`. Undefined when it is not given. Throws CONFIG_INVALID for an unknown word. */
 export function readLogFormat(context: CommandContext): LogFormat | undefined {
   const given = givenOption(context, "log-format");
-  if (given === undefined || given.text === "json" || given.text === "pretty")
-    return given?.text as LogFormat | undefined;
-  throw new GatewayError("CONFIG_INVALID", `${given.name}: expected json or pretty`, {
+  if (given === undefined) return undefined;
+  const format = formats.find((name) => name === given.text);
+  if (format !== undefined) return format;
+  throw new GatewayError("CONFIG_INVALID", `${given.name}: expected json, pretty or file`, {
     hint: `Correct ${given.name}, or leave it out.`,
   });
 }
@@ -38,16 +41,18 @@ export interface LogOutputOptions {
 
 /**
  * Programs read JSON lines on stderr. On a terminal, a person reads warnings as plain lines, and the whole log goes
- * to a file in the data directory. `--log-format` sends the whole log to stderr in the named form.
+ * to a file in the data directory. `--log-format` sends the whole log to stderr in the named form, or to that file
+ * alone: the file is rotated, whereas nobody may ever empty what stderr leads to.
  */
 export async function openLogOutput({ format, screen, folder }: LogOutputOptions): Promise<LogOutput> {
   if (format === "pretty") return { write: (line) => show(toPlainLine(line), screen), file: undefined };
-  if (format === "json" || screen === undefined) return { write: (line) => show(line, screen), file: undefined };
+  if (format === "json" || (format === undefined && screen === undefined))
+    return { write: (line) => show(line, screen), file: undefined };
   const file = await openLogFile(join(folder, "logs"));
   return {
     write(line) {
       file.write(line);
-      if (isWarning(line)) screen.print(toPlainLine(line));
+      if (format === undefined && isWarning(line)) screen?.print(toPlainLine(line));
     },
     file: join(folder, "logs", logName),
   };

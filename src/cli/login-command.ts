@@ -6,6 +6,8 @@ import {
   type Credential,
   type CredentialStore,
 } from "../servers/logins/credential.ts";
+import type { LoginRoute } from "../servers/logins/login-route.ts";
+import { createLoginRoute } from "../app/http-route.ts";
 import { createOutgoing } from "../servers/logins/outgoing.ts";
 import { revokeTokens } from "../servers/logins/renew.ts";
 import type { GivenText } from "../config/given.ts";
@@ -34,6 +36,7 @@ export async function login(context: CommandContext): Promise<number> {
   const credential = await logIn(
     {
       serverUrl: server.transport.url,
+      route: routeOf(server, context),
       headers: server.transport.headers,
       scope: wantedScope(context, before),
       client: givenClient(context),
@@ -65,7 +68,7 @@ export async function logout(context: CommandContext): Promise<number> {
     credential: await readCredential(vault, instance),
     wasThere: await vault.remove(instance),
   }));
-  if (credential !== undefined) await revoke(credential);
+  if (credential !== undefined) await revoke(credential, routeOf(server, context));
   process.stdout.write(wasThere ? `logged out of ${server.slug}\n` : `nobody was logged in to ${server.slug}\n`);
   return 0;
 }
@@ -151,9 +154,17 @@ function show(context: CommandContext, server: string, url: string): void {
   if (!isOn(context, "no-browser")) openBrowser(url, process.platform);
 }
 
-async function revoke(credential: Credential): Promise<void> {
+/** As the gateway reaches it: through the server's proxy, with its certificates. */
+function routeOf({ slug, transport }: Target["server"], { env }: CommandContext): LoginRoute {
+  return createLoginRoute(slug, transport, { environment: env, loadLate: async (_what, load) => await load() });
+}
+
+async function revoke(credential: Credential, route: LoginRoute): Promise<void> {
   try {
-    const outgoing = createOutgoing(await addressRulesFor(credential.serverUrl), credential.serverUrl);
+    const outgoing = createOutgoing(await addressRulesFor(credential.serverUrl), {
+      serverUrl: credential.serverUrl,
+      route,
+    });
     await revokeTokens(credential, outgoing, new AbortController().signal);
   } catch (error) {
     process.stderr.write(

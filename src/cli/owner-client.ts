@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
-import type { ControlAnswer } from "../app/owner.ts";
+import type { ControlAnswer } from "../app/owner-commands.ts";
 import type { OwnerPurpose } from "../front/owner/owner-door.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";

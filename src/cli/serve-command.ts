@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
-import { buildGateway, type Gateway } from "../app/gateway-face.ts";
+import { buildGateway, type Gateway } from "../app/gateway.ts";
 import { refuseOpenBind } from "../app/open-bind.ts";
 import type { Owner } from "../app/owner.ts";
 import { refuseEndlessNesting } from "../app/nesting.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Gateway } from "../app/gateway-face.ts";
+import type { Gateway } from "../app/gateway.ts";
 import type { Overview, ServerOverview } from "../app/overview.ts";
 import type { Config } from "../config/config.ts";
 import { plainText, shorten } from "./plain-text.ts";

@@ -1,4 +1,4 @@
-import { buildGateway } from "../app/gateway-face.ts";
+import { buildGateway } from "../app/gateway.ts";
 import { refuseEndlessNesting } from "../app/nesting.ts";
 import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";

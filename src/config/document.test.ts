@@ -265,14 +265,14 @@ describe("files of other clients, and near misses", () => {
 
   test("beside servers that are read, a near miss is a warning", async () => {
     const { servers, warnings } = await loadText(
-      '{ "mcpServers": { "a": { "command": "x", "diabledTools": [] } }, "mcpserver": {}, "input": [], "theme": 1 }',
+      '{ "mcpServers": { "a": { "command": "x", "commend": [] } }, "mcpserver": {}, "input": [], "theme": 1 }',
     );
     expect(servers).toHaveLength(1);
     expect(warnings.map((warning) => warning.replace(`${directory}/`, ""))).toEqual([
-      "toolyard.json:1:79: mcpserver: unknown field, ignored; did you mean `mcpServers`?",
-      "toolyard.json:1:92: input: unknown field, ignored; did you mean `inputs`?",
-      "toolyard.json:1:105: unknown fields, ignored: theme",
-      "toolyard.json:1:58: mcpServers.a.diabledTools: unknown field, ignored; did you mean `disabledTools`?",
+      "toolyard.json:1:74: mcpserver: unknown field, ignored; did you mean `mcpServers`?",
+      "toolyard.json:1:87: input: unknown field, ignored; did you mean `inputs`?",
+      "toolyard.json:1:100: unknown fields, ignored: theme",
+      "toolyard.json:1:53: mcpServers.a.commend: unknown field, ignored; did you mean `command`?",
     ]);
   });
 

@@ -16,6 +16,7 @@ export const limitRows = {
     max: 1024 * MiB,
     about: "most bytes of one request from a client",
     reason: "room for a file in an argument; the whole body is held in memory",
+    isReadAtStart: true,
   }),
   upstreamMessageBytes: number({
     fallback: 16 * MiB,
@@ -31,6 +32,7 @@ export const limitRows = {
     max: 1024 * MiB,
     about: "most bytes of the result of a call",
     reason: "room for images and audio in base64; no model reads more",
+    isReadAtStart: true,
   }),
   jsonDepth: number({
     fallback: 64,
@@ -38,6 +40,7 @@ export const limitRows = {
     max: deepestJson,
     about: "most levels of nesting in the JSON of a request",
     reason: "real messages nest a dozen levels; recursive parsers overflow at a few thousand",
+    isReadAtStart: true,
   }),
   bodyTimeoutMs: number({
     fallback: 30_000,
@@ -45,6 +48,7 @@ export const limitRows = {
     max: longestMs,
     about: "milliseconds within which a request must have arrived completely",
     reason: "enough for 4 MiB over a slow line; a client that sends its request as slowly as it can is cut off",
+    isReadAtStart: true,
   }),
   sessions: number({
     fallback: 10_000,
@@ -52,6 +56,7 @@ export const limitRows = {
     max: 1_000_000,
     about: "most sessions of legacy clients",
     reason: "a thousand clients, each with ten sessions left over from reconnects; a session takes about 2 KB",
+    isReadAtStart: true,
   }),
   sessionIdleMs: number({
     fallback: 1_800_000,
@@ -59,6 +64,7 @@ export const limitRows = {
     max: longestMs,
     about: "milliseconds without use after which a session ends",
     reason: "clients that disappear do not end their sessions; half an hour is longer than a break",
+    isReadAtStart: true,
   }),
   stdinQueueBytes: number({
     fallback: 8 * MiB,
@@ -87,6 +93,7 @@ export const limitRows = {
     max: 100_000,
     about: "most content blocks of one result",
     reason: "real results have a handful; each block takes memory in every client",
+    isReadAtStart: true,
   }),
   openStreams: number({
     fallback: 1_024,
@@ -101,6 +108,7 @@ export const limitRows = {
     max: 10_000,
     about: "most calls of one instance that wait for the answer to a question",
     reason: "each of them is a call that waits for a person",
+    isReadAtStart: true,
   }),
   clientInstances: number({
     fallback: 100,
@@ -115,6 +123,7 @@ export const limitRows = {
     max: longestMs,
     about: "most milliseconds that a question may wait for its answer",
     reason: "nobody answers a question after ten minutes",
+    isReadAtStart: true,
   }),
   concurrentCalls: number({
     fallback: atOnce.alone,

@@ -1,6 +1,7 @@
 import type { TlsFiles } from "./config.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
-import { createProblems } from "./problems.ts";
+import { createProblems, InvalidConfig } from "./problems.ts";
+import { misspelledSafetyFields } from "./safety-fields.ts";
 import { withTexts } from "./plain-values.ts";
 import {
   isProcessKind,
@@ -56,7 +57,8 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
 
 /**
  * Checks one entry and converts it to our own spelling, whichever client it was written for. Throws InvalidConfig
- * with place and path of every problem. Unknown fields become warnings.
+ * with place and path of every problem, which includes misspelled fields that were meant to hide something. Other
+ * unknown fields become warnings.
  */
 export function parseServerEntry(value: unknown, origin: Origin, warnings: string[]): ServerEntry {
   const plain = withTexts(value, origin);
@@ -110,6 +112,8 @@ function checkEntry(value: unknown, origin: Origin, warnings: string[]): Written
   const isListed = typeof value === "object" && value !== null && "tools" in value && Array.isArray(value.tools);
   const schema = isListed ? listedToolsSchema : entrySchema;
   const written = check(schema, value, origin);
+  const misspelled = misspelledSafetyFields(value, origin);
+  if (misspelled.length > 0) throw new InvalidConfig(misspelled);
   warnings.push(...unknownFields(schema, value, origin, meaninglessFields));
   return written;
 }

@@ -42,6 +42,8 @@ export interface RowText {
   readonly variable?: string | undefined;
   /** Whether the variable counts in seconds, while the setting is in milliseconds. */
   readonly isVariableInSeconds?: boolean | undefined;
+  /** A part that is made once reads it: a change in the file takes effect at the next start. */
+  readonly isReadAtStart?: boolean | undefined;
 }
 
 export interface Flag {
@@ -282,8 +284,8 @@ function toRow<Value, Fallback>(
   spec: Spec<Fallback>,
   made: Pick<Row<Value>, "form" | "type" | "schema" | "json" | "example">,
 ): Row<Value, Fallback> {
-  const { about, reason, fallbackText, flag, variable, isVariableInSeconds, fallback, compute } = spec;
+  const { about, reason, fallbackText, flag, variable, isVariableInSeconds, isReadAtStart, fallback, compute } = spec;
   const example = spec.example ?? made.example;
-  const words = { about, reason, fallbackText, flag, variable, isVariableInSeconds };
+  const words = { about, reason, fallbackText, flag, variable, isVariableInSeconds, isReadAtStart };
   return { kind: "row", ...words, ...made, example, isRequired: false, fallback, compute };
 }

@@ -113,6 +113,7 @@ export const settingsTable = {
     // Brackets around an IPv6 address are removed: they belong to URLs.
     schema: v.pipe(filledText, v.transform(withoutBrackets)),
     example: "0.0.0.0",
+    isReadAtStart: true,
   }),
   port: number({
     fallback: 3001,
@@ -122,6 +123,7 @@ export const settingsTable = {
     about: "the port; 0 lets the system choose",
     reason: "free on most machines",
     example: 8080,
+    isReadAtStart: true,
   }),
   allowedHosts: list({
     fallback: [],
@@ -165,6 +167,7 @@ export const settingsTable = {
     flag: { name: "data-dir", word: "DIR", isCommon: true },
     about: "where catalogs, tokens and what was learned are kept",
     example: "/var/lib/toolyard",
+    isReadAtStart: true,
   }),
   exposure: choice({
     choices: exposureNames,
@@ -184,6 +187,7 @@ export const settingsTable = {
     fallback: "info",
     flag: { name: "log-level", word: "L", isCommon: true },
     about: "the lowest level of lines that are logged",
+    isReadAtStart: true,
   }),
   debugRoute: boolean({
     fallback: false,
@@ -212,11 +216,13 @@ export const settingsTable = {
       fallback: "lexical",
       about: "the engine that ranks the tools",
       reason: "it finds the most in our measurements; see [search](search.md)",
+      isReadAtStart: true,
     }),
     learn: boolean({
       fallback: true,
       about: "whether search remembers which tools were called after which queries",
       reason: "what is remembered improves later searches, and never leaves the machine",
+      isReadAtStart: true,
     }),
     embeddings: optionalGroup(
       "an OpenAI-compatible endpoint whose embeddings help to rank; not used unless this object is written",
@@ -230,6 +236,7 @@ export const settingsTable = {
             type: "http:// or https:// URL",
             about: "the endpoint's address",
             example: "https://embeddings.example.com/v1/embeddings",
+            isReadAtStart: true,
           }),
         ),
         model: needed(
@@ -238,6 +245,7 @@ export const settingsTable = {
             fallbackText: "none: required",
             about: "the model's name",
             example: "nomic-embed-text",
+            isReadAtStart: true,
           }),
         ),
         apiKey: text({
@@ -245,6 +253,7 @@ export const settingsTable = {
           schema: plainText,
           about: "the key that is sent as a bearer token",
           example: "${EMBEDDINGS_KEY}",
+          isReadAtStart: true,
         }),
         dimensions: number({
           fallback: undefined,
@@ -254,6 +263,7 @@ export const settingsTable = {
           about: "the length of a vector",
           reason: "sent to the endpoint only when it is configured",
           example: 512,
+          isReadAtStart: true,
         }),
         deadlineMs: number({
           fallback: 300,
@@ -261,6 +271,7 @@ export const settingsTable = {
           max: 60_000,
           about: "milliseconds that a search waits for the endpoint",
           reason: "a search that waits longer is worse than the lexical answer",
+          isReadAtStart: true,
         }),
       },
     ),
@@ -272,6 +283,7 @@ export const settingsTable = {
       max: 100_000,
       about: "most tokens of one answer of `discover_mcp_tools`",
       reason: "four times what ten results with signatures need; 2 % of a usual context",
+      isReadAtStart: true,
     }),
     maxTokens: number({
       fallback: 25_000,

@@ -104,7 +104,7 @@ describe("toolyard stdio", () => {
   test("--log-level goes on to the gateway that it starts", async () => {
     await toolsWith("discover_mcp_tools", ["--log-level", "debug"]);
     await until(() =>
-      readFileSync(join(onlyPlace(join(directory, "data")), "background.log"), "utf8").includes('"level":"debug"'),
+      readFileSync(join(onlyPlace(join(directory, "data")), "logs", "gateway.log"), "utf8").includes('"level":"debug"'),
     );
   });
 

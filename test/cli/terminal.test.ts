@@ -114,9 +114,21 @@ describe("not on a terminal", () => {
     expect(gateway.stdout()).toBe(`listening on ${gateway.url}\n`);
   });
 
+  test("--log-format file leaves stderr alone: all of the log is in the file", async () => {
+    await using gateway = await startGateway({
+      config: { mcpServers: { bad: badServer() } },
+      directory,
+      args: ["--log-format", "file"],
+    });
+    await callPid(gateway.url);
+    await until(() => readFileSync(logFile(), "utf8").includes('"server":"bad"'));
+    expect(gateway.stderr()).toBe("");
+    expect(gateway.stdout()).toBe(`listening on ${gateway.url}\n`);
+  });
+
   test("an unknown --log-format is wrong usage", async () => {
     await expect(startGateway({ config: {}, args: ["--log-format", "xml"] })).rejects.toThrow(
-      /--log-format: expected json or pretty/,
+      /--log-format: expected json, pretty or file/,
     );
   });
 });

@@ -688,8 +688,8 @@ export const faultGroups = [
           "No token, a wrong one, one character more or less, its hash, in the query, in a cookie, " +
           "twice, with another scheme, an unsigned JWT.",
         gets:
-          "401 with `resource_metadata`. Only `Authorization: Bearer` with the exact token counts, and " +
-          "the scheme is taken in exactly that spelling.",
+          "401 with `resource_metadata`. Only `Authorization: Bearer` with the exact token counts; the " +
+          "scheme may be in upper or lower case (RFC 9110, section 11.1).",
         missing: "tokens of the gateway's own authorization server, which is not built yet.",
       },
       {

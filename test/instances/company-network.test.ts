@@ -1,68 +1,28 @@
-import { execFileSync } from "node:child_process";
 import { constants } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
-import { connect, createServer, type AddressInfo, type Server } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { keyPassphrase as passphrase, makeCertificates, type Certificates } from "../harness/certificates.ts";
+import { proxyPassword, startConnectProxy, type ConnectProxy } from "../harness/connect-proxy.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
 /** A name that only the proxy knows: who reaches it came through the proxy. */
 const host = "mcp.company.invalid";
-const passphrase = "correct horse battery";
-const proxyPassword = "proxy-password";
 let folder: string;
 let server: HttpsServer;
-let proxy: Server;
-let heads: string[] = [];
+let proxy: ConnectProxy;
+let certificates: Certificates;
 /** Common names of the certificates that were shown, or undefined for none. */
 let shown: (string | undefined)[] = [];
 
-const pem = (name: string): string => join(folder, `${name}.pem`);
-
-/** An authority of its own, a server below it, and a client with an encrypted key. */
-function makeCertificates(): void {
-  const openssl = (...args: string[]): void => void execFileSync("openssl", args, { stdio: "pipe", cwd: folder });
-  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
-  openssl("req", "-x509", ...newKey, "-nodes", "-keyout", "ca-key.pem", "-out", "ca.pem", "-subj", "/CN=Company CA");
-  const issue = (name: string, key: readonly string[], alternative: string): void => {
-    openssl(
-      "req",
-      ...newKey,
-      ...key,
-      "-keyout",
-      `${name}-key.pem`,
-      "-out",
-      `${name}.csr`,
-      "-subj",
-      `/CN=${name}`,
-      "-addext",
-      alternative,
-    );
-    openssl(
-      "x509",
-      "-req",
-      "-in",
-      `${name}.csr`,
-      "-CA",
-      "ca.pem",
-      "-CAkey",
-      "ca-key.pem",
-      "-CAcreateserial",
-      "-out",
-      `${name}.pem`,
-      "-copy_extensions",
-      "copy",
-    );
-  };
-  issue("server", ["-nodes"], `subjectAltName=DNS:${host},DNS:localhost`);
-  issue("client", ["-passout", `pass:${passphrase}`], "extendedKeyUsage=clientAuth");
-}
+const pem = (name: string): string => certificates.path(name);
 
 /**
  * A legacy server that answers calls as an event stream, and asks for a certificate without insisting on it but at
@@ -70,9 +30,9 @@ function makeCertificates(): void {
  */
 function makeServer(): HttpsServer {
   const options = {
-    key: readFileSync(pem("server-key")),
-    cert: readFileSync(pem("server")),
-    ca: readFileSync(pem("ca")),
+    key: certificates.read("server-key"),
+    cert: certificates.read("server"),
+    ca: certificates.read("ca"),
   };
   // A resumed session has no certificate to look at.
   const fresh = { maxVersion: "TLSv1.2", secureOptions: constants.SSL_OP_NO_TICKET } as const;
@@ -105,46 +65,24 @@ const results: Readonly<Record<string, object>> = {
   "tools/call": { content: [{ type: "text", text: "reached" }] },
 };
 
-/** A CONNECT proxy that wants a password, on plain sockets. It knows one name. */
-function makeProxy(): Server {
-  const expected = `basic ${Buffer.from(`me:${proxyPassword}`).toString("base64")}`.toLowerCase();
-  return createServer((socket) => {
-    socket.on("error", () => undefined);
-    socket.once("data", (bytes) => {
-      const head = bytes.toString("latin1");
-      heads.push(head);
-      if (!head.toLowerCase().includes(`proxy-authorization: ${expected}`)) {
-        socket.end("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");
-        return;
-      }
-      const target = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => socket.destroy());
-      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
-      socket.pipe(target).pipe(socket);
-      socket.on("close", () => target.destroy());
-    });
-  });
-}
-
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "toolyard-company-"));
-  makeCertificates();
+  certificates = makeCertificates(folder, [host, "localhost"]);
   server = makeServer();
-  proxy = makeProxy();
+  proxy = await startConnectProxy();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
 });
-afterAll(() => {
+afterAll(async () => {
   server.close().closeAllConnections();
-  proxy.close();
+  await proxy[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
-  heads = [];
+  proxy.heads.length = 0;
   shown = [];
 });
 
-const portOf = (of: Server): number => (of.address() as AddressInfo).port;
-const proxyUrl = (login = `me:${proxyPassword}@`): string => `http://${login}127.0.0.1:${portOf(proxy)}`;
+const portOf = (of: HttpsServer): number => (of.address() as AddressInfo).port;
 const behindProxy = (path = "/mcp"): string => `https://${host}:${portOf(server)}${path}`;
 const here = (path = "/mcp"): string => `https://localhost:${portOf(server)}${path}`;
 
@@ -167,31 +105,31 @@ const failed = async (gateway: RunningGateway, why: RegExp): Promise<string> =>
 
 describe("a server behind a proxy", () => {
   test("is reached through the proxy that its entry names, whose password is told to the proxy alone", async () => {
-    await using gateway = await start({ url: behindProxy(), proxy: proxyUrl(), tls: { caFile: pem("ca") } });
+    await using gateway = await start({ url: behindProxy(), proxy: proxy.url(), tls: { caFile: pem("ca") } });
     expect(await reached(gateway)).toBe("reached");
-    expect(heads[0]).toMatch(new RegExp(`^CONNECT ${host}:${portOf(server)} HTTP/1.1\r\n`));
+    expect(proxy.heads[0]).toMatch(new RegExp(`^CONNECT ${host}:${portOf(server)} HTTP/1.1\r\n`));
     expect(gateway.stdout() + gateway.stderr()).not.toContain(proxyPassword);
   });
 
   test("is reached through the proxy that HTTPS_PROXY names", async () => {
-    const env = { HTTPS_PROXY: proxyUrl(), NO_PROXY: "other.example", NODE_EXTRA_CA_CERTS: pem("ca") };
+    const env = { HTTPS_PROXY: proxy.url(), NO_PROXY: "other.example", NODE_EXTRA_CA_CERTS: pem("ca") };
     await using gateway = await start({ url: behindProxy() }, env);
     expect(await reached(gateway)).toBe("reached");
-    expect(heads).not.toEqual([]);
+    expect(proxy.heads).not.toEqual([]);
   });
 
   test.each([
     ["NO_PROXY names it", {}, { NO_PROXY: "company.invalid" }],
     ["its entry says false", { proxy: false }, {}],
   ])("is not looked for behind HTTPS_PROXY when %s", async (_why, entry, more) => {
-    const env = { HTTPS_PROXY: proxyUrl(), NODE_EXTRA_CA_CERTS: pem("ca"), ...more };
+    const env = { HTTPS_PROXY: proxy.url(), NODE_EXTRA_CA_CERTS: pem("ca"), ...more };
     await using gateway = await start({ url: behindProxy(), ...entry }, env);
     expect(await failed(gateway, /cannot connect to tls at/)).toMatch(/ENOTFOUND|EAI_AGAIN/);
-    expect(heads).toEqual([]);
+    expect(proxy.heads).toEqual([]);
   });
 
   test("says so when the proxy refuses, without the password that it was given", async () => {
-    await using gateway = await start({ url: behindProxy(), proxy: proxyUrl("me:wrong-password@") });
+    await using gateway = await start({ url: behindProxy(), proxy: proxy.url("me:wrong-password@") });
     const answer = await failed(gateway, /the proxy answered CONNECT with HTTP 407/);
     expect(answer + gateway.stdout() + gateway.stderr()).not.toContain("wrong-password");
   });
@@ -208,7 +146,7 @@ describe("a server with certificates of a company's own", () => {
   test("is trusted with the authority that its entry names, and with no other", async () => {
     await using trusting = await start({ url: here(), tls: { caFile: pem("ca") } });
     expect(await reached(trusting)).toBe("reached");
-    expect(heads).toEqual([]);
+    expect(proxy.heads).toEqual([]);
     await using strict = await start({ url: here() });
     expect(await failed(strict, /cannot connect to tls at/)).toMatch(
       /UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER/,
@@ -224,9 +162,9 @@ describe("a server with certificates of a company's own", () => {
 
   test("is shown it through a proxy, too", async () => {
     const tls = client({ passphrase });
-    await using gateway = await start({ url: behindProxy("/strict"), proxy: proxyUrl(), tls });
+    await using gateway = await start({ url: behindProxy("/strict"), proxy: proxy.url(), tls });
     expect(await reached(gateway)).toBe("reached");
-    expect(heads).not.toEqual([]);
+    expect(proxy.heads).not.toEqual([]);
     expect(new Set(shown)).toEqual(new Set(["client"]));
   });
 

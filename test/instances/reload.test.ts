@@ -69,6 +69,35 @@ test("a changed exposure is served at once", async () => {
   await until(async () => (await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools.length === 2);
 });
 
+test("what takes effect at the next start is named, and until then the old value holds, over MCP and REST", async () => {
+  const limits = { requestBodyBytes: 2_000, concurrentCalls: 5 };
+  await using gateway = await startGateway({ config: config({ a: server("a") }, { limits }), directory });
+  await until(async () => (await serversOf(gateway)) === "a:2");
+  const next = {
+    exposure: "flat",
+    limits: { requestBodyBytes: 100_000, concurrentCalls: 50 },
+    search: { learn: false },
+  };
+  await writeFile(gateway.configFile, config({ a: server("a") }, next));
+  await until(() => gateway.stderr().includes("takes effect at the next start: "));
+  expect(/takes effect at the next start: ([^"]*)"/.exec(gateway.stderr())?.[1]).toBe(
+    "search.learn, limits.requestBodyBytes",
+  );
+  await until(async () => (await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools.length === 2);
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/list",
+    params: { _meta: { x: "y".repeat(3_000) } },
+  });
+  const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  for (const path of ["/mcp", "/execute/a:tool-1"]) {
+    const answer = await fetch(`${gateway.url}${path}`, { method: "POST", headers, body });
+    expect(answer.status, path).toBe(413);
+    expect(await answer.text()).toContain("limits.requestBodyBytes, now 2000 bytes");
+  }
+});
+
 describe("FAULT 87: a file that cannot be used is refused with line and column, and the old one stays", () => {
   test.each([
     ["half-written", '{ "mcpServers": {\n "a": { "comm'],

@@ -5,6 +5,7 @@ import { Provider } from "oidc-provider";
 
 export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
+  readonly port: number;
   /** Audience of the token, when it is one of this server's and still good. */
   audienceOf(token: string): Promise<string | undefined>;
   /** Ends one access token, and with `refreshToken` the right to get another. */
@@ -24,6 +25,8 @@ export interface AuthorizationServerOptions {
   readonly clients?: readonly object[];
   /** Answers for a client ID metadata document: its URL is https, and nobody is asked. */
   readonly clientDocument?: (url: string) => object;
+  /** https://host:port, where something in front ends TLS; otherwise it is plain HTTP on this machine. */
+  readonly publicOrigin?: string;
   /** Changes the metadata before it is sent. */
   readonly authorizationMetadata?: (metadata: Record<string, unknown>) => Record<string, unknown>;
 }
@@ -35,7 +38,9 @@ export interface AuthorizationServerOptions {
 export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const { publicOrigin } = options;
+  const issuer = publicOrigin ?? `http://127.0.0.1:${port}`;
   const provider = createProvider(issuer, options);
   const grants: string[] = [];
   let registrations = 0;
@@ -55,10 +60,18 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   const handle = provider.callback();
   server.on("request", (request, response) => {
     if (request.url === "/token" && options.isDown?.() === true) response.writeHead(503).end("down");
-    else handle(request, response);
+    else {
+      if (publicOrigin !== undefined) {
+        provider.proxy = true;
+        request.headers["x-forwarded-proto"] = "https";
+        request.headers["x-forwarded-host"] = new URL(publicOrigin).host;
+      }
+      handle(request, response);
+    }
   });
   return {
     issuer,
+    port,
     grants,
     get registrations() {
       return registrations;

@@ -13,14 +13,19 @@ interface Page {
  */
 export async function clickThrough(
   url: string,
-  options: { readonly person?: string; readonly atCallback?: (callback: URL) => URL | undefined } = {},
+  options: {
+    readonly person?: string;
+    readonly atCallback?: (callback: URL) => URL | undefined;
+    readonly address?: (url: string) => string;
+  } = {},
 ): Promise<Page> {
   const cookies = new Map<string, string>();
   let next: { url: string; form?: URLSearchParams } = { url };
   for (let step = 0; step < 20; step += 1) {
     const target = new URL(next.url);
     const changed = target.pathname === "/callback" ? options.atCallback?.(target) : undefined;
-    const page = await visit(changed?.href ?? next.url, cookies, next.form);
+    const url = changed?.href ?? next.url;
+    const page = { ...(await visit(options.address?.(url) ?? url, cookies, next.form)), url };
     const { location } = page.headers;
     if (page.status >= 300 && page.status < 400 && location !== undefined) {
       next = { url: new URL(location, page.url).href };

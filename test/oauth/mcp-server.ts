@@ -13,6 +13,7 @@ interface SeenRequest {
 
 export interface ProtectedServer extends AsyncDisposable {
   readonly url: string;
+  readonly port: number;
   readonly seen: readonly SeenRequest[];
 }
 
@@ -20,6 +21,8 @@ export interface ProtectedServerOptions {
   /** Whether a bearer token opens this server. */
   readonly accepts: (token: string, resource: string) => Promise<boolean>;
   readonly issuer: () => string;
+  /** Where clients reach it, when something in front ends TLS. */
+  readonly publicUrl?: string;
   /** In place of the usual protected-resource metadata. */
   readonly metadata?: (response: ServerResponse, request: IncomingMessage) => void;
   /** Takes a request away from the server: true when it was answered. */
@@ -48,8 +51,9 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const url = `${origin}/mcp`;
+  const { port } = server.address() as AddressInfo;
+  const url = options.publicUrl ?? `http://127.0.0.1:${port}/mcp`;
+  const { origin } = new URL(url);
 
   async function answer(request: IncomingMessage, response: ServerResponse, message: Message): Promise<void> {
     if (options.intercept?.(request, response, message.method ?? "") === true) return;
@@ -77,7 +81,7 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
     reply(response, message, request);
   }
 
-  return { url, seen, [Symbol.asyncDispose]: async () => await closeServer(server) };
+  return { url, port, seen, [Symbol.asyncDispose]: async () => await closeServer(server) };
 }
 
 interface Message {

@@ -73,7 +73,11 @@ test("two processes with the same login use each refresh token once", async () =
   await world.authorization.revoke(tokens.access);
   const accounts = await Promise.all(
     [loginsOf(world), loginsOf(world), loginsOf(world)].map(async (logins) => {
-      const authorize = await logins.authorizeFor("vault", "vault", world.server.url);
+      const authorize = await logins.authorizeFor("vault", {
+        server: "vault",
+        url: world.server.url,
+        route: async () => undefined,
+      });
       await authorize?.(false, never);
       return authorize;
     }),

@@ -4,7 +4,7 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buildParts, type GatewayParts } from "../../src/app/gateway.ts";
+import { buildParts, type GatewayParts } from "../../src/app/gateway-parts.ts";
 import { createHttpFront, type HttpFront } from "../../src/app/http-front.ts";
 import { openStore } from "../../src/app/store-backend.ts";
 import { buildConfig } from "../../src/config/load.ts";

@@ -15,11 +15,12 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
-import { createRelay, type Target } from "./relay.ts";
+import { createRelay } from "./relay.ts";
 import { withLoss } from "./loss.ts";
 import { createWaitingQuestions } from "./waiting-questions.ts";
 import { checkResult } from "./result-check.ts";
 import type { ServerAnswer } from "./server-answer.ts";
+import type { Target } from "./server-call.ts";
 import { createStructuredCheck } from "./structured-check.ts";
 import { createToolCalls } from "./tool-call.ts";
 import type { Validators } from "../validation/validators.ts";
@@ -103,7 +104,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       refetch: false,
       check: (result) => checkResult(name, result, limits),
     };
-    return tellingLoss(instance, relay(instance, target, request.params, context), context);
+    return tellingLoss(instance, relay({ instance, target, params: request.params, context }), context);
   }
 
   return {

@@ -10,9 +10,10 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { Validators } from "../validation/validators.ts";
 import { checkArguments } from "./arguments.ts";
 import { headerValue } from "./mirrored-argument.ts";
-import type { Relay, Target } from "./relay.ts";
+import type { Relay } from "./relay.ts";
 import { checkToolResult, type ResultLimits } from "./result-check.ts";
 import type { ServerAnswer } from "./server-answer.ts";
+import type { Target } from "./server-call.ts";
 import type { StructuredCheck } from "./structured-check.ts";
 
 export interface ToolCallDeps {
@@ -52,7 +53,7 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
             ["arguments", checked.bytes],
           ];
     const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
-    const answering = deps.relay(instance, toTarget(tool, instance.server, checked), params, context);
+    const answering = deps.relay({ instance, target: toTarget(tool, instance.server, checked), params, context });
     if (tool.definition.outputSchema === undefined) return answering;
     return answering.then(async (answer) => {
       if (answer.kind === "result") await deps.checkStructured(tool, instance, answer.result, context.signal);

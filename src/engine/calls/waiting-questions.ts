@@ -73,6 +73,11 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
         throw new GatewayError(
           "CLIENT_CANNOT_ANSWER",
           `${count} questions of this server are already waiting for an answer`,
+          isParked
+            ? {
+                hint: `Answer one of them first, or raise ${settingNow("limits.parkedCalls", options.mostParked)}.`,
+              }
+            : { hint: "Answer one of them first." },
         );
       waiting.set(instance, count + 1);
       try {

@@ -56,7 +56,9 @@ export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: Abort
     } catch (error) {
       const isTooSlow = signal.aborted && !lifetime.aborted;
       const failure = isTooSlow
-        ? new GatewayError("START_TIMEOUT", `${server.slug} was not listed within ${loadTimeoutMs / 1_000} s`)
+        ? new GatewayError("START_TIMEOUT", `${server.slug} was not listed within ${loadTimeoutMs / 1_000} s`, {
+            hint: "Load it again in a moment, or look at the server's stderr.",
+          })
         : toGatewayError(error);
       const known = serverNow(principal, server);
       if (known?.catalog === undefined || !known.shown) throw failure;

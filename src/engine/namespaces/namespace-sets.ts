@@ -1,3 +1,4 @@
+import { settingNow } from "../../kernel/setting-now.ts";
 import { noneLoaded, type LoadedNamespaces } from "../../catalog/model/namespace-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
@@ -167,7 +168,7 @@ function makeRoom(
   while (set.loaded.size >= settings.maxLoaded) {
     const victim = chooseVictim(set.loaded, settings, (instance) => deps.useOf(set.principal.id, instance));
     if (victim === undefined) {
-      const reason = `${set.loaded.size} namespaces are loaded (namespaces.maxLoaded), all of them to be kept`;
+      const reason = `${set.loaded.size} namespaces are loaded, all of them to be kept (${settingNow("namespaces.maxLoaded", settings.maxLoaded)})`;
       deps.log.warn(
         { component: "namespaces", server: coming.slug },
         `${coming.namespace} is not kept loaded: ${reason}`,

@@ -1,3 +1,4 @@
+import { settingNow } from "../../kernel/setting-now.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Limits } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -36,7 +37,13 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   await parts.startupWait(endpoint, principal);
   const tooLong = (): void => {
     const limit = limits.requestBodyBytes;
-    send(failureText(new GatewayError("BODY_TOO_LARGE", `a line is longer than ${limit} bytes`)));
+    send(
+      failureText(
+        new GatewayError("BODY_TOO_LARGE", `a line is longer than ${limit} bytes`, {
+          hint: `Send less at once, or raise ${settingNow("limits.requestBodyBytes", limit)}.`,
+        }),
+      ),
+    );
   };
   await untilOver(options, client, tooLong);
   client.end();

@@ -82,13 +82,13 @@ function requireJson(request: IncomingMessage): void {
 
 /** No route here uses a body. One that is sent is read to its end, and refused when it is not a JSON object. */
 async function checkBody(deps: RestDeps, request: IncomingMessage): Promise<void> {
-  const { limits } = deps.settings();
+  const { requestBodyBytes, jsonDepth } = deps.bodyLimits;
   const body = await new Promise<Buffer>((resolve, reject) => {
-    readBody(request, { bytes: limits.requestBodyBytes }, (error, bytes) =>
+    readBody(request, { bytes: requestBodyBytes }, (error, bytes) =>
       error === undefined ? resolve(bytes) : reject(error),
     );
   });
-  if (body.length > 0) parseJsonBody(body, limits.jsonDepth);
+  if (body.length > 0) parseJsonBody(body, jsonDepth);
 }
 
 function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {

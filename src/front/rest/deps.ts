@@ -17,6 +17,8 @@ import type { Principal } from "../../kernel/principal.ts";
 export interface RestDeps {
   readonly version: string;
   readonly settings: () => Settings;
+  /** The limits of bodies, the same over MCP and here: both are read at the start. */
+  readonly bodyLimits: Pick<Settings["limits"], "requestBodyBytes" | "jsonDepth">;
   /** Throws or rejects with UNAUTHORIZED. */
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
   /** Whether no credentials are needed, in which case everybody is the one local principal. */

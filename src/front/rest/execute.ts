@@ -37,22 +37,22 @@ const restClient: CallContext["client"] = Object.freeze({
   capabilities: Object.freeze({}),
 });
 
+/** What `POST /execute/{name}` says of the tool that it means. */
+export interface NamedTool {
+  readonly name: string;
+  /** `X-App-Context`. */
+  readonly appHeader: string | undefined;
+}
+
 /**
- * Which tool `POST /execute/{name}` means, and its arguments, cut out of the body as bytes. Throws TOOL_UNKNOWN,
- * TOOL_AMBIGUOUS, SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
+ * Which tool a request means, and its arguments, cut out of the body as bytes. `maxDepth` bounds the body's nesting.
+ * Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS, SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
  */
-export function readExecution(
-  view: View,
-  name: string,
-  header: string | undefined,
-  body: Buffer | undefined,
-  maxDepth: number,
-): CallIntent {
-  const parsed = body === undefined || body.length === 0 ? undefined : parseJsonBody(body, maxDepth);
-  const field =
-    parsed !== undefined && Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
-  const intent = resolveInContext(view, name, header, field);
-  if (body === undefined || parsed === undefined) return intent;
+export function readExecution(view: View, named: NamedTool, body: Buffer, maxDepth: number): CallIntent {
+  if (body.length === 0) return resolveInContext(view, named, undefined);
+  const parsed = parseJsonBody(body, maxDepth);
+  const field = Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
+  const intent = resolveInContext(view, named, field);
   return {
     ...intent,
     arguments:
@@ -66,7 +66,7 @@ export function readExecution(
  * The app says which tool a bare name is; a name that means another tool in full is ambiguous then, never silently
  * one of them.
  */
-function resolveInContext(view: View, name: string, header: string | undefined, field: unknown): CallIntent {
+function resolveInContext(view: View, { name, appHeader: header }: NamedTool, field: unknown): CallIntent {
   const found = view.names.find(name);
   const full = found.kind === "one" ? found.tool : undefined;
   // A tool may have an argument of that name: then it is the tool's, and only the header names an app.

@@ -19,7 +19,8 @@ export interface Authenticator {
 
 /** Longer values cannot be tokens of ours, and are refused without hashing them. */
 const longestToken = 4_096;
-const bearer = /^Bearer ([\x21-\x7e]+)$/;
+/** The scheme in any case (RFC 9110, section 11.1), one space, and the token, which is compared exactly. */
+const bearer = /^Bearer ([\x21-\x7e]+)$/i;
 
 /** An authenticator that accepts the bearer tokens of `directory`. */
 export function createAuthenticator(directory: Directory, lookUp: LookUp): Authenticator {

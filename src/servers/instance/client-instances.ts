@@ -104,7 +104,8 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
     const { connected, principal } = caller;
     if (connected?.ended.aborted === true) throw new GatewayError("CALL_CANCELLED", "the client has disconnected");
     const own = [...entries.values()].filter((entry) => entry.owner === principal.id);
-    if (own.length >= deps.limits().clientInstances) dismiss(leastNeeded(own, base), "client-gone");
+    const limit = deps.limits().clientInstances;
+    if (own.length >= limit) dismiss(leastNeeded(own, base, limit), "client-gone");
     const id = idOf(base, name);
     const calls: Entry["calls"] = new Set();
     const before = { after: departures.of(id), users: endedUsers.take(id) };
@@ -201,7 +202,7 @@ function seenThrough(
  * Chooses the instance to remove at the limit: of those without a connection and without a running call, the one that
  * has been unused for longest. Such an instance can be made again at any time.
  */
-function leastNeeded(own: readonly Entry[], base: Instance): Entry {
+function leastNeeded(own: readonly Entry[], base: Instance, limit: number): Entry {
   const [first, ...rest] = own.filter(({ client, calls }) => client === undefined && calls.size === 0);
   if (first === undefined)
     throw new GatewayError(
@@ -211,7 +212,7 @@ function leastNeeded(own: readonly Entry[], base: Instance): Entry {
       {
         hint:
           'Close clients that are not used, give the server scope "user", ' +
-          `or raise ${settingNow("limits.clientInstances", own.length)}.`,
+          `or raise ${settingNow("limits.clientInstances", limit)}.`,
       },
     );
   return rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);

@@ -98,7 +98,7 @@ async function fetchPages(connection: Connection, list: ListRequest, signal: Abo
     const next = result["nextCursor"];
     if (typeof next !== "string" || next === "") return items;
     if (items.length >= list.limits.items) {
-      list.onCut(list.method, `more than ${list.limits.items} items`);
+      list.onCut(list.method, `more than ${list.limits.items} items (limits.listItems)`);
       return items;
     }
     if (seen.has(next)) {
@@ -108,7 +108,7 @@ async function fetchPages(connection: Connection, list: ListRequest, signal: Abo
     seen.add(next);
     cursor = next;
   }
-  list.onCut(list.method, `more than ${list.limits.pages} pages`);
+  list.onCut(list.method, `more than ${list.limits.pages} pages (limits.listPages)`);
   return items;
 }
 

@@ -5,6 +5,8 @@ import { settingNow } from "../../kernel/setting-now.ts";
 import { packageRunnerOf } from "../upstream/runner/package-runner.ts";
 
 const startTimeoutMs = 30_000;
+/** Of a server's entry; the others are of the whole gateway. */
+const ownSetting = "startTimeoutMs";
 
 /**
  * How long a start may take: without any sign of work, and in total. Both are the same where work cannot be observed.
@@ -12,6 +14,9 @@ const startTimeoutMs = 30_000;
 export interface StartLimits {
   readonly quietMs: number;
   readonly totalMs: number;
+  /** What has to be raised where one of them is too short. */
+  readonly quietSetting: string;
+  readonly totalSetting: string;
 }
 
 /**
@@ -25,10 +30,21 @@ export function startLimits(
   settings: Pick<InstanceSettings, "runnerQuietMs" | "runnerStartMs">,
 ): StartLimits {
   const given = server.startTimeoutMs;
-  if (given !== undefined) return { quietMs: given, totalMs: given };
-  if (packageRunnerOf(server.transport) === undefined) return { quietMs: startTimeoutMs, totalMs: startTimeoutMs };
-  const quietMs = everOnline ? Math.min(startTimeoutMs, settings.runnerQuietMs) : settings.runnerQuietMs;
-  return { quietMs, totalMs: Math.max(quietMs, settings.runnerStartMs) };
+  if (given !== undefined) return oneLimit(given);
+  if (packageRunnerOf(server.transport) === undefined) return oneLimit(startTimeoutMs);
+  const { runnerQuietMs, runnerStartMs } = settings;
+  const isQuick = everOnline && startTimeoutMs < runnerQuietMs;
+  const quietMs = isQuick ? startTimeoutMs : runnerQuietMs;
+  return {
+    quietMs,
+    totalMs: Math.max(quietMs, runnerStartMs),
+    quietSetting: isQuick ? ownSetting : "instances.runnerQuietMs",
+    totalSetting: "instances.runnerStartMs",
+  };
+}
+
+function oneLimit(ms: number): StartLimits {
+  return { quietMs: ms, totalMs: ms, quietSetting: ownSetting, totalSetting: ownSetting };
 }
 
 /** The limits of a start, and what its failure says. */
@@ -52,20 +68,25 @@ export async function withStartDeadline<T>(
   const { server, clock, limits } = options;
   const deadline = new AbortController();
   let workedMs = clock.monotonic();
-  const giveUp = (why: string, limitMs: number) =>
+  const giveUp = (why: string, setting: string, limitMs: number) =>
     deadline.abort(
       new GatewayError("START_TIMEOUT", `${server} ${why}`, {
         data: { stderr: options.stderr() },
-        hint: `Look at its stderr, or raise ${settingNow("startTimeoutMs", limitMs)}, for this server.`,
+        hint: `Look at its stderr, or raise ${settingNow(setting, limitMs)}${setting === ownSetting ? ", for this server" : ""}.`,
       }),
     );
   const look = (): void => {
     const leftMs = workedMs + limits.quietMs - clock.monotonic();
     if (leftMs > 0) cancelQuiet = clock.after(leftMs, look);
-    else giveUp(`did not come up, and showed no sign of work for ${limits.quietMs / 1_000} s`, limits.quietMs);
+    else
+      giveUp(
+        `did not come up, and showed no sign of work for ${limits.quietMs / 1_000} s`,
+        limits.quietSetting,
+        limits.quietMs,
+      );
   };
   const cancelTotal = clock.after(limits.totalMs, () =>
-    giveUp(`did not come up within ${limits.totalMs / 1_000} s`, limits.totalMs),
+    giveUp(`did not come up within ${limits.totalMs / 1_000} s`, limits.totalSetting, limits.totalMs),
   );
   let cancelQuiet = limits.quietMs < limits.totalMs ? clock.after(limits.quietMs, look) : () => undefined;
   const forward = () => deadline.abort(signal.reason);

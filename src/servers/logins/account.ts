@@ -3,9 +3,17 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Credential } from "./credential.ts";
 import { createLoginInMemory, type LoginInMemoryDeps } from "./login-in-memory.ts";
 import { recheckMs, renewBeforeMs } from "./login-limits.ts";
+import type { LoginRoute } from "./login-route.ts";
 import { createRenewals, type RenewalsDeps } from "./renewals.ts";
 
 export type AccountDeps = LoginInMemoryDeps & RenewalsDeps;
+
+/** The server that the requests go to, as it is configured now. */
+export interface AccountPlace {
+  readonly server: string;
+  readonly url: string;
+  readonly route: LoginRoute;
+}
 
 export type Account = ReturnType<typeof createAccount>;
 
@@ -19,8 +27,9 @@ export function createAccount(instance: string, deps: AccountDeps) {
     return login.credential?.serverUrl === url ? login.credential : undefined;
   }
 
-  async function authorize(server: string, url: string, refresh: boolean, signal: AbortSignal) {
-    if (refresh) return await authorizeAnew(server, url, signal);
+  async function authorize(place: AccountPlace, refresh: boolean, signal: AbortSignal) {
+    if (refresh) return await authorizeAnew(place, signal);
+    const { server, url, route } = place;
     if (clock.monotonic() - login.checkedMs >= recheckMs) await login.reload();
     const current = credentialFor(url);
     if (current === undefined) {
@@ -31,25 +40,25 @@ export function createAccount(instance: string, deps: AccountDeps) {
     const age = ageOf(current, clock.now());
     if (current.tokens.refresh === undefined || age === "fresh") return login.header;
     if (age === "due") {
-      if (renewals.mayTry) void renewals.renew().catch(() => undefined);
+      if (renewals.mayTry) void renewals.renew(route).catch(() => undefined);
       return login.header;
     }
-    return await renewed(server, url, signal);
+    return await renewed(place, signal);
   }
 
   /** After a 401: what somebody else has brought meanwhile, otherwise one refresh. */
-  async function authorizeAnew(server: string, url: string, signal: AbortSignal) {
+  async function authorizeAnew(place: AccountPlace, signal: AbortSignal) {
     const before = login.credential?.tokens.access;
     await login.reload();
-    const current = credentialFor(url);
+    const current = credentialFor(place.url);
     if (current === undefined) return undefined;
     const isNews = current.tokens.access !== before || clock.monotonic() - renewals.answeredMs < justNowMs;
     if (isNews) return login.header;
-    return current.tokens.refresh === undefined ? undefined : await renewed(server, url, signal);
+    return current.tokens.refresh === undefined ? undefined : await renewed(place, signal);
   }
 
-  async function renewed(server: string, url: string, signal: AbortSignal) {
-    const renewal = await untilAborted(renewals.renew(), signal);
+  async function renewed({ server, url, route }: AccountPlace, signal: AbortSignal) {
+    const renewal = await untilAborted(renewals.renew(route), signal);
     switch (renewal.kind) {
       case "tokens":
         return credentialFor(url) === undefined ? undefined : login.header;

@@ -15,6 +15,11 @@ export interface AddressRules {
   checkHost(hostname: string): void;
   /** For sockets: refuses the address that is really connected to, however the name resolves at that moment. */
   readonly lookup: LookupFunction;
+  /**
+   * For names that a proxy resolves: refuses those that this machine knows to be out of reach. A name that only the
+   * proxy knows is left to the proxy. Rejects with LOGIN_FAILED.
+   */
+  checkName(hostname: string): Promise<void>;
 }
 
 export function isLoopbackHost(hostname: string): boolean {
@@ -41,6 +46,9 @@ export function createAddressRules(reach: Reach): AddressRules {
     checkHost(hostname) {
       const address = hostname.replace(/^\[|\]$/g, "");
       if (isIP(address) !== 0 && !isAllowed(address)) throw refusal(hostname);
+    },
+    async checkName(hostname) {
+      if ((await addressesOf(hostname)).some((address) => !isAllowed(address))) throw refusal(hostname);
     },
     lookup(hostname, options, callback) {
       resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {

@@ -1,10 +1,8 @@
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 import type { AddressRules } from "./addresses.ts";
-import type { Outgoing } from "./outgoing.ts";
+import type { LoginPlace, Outgoing } from "./outgoing.ts";
 
-export interface LoginOptions {
-  /** The server's URL as it is configured. */
-  readonly serverUrl: string;
+export interface LoginOptions extends LoginPlace {
   /** Headers configured for the server; sent to it only. */
   readonly headers: Readonly<Record<string, string>>;
   /** Asked for instead of what the server names; with what was granted before, when a login is widened. */

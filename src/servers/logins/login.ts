@@ -18,7 +18,7 @@ import { explained, toFetch } from "./sdk-calls.ts";
  */
 export async function logIn(options: LoginOptions, signal: AbortSignal): Promise<Credential> {
   const rules = await addressRulesFor(options.serverUrl);
-  const outgoing = createOutgoing(rules, options.serverUrl);
+  const outgoing = createOutgoing(rules, options);
   const challenge = await probe(options.serverUrl, options.headers, outgoing, signal);
   const resource = await fetchResourceMetadata(options.serverUrl, challenge, outgoing, signal);
   if (resource === undefined && challenge.status !== 401)

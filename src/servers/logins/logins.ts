@@ -1,6 +1,6 @@
 import type { Log } from "../../kernel/log.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { createAccount, type Account } from "./account.ts";
+import { createAccount, type Account, type AccountPlace } from "./account.ts";
 import type { CredentialStore } from "./credential.ts";
 
 /** Headers for one request; with `refresh` after a 401. Undefined when there is no login that could help. */
@@ -8,8 +8,8 @@ type Authorize = (refresh: boolean, signal: AbortSignal) => Promise<Readonly<Rec
 
 /** The logins that the running gateway uses, one per instance. */
 export interface Logins extends AsyncDisposable {
-  /** How to authorize requests of an instance to `url`, when somebody has logged in for it. */
-  authorizeFor(instance: string, server: string, url: string): Promise<Authorize | undefined>;
+  /** How to authorize requests of an instance to its server, when somebody has logged in for it. */
+  authorizeFor(instance: string, place: AccountPlace): Promise<Authorize | undefined>;
   /**
    * Which login is kept: another value after `toolyard login`, the same after a refresh. Undefined when there is
    * none.
@@ -43,12 +43,12 @@ export function createLogins(deps: LoginsDeps): Logins {
   }
 
   return {
-    async authorizeFor(instance, server, url) {
+    async authorizeFor(instance, place) {
       const account = accountOf(instance);
       await account.reload();
-      return account.credentialFor(url) === undefined && account.problem === undefined
+      return account.credentialFor(place.url) === undefined && account.problem === undefined
         ? undefined
-        : (refresh, signal) => account.authorize(server, url, refresh, signal);
+        : (refresh, signal) => account.authorize(place, refresh, signal);
     },
     async loginOf(instance) {
       const account = accountOf(instance);

@@ -3,6 +3,7 @@ import { abortReason } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isLoopbackHost, type AddressRules } from "./addresses.ts";
 import { answerBytes, exchangeTimeoutMs, redirects } from "./login-limits.ts";
+import { exchangeRouted, tooLarge, tooSlow, type LoginAnswer, type LoginRoute } from "./login-route.ts";
 
 interface OutgoingRequest {
   readonly method: "GET" | "POST";
@@ -10,11 +11,13 @@ interface OutgoingRequest {
   readonly body?: string;
 }
 
-export interface OutgoingAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Whole; never more than 256 KB. */
-  readonly body: Buffer;
+export type OutgoingAnswer = LoginAnswer;
+
+/** The server that somebody logs in at. */
+export interface LoginPlace {
+  /** Its URL as it is configured. */
+  readonly serverUrl: string;
+  readonly route: LoginRoute;
 }
 
 /** One exchange with a server or an authorization server. Rejects with LOGIN_FAILED, or the signal's reason. */
@@ -25,13 +28,25 @@ export type Outgoing = (url: string, request: OutgoingRequest, signal: AbortSign
  * reach, with limits on time and size. A GET without credentials follows three redirects, everything else none, so
  * that no secret goes where it was not meant to.
  */
-export function createOutgoing(rules: AddressRules, serverUrl: string): Outgoing {
+export function createOutgoing(rules: AddressRules, { serverUrl, route }: LoginPlace): Outgoing {
   const home = new URL(serverUrl).origin;
+
+  async function exchange(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
+    if (signal.aborted) throw abortReason(signal);
+    const headers = { "user-agent": "toolyard", accept: "application/json", ...request.headers };
+    const routed = await route(url, rules.lookup);
+    if (routed === undefined) return await exchangePlainly(url, { ...request, headers }, rules, signal);
+    if (routed.isProxied && url.origin !== home) await rules.checkName(url.hostname);
+    const body = request.body === undefined ? null : Buffer.from(request.body, "utf8").toString("latin1");
+    const wanted = { method: request.method, headers: Object.entries(headers).flat(), body };
+    return await exchangeRouted(routed.createClient, url, wanted, signal);
+  }
+
   return async (url, request, signal) => {
     const follows = request.method === "GET" && request.headers["authorization"] === undefined;
     let target: URL = checkUrl(url, rules, home);
     for (let hops = 0; ; hops += 1) {
-      const answer = await exchange(target, request, rules, signal);
+      const answer = await exchange(target, request, signal);
       const { location } = answer.headers;
       if (answer.status < 300 || answer.status >= 400 || location === undefined || !follows) return answer;
       if (hops === redirects)
@@ -67,19 +82,17 @@ export function checkUrl(text: string, rules: AddressRules, home: string): URL {
   return url;
 }
 
-async function exchange(
+/** Without a proxy, and with the authorities that Node trusts. */
+async function exchangePlainly(
   url: URL,
   request: OutgoingRequest,
   rules: AddressRules,
   signal: AbortSignal,
 ): Promise<OutgoingAnswer> {
-  if (signal.aborted) throw abortReason(signal);
   const open = url.protocol === "https:" ? (await import("node:https")).request : requestHttp;
   const options: RequestOptions = {
     method: request.method,
     headers: {
-      "user-agent": "toolyard",
-      accept: "application/json",
       ...request.headers,
       ...(request.body === undefined ? {} : { "content-length": String(Buffer.byteLength(request.body)) }),
     },
@@ -94,12 +107,7 @@ async function exchange(
         reject(error);
       });
     });
-    const giveUp = (): void =>
-      void outgoing.destroy(
-        signal.aborted
-          ? abortReason(signal)
-          : new GatewayError("LOGIN_FAILED", `${url.origin} did not answer within ${exchangeTimeoutMs / 1_000} s`),
-      );
+    const giveUp = (): void => void outgoing.destroy(signal.aborted ? abortReason(signal) : tooSlow(url));
     for (const reason of [signal, deadline]) reason.addEventListener("abort", giveUp, { once: true });
     outgoing.once("close", () => signal.removeEventListener("abort", giveUp));
     outgoing.on("error", (error: NodeJS.ErrnoException) =>
@@ -121,8 +129,7 @@ async function readAnswer(url: URL, response: IncomingMessage): Promise<Outgoing
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > answerBytes)
-        throw new GatewayError("LOGIN_FAILED", `${url.origin} answered with more than ${answerBytes / 1024} KB`);
+      if (bytes > answerBytes) throw tooLarge(url);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -5,6 +5,7 @@ import { addressRulesFor } from "./addresses.ts";
 import type { Credential, CredentialStore } from "./credential.ts";
 import type { LoginInMemory } from "./login-in-memory.ts";
 import { renewRetryMs } from "./login-limits.ts";
+import type { LoginRoute } from "./login-route.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { renewTokens, type Renewal } from "./renew.ts";
 
@@ -15,7 +16,7 @@ export interface Renewals {
   /** False for a while after the authorization server could not be reached, unless somebody logged in meanwhile. */
   readonly mayTry: boolean;
   /** Shared by all who need it, and not ended by any of them: what the authorization server sends must be kept. */
-  renew(): Promise<Renewal>;
+  renew(route: LoginRoute): Promise<Renewal>;
 }
 
 export interface RenewalsDeps {
@@ -32,7 +33,7 @@ export function createRenewals(instance: string, login: LoginInMemory, deps: Ren
   let answeredMs = Number.NEGATIVE_INFINITY;
   let retry: { readonly loginId: string; readonly atMs: number } | undefined;
 
-  async function renewOnce(): Promise<Renewal> {
+  async function renewOnce(route: LoginRoute): Promise<Renewal> {
     const before = login.credential?.tokens.access;
     await login.reload();
     const current = login.credential;
@@ -41,7 +42,7 @@ export function createRenewals(instance: string, login: LoginInMemory, deps: Ren
     if (current.tokens.access !== before) return { kind: "tokens", tokens: current.tokens, scope: current.scope };
     if (current.tokens.refresh === undefined)
       return { kind: "ended", reason: "the authorization server gave no refresh token" };
-    const renewal = await askForTokens(current, current.tokens.refresh, clock.now());
+    const renewal = await askForTokens(current, current.tokens.refresh, route, clock.now());
     if (renewal.kind === "unreachable") {
       retry = { loginId: current.loginId, atMs: clock.monotonic() + renewRetryMs };
       log.warn(
@@ -72,11 +73,14 @@ export function createRenewals(instance: string, login: LoginInMemory, deps: Ren
     get mayTry() {
       return retry === undefined || retry.loginId !== login.credential?.loginId || clock.monotonic() >= retry.atMs;
     },
-    renew() {
+    renew(route) {
       if (running !== undefined) return running;
-      const renewal = store.exclusively(instance, new AbortController().signal, renewOnce).finally(() => {
-        running = undefined;
-      });
+      const never = new AbortController().signal;
+      const renewal = store
+        .exclusively(instance, never, async () => await renewOnce(route))
+        .finally(() => {
+          running = undefined;
+        });
       running = renewal;
       deps.track(renewal);
       return renewal;
@@ -84,9 +88,14 @@ export function createRenewals(instance: string, login: LoginInMemory, deps: Ren
   };
 }
 
-async function askForTokens(current: Credential, refreshToken: string, nowMs: number): Promise<Renewal> {
+async function askForTokens(
+  current: Credential,
+  refreshToken: string,
+  route: LoginRoute,
+  nowMs: number,
+): Promise<Renewal> {
   try {
-    const outgoing = createOutgoing(await addressRulesFor(current.serverUrl), current.serverUrl);
+    const outgoing = createOutgoing(await addressRulesFor(current.serverUrl), { serverUrl: current.serverUrl, route });
     return await renewTokens(current, refreshToken, outgoing, nowMs);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -11,10 +11,15 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export function proxyFromVariables(url: URL, variables: Variables): string | undefined {
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const proxy = variableOf(name, variables);
-  if (proxy === undefined || isThisMachine(url.hostname)) return undefined;
-  const exceptions = variableOf("no_proxy", variables) ?? "";
-  if (exceptions.split(/[\s,]+/).some((entry) => covers(entry, url))) return undefined;
+  if (proxy === undefined) return undefined;
+  if (isExcepted(url, variables)) return undefined;
   return proxy.includes("://") ? proxy : `http://${proxy}`;
+}
+
+/** Whether no proxy stands before a URL, whichever is named: it is on this machine, or `NO_PROXY` covers it. */
+export function isExcepted(url: URL, variables: Variables): boolean {
+  const exceptions = variableOf("no_proxy", variables) ?? "";
+  return isThisMachine(url.hostname) || exceptions.split(/[\s,]+/).some((entry) => covers(entry, url));
 }
 
 function variableOf(name: string, variables: Variables): string | undefined {

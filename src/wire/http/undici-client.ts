@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { Pool, ProxyAgent, type Dispatcher } from "undici";
 import type {
   HttpClient,
@@ -16,6 +17,8 @@ export interface HttpRouteOptions {
   /** URL of an HTTP proxy, with user and password where it needs them. */
   readonly proxy: string | undefined;
   readonly tls: TlsMaterial | undefined;
+  /** Resolves names in place of the system's. A proxy resolves them itself. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** Certificates and keys as PEM texts. */
@@ -87,7 +90,7 @@ interface Route {
   readonly headersFor: (given: readonly string[]) => readonly string[];
 }
 
-function routeTo({ origin, proxy, tls, connectTimeoutMs }: HttpClientOptions & HttpRouteOptions): Route {
+function routeTo({ origin, proxy, tls, lookup, connectTimeoutMs }: HttpClientOptions & HttpRouteOptions): Route {
   const common = {
     // Deadlines belong to whoever makes the request, so undici gets none.
     headersTimeout: 0,
@@ -98,8 +101,10 @@ function routeTo({ origin, proxy, tls, connectTimeoutMs }: HttpClientOptions & H
   };
   const connect = { timeout: connectTimeoutMs, ...definedOf(tls) };
   const direct = { pathStart: "", headersFor: () => [] };
-  if (proxy === undefined)
-    return { ...direct, open: (connections) => new Pool(origin, { ...common, connections, connect }) };
+  if (proxy === undefined) {
+    const resolving = lookup === undefined ? connect : { ...connect, lookup };
+    return { ...direct, open: (connections) => new Pool(origin, { ...common, connections, connect: resolving }) };
+  }
   const url = new URL(proxy);
   const authorization = basicAuthorization(url);
   // For an http: URL the proxy gets the whole URL (RFC 9112, section 3.2.2) instead of CONNECT: many proxies allow

@@ -1,8 +1,6 @@
-import { carriageReturn, colon, lineFeed, space, startsWithMark } from "../json/characters.ts";
+import { carriageReturn, lineFeed, startsWithMark } from "../json/characters.ts";
 import { GatheredBytes } from "../json/gathered-bytes.ts";
-import { isHeaderValue } from "../../kernel/header-value.ts";
-
-const newline = Buffer.from("\n");
+import { EventFields } from "./event-fields.ts";
 
 /** Reads one `text/event-stream` (WHATWG HTML, 9.2.6) as bytes, in linear time however they arrive. */
 export interface EventStreamReader {
@@ -29,12 +27,7 @@ export interface EventStreamSink {
  */
 export function createEventStreamReader(limitBytes: number, sink: EventStreamSink): EventStreamReader {
   const unfinishedLine = new GatheredBytes();
-  const data = new GatheredBytes();
-  let hasData = false;
-  let type = "";
-  let id: string | undefined;
-  let lastEventId: string | undefined;
-  let retryMs: number | undefined;
+  const event = new EventFields((data, type) => sink.onEvent(data, type));
   let sawCarriageReturn = false;
   let isFirstLine = true;
   let ended = false;
@@ -49,50 +42,14 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
       isFirstLine = false;
       if (startsWithMark(line)) line = line.subarray(3);
     }
-    if (line.length === 0) endEvent();
-    else readField(line);
-  }
-
-  function endEvent(): void {
-    if (id !== undefined) lastEventId = id;
-    if (hasData) {
-      const whole = data.take();
-      hasData = false;
-      if (whole.length > 0) sink.onEvent(whole, type === "" ? "message" : type);
-    }
-    type = "";
-  }
-
-  function readField(line: Buffer): void {
-    const nameEnd = line.indexOf(colon);
-    if (nameEnd === 0) return;
-    const name = line.toString("latin1", 0, nameEnd === -1 ? line.length : Math.min(nameEnd, 6));
-    const valueStart = nameEnd === -1 ? line.length : nameEnd + (line[nameEnd + 1] === space ? 2 : 1);
-    switch (name) {
-      case "data":
-        if (hasData) data.append(newline);
-        hasData = true;
-        data.append(line.subarray(valueStart));
-        return;
-      case "event":
-        type = line.toString("utf8", valueStart, Math.min(line.length, valueStart + 100));
-        return;
-      case "id":
-        id = sendableId(line.subarray(valueStart)) ?? id;
-        return;
-      case "retry": {
-        const text = line.toString("latin1", valueStart, Math.min(line.length, valueStart + 12));
-        if (/^\d{1,9}$/.test(text)) retryMs = Number(text);
-        return;
-      }
-    }
+    event.addLine(line);
   }
 
   function isTooLong(): boolean {
-    if (unfinishedLine.length + data.length <= limitBytes) return false;
+    if (unfinishedLine.length + event.length <= limitBytes) return false;
     ended = true;
     unfinishedLine.clear();
-    data.clear();
+    event.clear();
     sink.onTooLong();
     return true;
   }
@@ -127,18 +84,10 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
   return {
     feed,
     get lastEventId() {
-      return lastEventId;
+      return event.lastEventId;
     },
     get retryMs() {
-      return retryMs;
+      return event.retryMs;
     },
   };
 }
-
-/** What no header may hold is ignored: the stream is then resumed after the id before it. */
-function sendableId(bytes: Buffer): string | undefined {
-  const id = bytes.length > longestId ? "\0" : bytes.toString("latin1");
-  return isHeaderValue(id) ? id : undefined;
-}
-
-const longestId = 4_096;

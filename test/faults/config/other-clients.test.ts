@@ -66,6 +66,25 @@ test("a tool that another client's fields switch off is not listed, found or cal
   expect(gateway.stderr()).not.toContain("unknown field");
 });
 
+test("a server whose list of hidden tools is misspelled offers nothing, and says why", async () => {
+  await using gateway = await startGateway({
+    config: configOf({
+      typo: { ...badServer(), disabledtools: ["ping"] },
+      denies: { ...badServer(), denyTools: ["ping"] },
+    }),
+    directory,
+  });
+  for (const [server, meant] of [
+    ["typo", "did you mean `disabledTools`?"],
+    ["denies", "did you mean `tools.allow` or `tools.deny`?"],
+  ] as const) {
+    const refused = failureOf(await execute(gateway.url, `${server}:ping`));
+    expect(refused.code).toBe("SERVER_DISABLED");
+    expect(refused.message).toContain(meant);
+  }
+  expect((await rpc(`${gateway.url}/mcp/flat`, "tools/list")).json.result.tools).toEqual([]);
+});
+
 test("values of an envFile reach the process and no output; a change in it is applied", async () => {
   const file = join(directory, "my.env");
   const config = configOf({

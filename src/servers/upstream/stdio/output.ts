@@ -41,7 +41,7 @@ export function readOutput(
       const message = readInbound(line, limits.depth);
       if (message.kind !== "invalid" || message.id !== undefined || strays.mayTell()) table.receive(message);
     },
-    () => onEnd(`${server} sent a line longer than ${limits.messageBytes} bytes`),
+    () => onEnd(`${server} sent a line longer than ${limits.messageBytes} bytes (limits.upstreamMessageBytes)`),
     memory,
   );
 

@@ -78,6 +78,7 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
         new GatewayError(
           "UPSTREAM_TIMEOUT",
           `${wire.address.server} did not answer within ${options.timeoutMs / 1_000} s`,
+          { hint: "No setting changes how long this request may take: look at the server's log, and at the network." },
         ),
       );
     }, options.timeoutMs);

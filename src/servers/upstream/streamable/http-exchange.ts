@@ -15,7 +15,7 @@ import type {
   TransportFailure,
 } from "../../../wire/http/http-client.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
-import type { Wire } from "./wire.ts";
+import type { ExchangeWire } from "./exchange-wire.ts";
 
 /** An HTTP request to be made; without a path it goes to the path of the server's URL. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
@@ -54,7 +54,7 @@ type Mode = "head" | "body" | "stream" | "refusal";
 export class HttpExchange implements ResponseHandler, EventStreamSink {
   /** Its number among the exchanges in flight. */
   readonly id: number;
-  readonly #wire: Wire;
+  readonly #wire: ExchangeWire;
   readonly #outgoing: Outgoing;
   readonly #sink: HttpExchangeSink;
   #mode: Mode = "head";
@@ -76,7 +76,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #gathered: GatheredBytes | undefined;
   #bytes = 0;
 
-  constructor(id: number, wire: Wire, outgoing: Outgoing, sink: HttpExchangeSink) {
+  constructor(id: number, wire: ExchangeWire, outgoing: Outgoing, sink: HttpExchangeSink) {
     this.id = id;
     this.#wire = wire;
     this.#outgoing = outgoing;
@@ -275,7 +275,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     this.#wire.client.send(request, this);
   }
 
-  async #dispatchAuthorized(authorize: NonNullable<Wire["authorize"]>, refresh: boolean): Promise<void> {
+  async #dispatchAuthorized(authorize: NonNullable<ExchangeWire["authorize"]>, refresh: boolean): Promise<void> {
     let extra: Readonly<Record<string, string>> | undefined;
     try {
       extra = await authorize(refresh);

@@ -3,34 +3,20 @@ import type { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
 import type { RootsSource } from "../connection.ts";
+import type { ExchangeWire, LiveExchange } from "./exchange-wire.ts";
 import type { ServerAddress } from "./server-address.ts";
 import { HttpExchange, type HttpExchangeSink, type Outgoing } from "./http-exchange.ts";
-import type { CreateHttpClient, HttpClient } from "../../../wire/http/http-client.ts";
+import type { CreateHttpClient } from "../../../wire/http/http-client.ts";
 import type { HttpTuning } from "../../../wire/http/tuning.ts";
 
-/** The sockets to one server, and everything that the exchanges over them share. */
-export interface Wire {
-  readonly client: HttpClient;
-  readonly address: ServerAddress;
-  readonly limits: ConnectionLimits;
-  readonly tuning: HttpTuning;
+/** The sockets to one server, and everything that all exchanges over them share. */
+export interface Wire extends ExchangeWire {
   readonly memory: LargeBuffers;
   readonly roots: RootsSource | undefined;
-  /** Resolves to the headers of a login. Concurrent refreshes are a single one. */
-  readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
-  /** Makes an exchange, which has to be started. */
+  /** Makes an exchange; `start()` it. */
   exchange(outgoing: Outgoing, sink: HttpExchangeSink): HttpExchange;
-  /** Whether a body of this size may be queued for a socket. If so, it is counted until `releaseQueued`. */
-  admitQueued(bytes: number): boolean;
-  releaseQueued(bytes: number): void;
   /** Monotonic ms of the last bytes in either direction. */
   readonly lastActivityMs: number;
-  /** Notes that bytes were sent or received. */
-  touch(): void;
-  enter(exchange: HttpExchange): void;
-  leave(exchange: HttpExchange): void;
-  /** Called when no connection could be made after all attempts. */
-  onUnreachable(error: GatewayError): void;
   /** Ends every exchange and closes every socket. */
   dispose(): void;
 }
@@ -58,7 +44,7 @@ export function createWire(options: WireOptions): Wire {
     reserved: tuning.reservedConnections,
     connectTimeoutMs: tuning.connectTimeoutMs,
   });
-  const live = createSlotTable<HttpExchange>();
+  const live = createSlotTable<LiveExchange>();
   let queuedBytes = 0;
   let lastActivityMs = performance.now();
 

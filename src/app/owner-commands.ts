@@ -1,0 +1,109 @@
+import type { Instance } from "../servers/instance/instance.ts";
+import { abortAfter } from "../kernel/abort.ts";
+import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { settingNow } from "../kernel/setting-now.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+
+/** What a command is answered with, on one line. */
+export interface ControlAnswer {
+  readonly ok: boolean;
+  readonly message?: string;
+  readonly hint?: string;
+  readonly instances?: readonly InstanceLine[];
+  /** Of `status`: why the gateway should be restarted. */
+  readonly problem?: string | undefined;
+}
+
+export interface InstanceLine {
+  readonly id: string;
+  readonly server: string;
+  readonly owner: string | null;
+  readonly status: string;
+  readonly dormant: boolean;
+  readonly reason: string;
+  readonly tools: number;
+  readonly pid: number | null;
+}
+
+/** Beside what the server itself may take to start: its turn, and the end of the process before. */
+const restartGraceMs = 600_000;
+
+export interface OwnerCommandsDeps {
+  readonly gateway: GatewayParts;
+  /** Ends the gateway as SIGTERM does. */
+  readonly stop: () => void;
+}
+
+/**
+ * Carries out one line, `{ command: "status" | "restart" | "stop", name? }`. Never rejects: a failure is an answer. The
+ * signal aborts when nobody waits for it any more.
+ */
+export type OwnerCommands = (line: string, signal: AbortSignal) => Promise<ControlAnswer>;
+
+export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): OwnerCommands {
+  async function execute(line: string, signal: AbortSignal): Promise<ControlAnswer> {
+    const request: unknown = JSON.parse(line);
+    const { command, name } = isJsonObject(request) ? request : {};
+    switch (command) {
+      case "status":
+        return { ok: true, instances: gateway.fleet.all().map(toLine), problem: gateway.late.problem };
+      case "restart": {
+        const chosen = choose(String(name));
+        await restartAll(chosen, signal);
+        return { ok: true, instances: chosen.map(toLine) };
+      }
+      case "stop":
+        stop();
+        return { ok: true };
+      default:
+        throw new GatewayError("REQUEST_INVALID", `there is no command ${String(command).slice(0, 40)}`);
+    }
+  }
+
+  async function restartAll(chosen: readonly Instance[], signal: AbortSignal): Promise<void> {
+    const { runnerStartMs } = gateway.config().settings.instances;
+    const limitMs = runnerStartMs + restartGraceMs;
+    const limit = abortAfter(limitMs, signal);
+    try {
+      await Promise.all(chosen.map(async (instance) => await instance.restart(limit)));
+    } catch (error) {
+      if (!limit.aborted || signal.aborted) throw error;
+      throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {
+        hint: `Look at its stderr, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
+      });
+    }
+  }
+
+  /** An instance by its id, or all of a server. */
+  function choose(name: string): readonly Instance[] {
+    const chosen = gateway.fleet
+      .all()
+      .filter((instance) => instance.id === name || instance.server.slug === name || instance.server.key === name);
+    if (chosen.length === 0)
+      throw new GatewayError("SERVER_UNKNOWN", `there is no server or instance ${name.slice(0, 200)}`, {
+        hint: "`toolyard status` lists them.",
+      });
+    return chosen;
+  }
+
+  function toLine(instance: Instance): InstanceLine {
+    const { status, dormant, reason } = instance.statusView();
+    return {
+      id: instance.id,
+      server: instance.server.slug,
+      owner: instance.owner,
+      status,
+      dormant,
+      reason,
+      tools: gateway.toolCount(instance),
+      pid: instance.pid ?? null,
+    };
+  }
+
+  return async (line, signal) =>
+    await execute(line, signal).catch((error: unknown): ControlAnswer => {
+      const { message, hint } = toGatewayError(error);
+      return { ok: false, message, hint };
+    });
+}

@@ -1,0 +1,27 @@
+import type { CallContext } from "../../kernel/call-context.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { ParamMember } from "../../servers/upstream/connection.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+
+/** What is sent to one server, and how its answer is looked at. */
+export interface Target {
+  readonly method: string;
+  readonly nameHeader: string | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+  /** Whether it may be sent again after it may have run. */
+  readonly repeatable: boolean;
+  /** What a sealed state is bound to. */
+  readonly binding: () => string;
+  /** On a header mismatch the lists are fetched again and the request is sent once more. */
+  readonly refetch: boolean;
+  readonly check: (result: JsonBytes) => ResultBytes | Promise<ResultBytes>;
+}
+
+/** One request on its way: to which instance, for what, with which parameters, on whose behalf. */
+export interface ServerCall {
+  readonly instance: Instance;
+  readonly target: Target;
+  readonly params: readonly ParamMember[];
+  readonly context: CallContext;
+}

@@ -1,0 +1,118 @@
+import type { ServerConfig } from "../../config/config.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import type { ClientPresence } from "../../kernel/client-presence.ts";
+import { failures } from "../../kernel/failures.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
+import { withServerNamed } from "./questions.ts";
+import type { ServerAnswer } from "./server-answer.ts";
+import type { ServerCall } from "./server-call.ts";
+import type { WaitingQuestions } from "./waiting-questions.ts";
+
+export interface ExchangeDeps {
+  readonly waitingQuestions: WaitingQuestions;
+  readonly presenceOf: (context: CallContext) => ClientPresence;
+}
+
+/** What becomes of a checked answer. The call is an argument so that no call needs a closure of its own. */
+export type Conclude = (answer: ServerAnswer, call: ServerCall) => ServerAnswer | Promise<ServerAnswer>;
+
+/**
+ * Sends a call with these parameters (a later round has more than the call itself), checks the result, and gives the
+ * answer to `conclude`. A request that never reached the server, or may be repeated, is sent a second time
+ * (docs/design.md, "execute_mcp_tool"). Rejects with GatewayErrors.
+ */
+export type ServerExchange = (
+  call: ServerCall,
+  params: readonly ParamMember[],
+  conclude: Conclude,
+) => Promise<ServerAnswer>;
+
+export function createServerExchange({ waitingQuestions, presenceOf }: ExchangeDeps): ServerExchange {
+  return async (call, params, conclude) => {
+    const { instance, target, context } = call;
+    let sent = false;
+    const request = toRequest(waitingQuestions, call, params, () => {
+      sent = true;
+    });
+    let answer: ServerAnswer;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const acquired = instance.acquire(context.signal);
+        const connection = acquired instanceof Promise ? await acquired : acquired;
+        const reply = await connection.request(request);
+        if (instance.server.stateful) instance.users.note(presenceOf(context));
+        if (reply.kind === "result") {
+          const checked = target.check(reply.result);
+          answer = { kind: "result", result: checked instanceof Promise ? await checked : checked };
+        } else answer = reply;
+        if (answer.kind === "result" || !target.refetch || tries > 1) break;
+        if (parseErrorObject(answer.error).code !== failures.HEADER_MISMATCH.rpc) break;
+        await instance.refresh(context.signal);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        // A request that failed may have changed the server's state before it did.
+        if (sent && instance.server.stateful) instance.users.note(presenceOf(context));
+        instance.noteFailure(error);
+        if (tries > 1 || !mayRetry(call, error, sent)) throw error;
+      }
+    }
+    return conclude(answer, call);
+  };
+}
+
+function toRequest(
+  waitingQuestions: WaitingQuestions,
+  { instance, target, context }: ServerCall,
+  params: readonly ParamMember[],
+  onSent: () => void,
+): UpstreamRequest {
+  const { server } = instance;
+  return {
+    method: target.method,
+    params,
+    meta: context.meta,
+    era: context.client.era,
+    clientCapabilities: context.client.capabilities,
+    logLevel: context.logLevel,
+    signal: context.signal,
+    timeoutMs: server.callTimeoutMs,
+    maxTimeoutMs: server.maxCallTimeoutMs,
+    onProgress: context.onProgress,
+    onLog: context.onLog,
+    replies: context.replies,
+    ask:
+      context.ask === undefined
+        ? undefined
+        : async (question, signal) =>
+            await waitingQuestions.ask(
+              instance.id,
+              context,
+              context.transparent === true ? question : { ...question, params: namedParams(question, server) },
+              signal,
+            ),
+    headers: target.headers.length === 0 ? undefined : target.headers,
+    nameHeader: target.nameHeader,
+    onSent,
+  };
+}
+
+function namedParams(
+  question: { readonly method: string; readonly params: JsonBytes },
+  { slug }: ServerConfig,
+): JsonBytes {
+  if (question.method !== "elicitation/create") return question.params;
+  const named = withServerNamed(
+    { method: question.method, params: JSON.parse(question.params.toString("utf8")) as unknown },
+    slug,
+  ) as { params: unknown };
+  return Buffer.from(asciiJson(named.params), "latin1");
+}
+
+function mayRetry({ instance, target, context }: ServerCall, error: GatewayError, sent: boolean): boolean {
+  if (!instance.server.retry || context.signal.aborted) return false;
+  return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
+}

@@ -1,0 +1,107 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { toClientFailure, toRawRefusal } from "./client-failure.ts";
+
+export interface HttpListenerOptions {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Answers a request whose rest does not arrive, or is not HTTP. */
+  readonly refuse: (request: IncomingMessage, response: ServerResponse, failure: GatewayError) => void;
+  /** Takes CONNECT requests; without it they are refused. */
+  readonly onConnect: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  /** How long a body may take to arrive (limits.bodyTimeoutMs). */
+  readonly bodyTimeoutMs: number;
+}
+
+/** The port: sockets, their timers, and what comes in that is not HTTP. It knows no paths. */
+export interface HttpListener {
+  /** Resolves to the address once requests are answered. Throws PORT_TAKEN and ADDRESS_UNUSABLE. */
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Takes no new connections; those that are idle end, the others after their answer. */
+  drain(): void;
+  /** Ends what is left. */
+  close(): void;
+}
+
+/** Headers must be there by then (fault 24: sockets that trickle are closed), all of them within Node's 16 KB. */
+const headersTimeoutMs = 10_000;
+const connectionCheckMs = 5_000;
+const keepAliveTimeoutMs = 65_000;
+/** Connections that the kernel keeps until they are accepted: a burst of clients must not be turned away. */
+const backlog = 4_096;
+/**
+ * Real requests have a dozen. Node silently drops headers beyond its own count, an Origin among them, so requests with
+ * more are counted and refused (fault 20).
+ */
+export const mostHeaders = 200;
+
+export function createHttpListener({ handle, refuse, onConnect, bodyTimeoutMs }: HttpListenerOptions): HttpListener {
+  const sockets = new Set<Duplex>();
+  // A whole request must be there within bodyTimeoutMs; it is looked at this often (faults 24, 25).
+  const checkMs = Math.min(connectionCheckMs, Math.ceil(bodyTimeoutMs / 6));
+  const requestTimeout = Math.max(checkMs, bodyTimeoutMs - checkMs);
+  const server = createServer(
+    {
+      headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
+      requestTimeout,
+      connectionsCheckingInterval: checkMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      maxHeaderSize: 16_384,
+    },
+    handle,
+  );
+  server.maxHeadersCount = mostHeaders;
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.setNoDelay(true);
+  });
+  if (onConnect !== undefined) server.on("connect", onConnect);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // Found where Node's own handler finds it. In a table of ours, a response would outlive its request.
+    const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
+    const failure = toClientFailure(error, { headersTimeoutMs, bodyTimeoutMs });
+    if (!socket.writable) socket.destroy();
+    else if (response == null) socket.end(toRawRefusal(failure));
+    else if (response.req.complete) response.once("finish", () => socket.end());
+    else if (response.headersSent) socket.destroy();
+    else refuse(response.req, response, failure);
+  });
+
+  return {
+    listen: async (host, port) =>
+      await new Promise((resolve, reject) => {
+        server.once("error", (error: NodeJS.ErrnoException) => reject(toListenFailure(error, `${host}:${port}`)));
+        server.listen({ host, port, backlog }, () => resolve(server.address() as AddressInfo));
+      }),
+    drain() {
+      server.close();
+      server.closeIdleConnections();
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function toListenFailure(error: NodeJS.ErrnoException, address: string): Error {
+  const fail = (code: "PORT_TAKEN" | "ADDRESS_UNUSABLE", why: string) =>
+    new GatewayError(code, `cannot listen on ${address}: ${why}`, { cause: error });
+  switch (error.code) {
+    case "EADDRINUSE":
+      return fail("PORT_TAKEN", "the port is taken");
+    case "EACCES":
+      return fail("PORT_TAKEN", "not allowed");
+    case "EADDRNOTAVAIL":
+    case "EAFNOSUPPORT":
+    case "EINVAL":
+      return fail("ADDRESS_UNUSABLE", "this machine does not have that address");
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return fail("ADDRESS_UNUSABLE", "no address is known for that name");
+    default:
+      return error;
+  }
+}

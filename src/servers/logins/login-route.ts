@@ -1,0 +1,111 @@
+import type { LookupFunction } from "node:net";
+import { abortReason } from "../../kernel/abort.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { CreateHttpClient, HttpRequest, ResponseHandler } from "../../wire/http/http-client.ts";
+import { noHead, type ResponseHead } from "../../wire/http/response-head.ts";
+import { answerBytes, exchangeTimeoutMs } from "./login-limits.ts";
+
+/**
+ * How a login of one server reaches a URL: undefined where a plain connection does. What the server's entry says of
+ * proxies and certificates holds here as it does for calls.
+ */
+export type LoginRoute = (url: URL, lookup: LookupFunction) => Promise<RoutedClient | undefined>;
+
+export interface RoutedClient {
+  readonly createClient: CreateHttpClient;
+  /** A proxy resolves the name, and not the `lookup` that was given. */
+  readonly isProxied: boolean;
+}
+
+export interface LoginAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whole; never more than 256 KB. */
+  readonly body: Buffer;
+}
+
+/** The headers of an answer that a login reads. */
+const readHeaders = ["content-type", "location", "www-authenticate"] as const;
+
+/**
+ * One exchange over a client of its own, closed behind it. Rejects with LOGIN_FAILED after {@link exchangeTimeoutMs},
+ * or with the signal's reason.
+ */
+export async function exchangeRouted(
+  createClient: CreateHttpClient,
+  url: URL,
+  request: Pick<HttpRequest, "method" | "headers" | "body">,
+  signal: AbortSignal,
+): Promise<LoginAnswer> {
+  const client = createClient({
+    origin: url.origin,
+    connections: 1,
+    reserved: 1,
+    connectTimeoutMs: exchangeTimeoutMs,
+  });
+  const deadline = AbortSignal.timeout(exchangeTimeoutMs);
+  const ended = new AbortController();
+  try {
+    return await new Promise((resolve, reject) => {
+      const once = { once: true, signal: ended.signal };
+      signal.addEventListener("abort", () => reject(abortReason(signal)), once);
+      deadline.addEventListener("abort", () => reject(tooSlow(url)), once);
+      client.send({ ...request, path: `${url.pathname}${url.search}` }, new LoginResponse(url, resolve, reject));
+    });
+  } finally {
+    ended.abort();
+    client.close();
+  }
+}
+
+/** Gathers one response. */
+class LoginResponse implements ResponseHandler {
+  readonly #url: URL;
+  readonly #resolve: (answer: LoginAnswer) => void;
+  readonly #reject: (error: GatewayError) => void;
+  readonly #chunks: Buffer[] = [];
+  #head: ResponseHead = noHead;
+  #bytes = 0;
+
+  constructor(url: URL, resolve: (answer: LoginAnswer) => void, reject: (error: GatewayError) => void) {
+    this.#url = url;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onConnected(): boolean {
+    return true;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#head = head;
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    this.#bytes += end - start;
+    if (this.#bytes > answerBytes) this.#reject(tooLarge(this.#url));
+    else this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
+  }
+
+  onComplete(): void {
+    const headers: Record<string, string> = {};
+    for (const name of readHeaders) {
+      const values = this.#head.getAll(name);
+      if (values.length > 0) headers[name] = values.join(", ");
+    }
+    this.#resolve({ status: this.#head.status, headers, body: Buffer.concat(this.#chunks) });
+  }
+
+  onTransportFailure({ kind, reason }: Parameters<ResponseHandler["onTransportFailure"]>[0]): void {
+    const why = reason === "" ? kind : reason;
+    this.#reject(new GatewayError("LOGIN_FAILED", `${this.#url.origin} cannot be reached (${why})`));
+  }
+}
+
+export function tooLarge(url: URL): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} answered with more than ${answerBytes / 1024} KB`);
+}
+
+export function tooSlow(url: URL): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} did not answer within ${exchangeTimeoutMs / 1_000} s`);
+}
