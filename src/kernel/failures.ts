@@ -345,6 +345,18 @@ export const failures = {
     retry: true,
     hint: "Free space on its disk and make the data directory writable, or choose another with --data-dir.",
   },
+  STORE_UNAVAILABLE: {
+    http: 503,
+    rpc: -31089,
+    retry: true,
+    hint: "GET /readyz and the gateway's log say why its database cannot be used; calls are served without it.",
+  },
+  STORE_FULL: {
+    http: 507,
+    rpc: -31090,
+    retry: true,
+    hint: "Make room on the disk of the data directory: the gateway goes on by itself.",
+  },
   ADDRESS_UNUSABLE: {
     http: 500,
     rpc: -31075,

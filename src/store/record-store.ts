@@ -1,0 +1,268 @@
+import type {
+  AuditEntry,
+  AuditRow,
+  EventRecord,
+  LogLevel,
+  RequestOutcome,
+  RequestRecord,
+  ServerLogLine,
+  ToolMetadata,
+  ToolMetadataRow,
+  UsageHour,
+} from "./record-rows.ts";
+
+/**
+ * What a gateway remembers of what happened. Records are written behind the calls, in batches, and may be lost: those
+ * of the last batch when the process is killed, and those that do not fit when more come than can be written; lost
+ * ones are counted. The audit is never lost: it is written when its promise resolves.
+ *
+ * Every query and every `audit` rejects with GatewayError STORE_UNAVAILABLE while the database cannot be used (the
+ * hint says what to do), and with DRAINING after `close`. None of them ever blocks the thread that asks.
+ */
+export interface RecordStore {
+  /** The id of the next row: higher than all before, also of earlier lives of this store. Costs no allocation. */
+  nextId(): number;
+  /**
+   * Hands one row over. Returns at once and never throws: false when the row was dropped (and counted), because the
+   * queue is full, the database cannot be used, or the store is closed. Rows of one kind are written in this order.
+   */
+  append<Kind extends RecordKind>(kind: Kind, row: RecordRows[Kind]): boolean;
+  /** Resolves when every row that was handed over before is written, or dropped. Never rejects. */
+  flush(): Promise<void>;
+  /** Resolves with its place in the chain when it is on the disk. Rejects with STORE_FULL when the disk is full. */
+  audit(entry: AuditEntry): Promise<Pick<AuditRow, "seq" | "hash">>;
+
+  /** Newest first. */
+  calls(query: CallQuery): Promise<Page<CallRow>>;
+  /** With arguments and result where they were kept; undefined when there is no such row. */
+  call(id: number): Promise<RequestRecord | undefined>;
+  /** Newest first. */
+  logs(query: LogQuery): Promise<Page<ServerLogLine>>;
+  /** Newest first. */
+  events(query: EventQuery): Promise<Page<EventRecord>>;
+  /**
+   * Sums of the written hours, in the order of `by`. At most `limit` groups, those with most calls, when `by` has no
+   * time in it; otherwise the earliest. What is not written yet is the caller's to add.
+   */
+  usage(query: UsageQuery): Promise<readonly UsageSum[]>;
+  /** What is known of the tools of one installation, by path. */
+  tools(installation: string): Promise<readonly ToolMetadataRow[]>;
+  /** Newest first. */
+  audits(query: AuditQuery): Promise<Page<AuditRow>>;
+  /** Reads the whole chain, in pieces, between other work. */
+  verifyAudit(): Promise<AuditVerdict>;
+
+  /** The same object until something changes. Costs nothing. */
+  health(): StoreHealth;
+  /** Calls back after `health().problems` changed, or the store became ready. Returns what ends that. */
+  onHealth(listener: (health: StoreHealth) => void): () => void;
+  /** Figures that change with every batch, for metrics. */
+  figures(): StoreFigures;
+
+  /**
+   * Writes what waits and closes both databases. Resolves when that is done, or after `deadlineMs`; what was not
+   * written by then is counted as dropped. Again: the same promise.
+   */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** What is written in batches, and the rows of each. `tools` replaces, `usage` adds, the others append. */
+export interface RecordRows {
+  readonly request: RequestRecord;
+  readonly log: ServerLogLine;
+  readonly usage: UsageHour;
+  readonly event: EventRecord;
+  readonly tools: ToolMetadata;
+}
+
+export type RecordKind = keyof RecordRows;
+
+export interface RecordStoreOptions {
+  /** Where `records.db` and `state.db` lie: absolute, of mode 0700, held by this gateway alone. */
+  readonly folder: string;
+  /**
+   * Key of the audit's chain, at least 32 bytes. Whoever has it can forge the chain; without it `verifyAudit` cannot
+   * judge.
+   */
+  readonly auditKey: Uint8Array;
+  /** Called on every row just before it leaves the main thread: the place to take secrets out. Must not throw. */
+  readonly redact: <Kind extends RecordKind>(kind: Kind, row: RecordRows[Kind]) => RecordRows[Kind];
+}
+
+/** A part of a list. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /**
+   * Give it as `before` to go on. Null at the end. There may be more although fewer rows came than asked for: a
+   * filter that fits little is given up after `scanLimit` rows, so that no question holds the others up.
+   */
+  readonly next: number | null;
+}
+
+/** Rows that one page of a filtered list looks at, at most. About 100 ms. */
+export const scanLimit = 200_000;
+
+export interface PageQuery {
+  /** 1 to 1,000. */
+  readonly limit: number;
+  /** Only rows with a lower id (audit: `seq`): the `next` of the page before. */
+  readonly before?: number | undefined;
+  /** Only rows with a higher id (audit: `seq`): to follow a list that grows. */
+  readonly after?: number | undefined;
+}
+
+export interface TimeRange {
+  /** Inclusive, ms. */
+  readonly fromMs?: number | undefined;
+  /** Exclusive, ms. */
+  readonly toMs?: number | undefined;
+}
+
+/** Filters are joined by "and"; one that is undefined lets everything through. Texts are compared exactly. */
+export interface CallQuery extends PageQuery, TimeRange {
+  readonly team?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly server?: string | undefined;
+  readonly instance?: string | undefined;
+  /** `RequestRecord.name`. */
+  readonly tool?: string | undefined;
+  readonly client?: string | undefined;
+  readonly outcome?: RequestOutcome | undefined;
+  readonly code?: string | undefined;
+  /** True: only those whose outcome is not `ok`. False: only those whose outcome is. */
+  readonly failed?: boolean | undefined;
+}
+
+/** A call in a list: without what was said in it. */
+export interface CallRow extends Omit<RequestRecord, "body"> {
+  /** Whether `call(id)` has arguments and result. */
+  readonly hasBody: boolean;
+}
+
+export interface LogQuery extends PageQuery, TimeRange {
+  readonly team?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly server?: string | undefined;
+  /** This level and worse. */
+  readonly level?: LogLevel | undefined;
+}
+
+export interface EventQuery extends PageQuery, TimeRange {
+  readonly team?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly server?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+export const usageDimensions = [
+  "hour",
+  "day",
+  "team",
+  "principal",
+  "server",
+  "instance",
+  "tool",
+  "client",
+  "code",
+] as const;
+/** `hour` and `day` (of UTC) are given as ms, as text; the others as in `UsageHour`. */
+export type UsageDimension = (typeof usageDimensions)[number];
+
+export interface UsageQuery {
+  /** Inclusive; rounded down to the hour. */
+  readonly fromMs: number;
+  /** Exclusive; rounded up to the hour. */
+  readonly toMs: number;
+  /** What the sums are grouped by, up to three of them; none gives one sum of everything. */
+  readonly by: readonly UsageDimension[];
+  readonly team?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly server?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly client?: string | undefined;
+  /** 1 to 10,000. */
+  readonly limit: number;
+}
+
+export interface UsageSum {
+  /** Values of `by`, in its order; null where rows have none. */
+  readonly group: readonly (string | null)[];
+  readonly calls: number;
+  /** Calls whose `code` is not "". */
+  readonly errors: number;
+  readonly durationMsSum: number;
+  readonly durationMsMax: number;
+  readonly buckets: readonly number[];
+  readonly argumentTokens: number;
+  readonly resultTokens: number;
+  readonly cut: number;
+}
+
+export interface AuditQuery extends PageQuery, TimeRange {
+  readonly team?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly outcome?: AuditEntry["outcome"] | undefined;
+}
+
+/** Whether the chain is whole. `brokenAt` is the first entry that was changed, or that follows one that is missing. */
+export type AuditVerdict =
+  | { readonly kind: "whole"; readonly entries: number; readonly last: string }
+  | { readonly kind: "broken"; readonly entries: number; readonly brokenAt: number; readonly reason: string };
+
+export type DatabaseName = "records" | "state";
+
+/** Whether the store can be used, for `/readyz`, status and the log. */
+export interface StoreHealth {
+  /** `opening` until both databases were tried; `closed` from `close` on. */
+  readonly status: "opening" | "ready" | "degraded" | "closed";
+  readonly problems: readonly StoreProblem[];
+}
+
+export interface StoreProblem {
+  /** Which one cannot be used; null for both. */
+  readonly database: DatabaseName | null;
+  readonly kind: StoreProblemKind;
+  /** One sentence: what happened to what. */
+  readonly message: string;
+  /** What to do, or what the gateway does by itself. */
+  readonly hint: string;
+}
+
+/**
+ * - `worker`: the thread ended and is started again.
+ * - `driver`: no SQLite can be loaded, or it is too old.
+ * - `full`: no room on the disk; goes away by itself when there is.
+ * - `damaged`: the file is not a whole database. Records start anew by themselves, state does not.
+ * - `newer`: written by a newer version of this program.
+ * - `replaced`: the file was deleted or replaced while it was open.
+ * - `failed`: anything else that the system says.
+ */
+export type StoreProblemKind = "worker" | "driver" | "full" | "damaged" | "newer" | "replaced" | "failed";
+
+export interface StoreFigures {
+  /** Rows that wait in this thread. */
+  readonly queuedRows: number;
+  /** Rows handed to the worker and not yet written. */
+  readonly sentRows: number;
+  readonly writtenRows: number;
+  /** Since the start, by why. */
+  readonly droppedRows: Readonly<Record<DropReason, number>>;
+  readonly commits: number;
+  /** Time that the worker spent in them. */
+  readonly commitMsSum: number;
+  readonly commitMsMax: number;
+  readonly workerStarts: number;
+}
+
+/**
+ * - `queue`: more came than could be written.
+ * - `database`: it could not be used (full, damaged, no driver).
+ * - `worker`: handed to a worker that died.
+ * - `row`: refused by the database itself: a value of the wrong kind, or an id that is there already.
+ * - `closed`: came after `close`, or was not written by its deadline.
+ */
+export const dropReasons = ["queue", "database", "worker", "row", "closed"] as const;
+export type DropReason = (typeof dropReasons)[number];
