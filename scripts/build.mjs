@@ -55,7 +55,7 @@ const sources = [
 const newestSource = Math.max(...sources.map((name) => newest(`${root}${name}`)));
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   rmSync(`${root}dist`, { recursive: true, force: true });
-  const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const { metafile } = await build({
     absWorkingDir: root,
     // The command, the package's own entry, and what runs in threads and processes of its own. All in one folder: they find each other there.
@@ -64,6 +64,7 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
       "src/app/toolyard.ts",
       "src/engine/validation/compile-worker.ts",
       "src/catalog/discovery/fuse-worker.ts",
+      "src/store/sql/sql-worker.ts",
       "src/app/late-check-worker.ts",
       "src/servers/process/guardian-main.ts",
     ],
@@ -72,7 +73,7 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     chunkNames: "cli/[name]-[hash]",
     bundle: true,
     splitting: true,
-    external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+    external: Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => [name, `${name}/*`]),
     metafile: true,
     loader: { ".txt": "text" },
     platform: "node",

@@ -1,0 +1,34 @@
+/**
+ * Ids of records begin with their time, so that a range of time is a range of ids and needs no index of its own.
+ * 2,048 in a millisecond is more than one thread can make, and fits into a double until the year 2109.
+ */
+const idsPerMs = 2_048;
+
+/** An id of an earlier life that is further ahead than this comes from a wrong clock, and is not counted on from. */
+export const clockToleranceMs = 3_600_000;
+
+/** The lowest id of that moment. */
+export function idAt(atMs: number): number {
+  return Math.max(0, Math.floor(atMs)) * idsPerMs;
+}
+
+export interface RecordIds {
+  /** Higher than all before. */
+  next(): number;
+  /** Those that follow are higher than this one, which was kept by an earlier life; unless that life's clock was wrong. */
+  follow(id: number): void;
+}
+
+/** @param now wall clock, ms; may jump: ids go on from the highest there was until it is reached again */
+export function createRecordIds(now: () => number): RecordIds {
+  let last = 0;
+  return {
+    next() {
+      last = Math.max(last + 1, idAt(now()));
+      return last;
+    },
+    follow(id) {
+      if (id <= idAt(now() + clockToleranceMs)) last = Math.max(last, id);
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Kysely } from "kysely";
+import type { AuditEntry, AuditRow } from "../record-rows.ts";
+import type { AuditQuery, AuditVerdict, Page } from "../record-store.ts";
+import { filterEqual, readPage } from "./paging.ts";
+import { prepareQuery, runWith } from "./row-writer.ts";
+import type { SqlDatabase } from "./sql-driver.ts";
+import { inTransaction } from "./sqlite-dialect.ts";
+import { toStorable } from "./storable.ts";
+import type { StateTables } from "./tables.ts";
+
+/**
+ * A chain of entries, each sealed together with the one before it. Where the chain ends is sealed as well, in `meta`,
+ * so that cutting entries off its end is found like changing one. Whoever has the key, or puts back an older copy of
+ * the whole file, is not found out.
+ */
+export interface AuditChain {
+  /** Written to the disk when it returns. */
+  append(entry: AuditEntry): { readonly seq: number; readonly hash: string };
+}
+
+const noHash = "0".repeat(64);
+const headKey = "audit.head";
+
+export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>, key: Uint8Array): AuditChain {
+  const about = { action: "", object: "", outcome: "", ip: null, detail: "", prev: "", hash: "" };
+  const row = { seq: 0, at_ms: 0, actor: "", via: "", team: null, ...about };
+  const insert = prepareQuery(database, db.insertInto("audit").values(row).compile());
+  const last = db.selectFrom("audit").select(["seq", "hash"]).orderBy("seq", "desc").limit(1);
+  const selectLast = prepareQuery(database, last.compile());
+  const head = db.insertInto("meta").values({ key: "", value: "" });
+  const upsertHead = prepareQuery(
+    database,
+    head
+      .onConflict((conflict) => conflict.column("key").doUpdateSet((inner) => ({ value: inner.ref("excluded.value") })))
+      .compile(),
+  );
+  return {
+    append: (given) =>
+      inTransaction(database, () => {
+        const before = selectLast.get(1);
+        const seq = before === undefined ? 1 : Number(before["seq"]) + 1;
+        const prev = before === undefined ? noHash : String(before["hash"]);
+        const entry = toStorableEntry(given);
+        const hash = sealEntry({ ...entry, seq, prev }, key);
+        const { atMs, actor, via, team, action, object, outcome, ip, detail } = entry;
+        runWith(insert, [seq, atMs, actor, via, team, action, object, outcome, ip, detail, prev, hash]);
+        runWith(upsertHead, [headKey, sealHead(seq, hash, key)]);
+        return { seq, hash };
+      }),
+  };
+}
+
+/** What is sealed has to be what is read again. */
+function toStorableEntry(entry: AuditEntry): AuditEntry {
+  const texts = Object.entries(entry).map(([name, value]) => [
+    name,
+    typeof value === "string" ? toStorable(value) : (value as unknown),
+  ]);
+  return Object.fromEntries(texts) as AuditEntry;
+}
+
+function sealEntry(row: Omit<AuditRow, "hash">, key: Uint8Array): string {
+  const { seq, atMs, actor, via, team, action, object, outcome, ip, detail, prev } = row;
+  const text = JSON.stringify([seq, atMs, actor, via, team, action, object, outcome, ip, detail, prev]);
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
+function sealHead(seq: number, hash: string, key: Uint8Array): string {
+  return createHmac("sha256", key).update(`head ${seq} ${hash}`).digest("hex");
+}
+
+export async function readAudits(db: Kysely<StateTables>, query: AuditQuery): Promise<Page<AuditRow>> {
+  const { before, after, fromMs, toMs, team, actor, action, outcome, limit } = query;
+  let found = db.selectFrom("audit");
+  if (before !== undefined) found = found.where("seq", "<", before);
+  if (after !== undefined) found = found.where("seq", ">", after);
+  let filtered = filterEqual(found, { team, actor, action, outcome });
+  if (fromMs !== undefined) filtered = filtered.where("at_ms", ">=", fromMs);
+  if (toMs !== undefined) filtered = filtered.where("at_ms", "<", toMs);
+  const filters = [fromMs, toMs, team, actor, action, outcome];
+  const isFiltered = filters.some((value) => value !== undefined);
+  const page = await readPage(query, {
+    floor: async (offset) =>
+      isFiltered
+        ? await found.select("seq as id").orderBy("seq", "desc").limit(1).offset(offset).executeTakeFirst()
+        : undefined,
+    rows: async (above) =>
+      await filtered
+        .selectAll()
+        .select("seq as id")
+        .where("seq", ">", above)
+        .orderBy("seq", "desc")
+        .limit(limit)
+        .execute(),
+  });
+  return { next: page.next, rows: page.rows.map(toAuditRow) };
+}
+
+/** As much as is read in one turn of the worker: 3 ms. */
+const verifiedAtOnce = 1_000;
+
+/** @param turn lets the worker do other things, and resolves when it is this one's turn again */
+export async function verifyAudit(
+  db: Kysely<StateTables>,
+  key: Uint8Array,
+  turn: () => Promise<void>,
+): Promise<AuditVerdict> {
+  // Entries that come meanwhile are judged the next time.
+  const { seal, end } = await readHead(db);
+  let last = { seq: 0, hash: noHash };
+  for (;;) {
+    const rows = await db
+      .selectFrom("audit")
+      .selectAll()
+      .where("seq", ">", last.seq)
+      .where("seq", "<=", end)
+      .orderBy("seq")
+      .limit(verifiedAtOnce)
+      .execute();
+    for (const row of rows.map(toAuditRow)) {
+      const reason = findFault(row, last, key);
+      if (reason !== undefined) return { kind: "broken", entries: last.seq, brokenAt: last.seq + 1, reason };
+      last = { seq: row.seq, hash: row.hash };
+    }
+    if (rows.length < verifiedAtOnce) break;
+    await turn();
+  }
+  const isWhole = last.seq === 0 ? seal === undefined : isSame(seal ?? "", sealHead(last.seq, last.hash, key));
+  if (isWhole) return { kind: "whole", entries: last.seq, last: last.hash };
+  return { kind: "broken", entries: last.seq, brokenAt: last.seq + 1, reason: "entries are missing at the end" };
+}
+
+async function readHead(db: Kysely<StateTables>): Promise<{ readonly seal: string | undefined; readonly end: number }> {
+  // One statement: an entry and its seal are written together.
+  const row = await db
+    .selectNoFrom((inner) => [
+      inner.selectFrom("meta").select("value").where("key", "=", headKey).as("seal"),
+      inner
+        .selectFrom("audit")
+        .select((max) => max.fn.max("seq").as("seq"))
+        .as("end"),
+    ])
+    .executeTakeFirst();
+  return { seal: row?.seal ?? undefined, end: row?.end ?? 0 };
+}
+
+function findFault(
+  row: AuditRow,
+  last: { readonly seq: number; readonly hash: string },
+  key: Uint8Array,
+): string | undefined {
+  if (row.seq !== last.seq + 1) return `after entry ${last.seq} comes ${row.seq}`;
+  if (row.prev !== last.hash) return `entry ${row.seq} does not follow entry ${last.seq}`;
+  if (!isSame(row.hash, sealEntry(row, key))) return `entry ${row.seq} was changed, or sealed with another key`;
+  return undefined;
+}
+
+function isSame(left: string, right: string): boolean {
+  return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+}
+
+function toAuditRow(row: StateTables["audit"]): AuditRow {
+  const { at_ms: atMs, outcome, seq, actor, via, team, action, object, ip, detail, prev, hash } = row;
+  const told = { atMs, actor, via, team, action, object, outcome: outcome as AuditEntry["outcome"], ip, detail };
+  return { ...told, seq, prev, hash };
+}

@@ -1,0 +1,25 @@
+import type { StoreProblem } from "../record-store.ts";
+import { sqliteCode, sqliteCodes } from "./sql-driver.ts";
+import type { Refusal } from "./sql-messages.ts";
+
+/** Something was asked that the database cannot do now. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly refusal: Refusal;
+
+  constructor(problem: StoreProblem | undefined) {
+    super(problem?.message ?? "the database is not open");
+    const code = problem?.kind === "full" ? "STORE_FULL" : "STORE_UNAVAILABLE";
+    this.refusal = { code, message: this.message, ...(problem === undefined ? {} : { hint: problem.hint }) };
+  }
+}
+
+/** What went wrong with a question, as whoever asked is told. */
+export function toRefusal(error: unknown, problem: StoreProblem | undefined): Refused {
+  if (error instanceof Refused) return error;
+  if (problem !== undefined) return new Refused(problem);
+  const refused = new Refused(undefined);
+  const message = error instanceof Error ? error.message : String(error);
+  const code = sqliteCode(error) === sqliteCodes.full ? "STORE_FULL" : "INTERNAL";
+  return Object.assign(refused, { refusal: { code, message: `the database refused: ${message}` } });
+}

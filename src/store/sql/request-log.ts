@@ -1,0 +1,201 @@
+import type { Kysely, SelectQueryBuilder } from "kysely";
+import type { RequestOutcome, RequestRecord } from "../record-rows.ts";
+import type { CallQuery, CallRow, Page } from "../record-store.ts";
+import { filterEqual, idRange, readPage } from "./paging.ts";
+import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
+import type { SqlDatabase } from "./sql-driver.ts";
+import type { RecordsTables } from "./tables.ts";
+
+const columns = [
+  "id",
+  "at_ms",
+  "team",
+  "principal",
+  "client",
+  "instance",
+  "server",
+  "via",
+  "method",
+  "name",
+  "outcome",
+  "code",
+  "duration_ms",
+  "wait_ms",
+  "argument_tokens",
+  "result_tokens",
+  "result_cut",
+] as const;
+
+/** Calls, and what was said in them: of the latter the newest of each instance are kept, `bodies` of them. */
+export function createRequestWriter(
+  database: SqlDatabase,
+  db: Kysely<RecordsTables>,
+  bodies: number,
+): RowWriter<RequestRecord> {
+  const row = { id: 0, at_ms: 0, team: null, principal: "", client: null, instance: "", server: "", via: "" };
+  const rest = { method: "", name: "", outcome: "", code: null, duration_ms: 0, wait_ms: 0 };
+  const counts = { argument_tokens: 0, result_tokens: 0, result_cut: 0 };
+  const insert = prepareQuery(
+    database,
+    db
+      .insertInto("request_log")
+      .values({ ...row, ...rest, ...counts })
+      .compile(),
+  );
+  const body = { id: 0, instance: "", arguments: "", arguments_cut: 0, result: "", result_cut: 0 };
+  const insertBody = prepareQuery(database, db.insertInto("request_body").values(body).compile());
+  const forget = prepareQuery(database, olderBodies(db, bodies));
+  return {
+    write(record) {
+      runWith(insert, toValues(record));
+      if (record.body === null) return;
+      const { arguments: given, areArgumentsCut, result, isResultCut } = record.body;
+      runWith(insertBody, [record.id, record.instance, given, areArgumentsCut, result, isResultCut]);
+    },
+    finish(records) {
+      const instances = new Set(records.filter(({ body }) => body !== null).map(({ instance }) => instance));
+      for (const instance of instances) runWith(forget, [instance, instance, 1, bodies - 1]);
+    },
+  };
+}
+
+function toValues(record: RequestRecord): readonly unknown[] {
+  return [
+    record.id,
+    record.atMs,
+    record.team,
+    record.principal,
+    record.client,
+    record.instance,
+    record.server,
+    record.via,
+    record.method,
+    record.name,
+    record.outcome,
+    record.code,
+    record.durationMs,
+    record.waitMs,
+    record.argumentTokens,
+    record.resultTokens,
+    record.isResultCut,
+  ];
+}
+
+/** All of an instance but the newest: one look into the index, where counting them all would take seconds. */
+function olderBodies(db: Kysely<RecordsTables>, kept: number) {
+  return db
+    .deleteFrom("request_body")
+    .where("instance", "=", "")
+    .where("id", "<", (inner) =>
+      inner
+        .selectFrom("request_body")
+        .select("id")
+        .where("instance", "=", "")
+        .orderBy("id", "desc")
+        .limit(1)
+        .offset(kept - 1),
+    )
+    .compile();
+}
+
+type Calls = SelectQueryBuilder<RecordsTables, "request_log", object>;
+
+export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Promise<Page<CallRow>> {
+  const { indexed, others } = splitFilters(query);
+  const found = (from: Calls): Calls => filterCalls(idRange(from, "id", query), indexed);
+  const page = await readPage(query, {
+    floor: async (offset) =>
+      Object.keys(others).length === 0
+        ? undefined
+        : await found(db.selectFrom("request_log"))
+            .select("id")
+            .orderBy("id", "desc")
+            .limit(1)
+            .offset(offset)
+            .executeTakeFirst(),
+    rows: async (above) =>
+      await filterCalls(found(db.selectFrom("request_log")), others)
+        .select(columns)
+        .select((inner) =>
+          inner
+            .exists(inner.selectFrom("request_body").select("id").whereRef("request_body.id", "=", "request_log.id"))
+            .as("has_body"),
+        )
+        .where("id", ">", above)
+        .orderBy("id", "desc")
+        .limit(query.limit)
+        .execute(),
+  });
+  return {
+    next: page.next,
+    rows: page.rows.map((row) => ({ ...toCall(row), hasBody: Boolean(row.has_body) })),
+  };
+}
+
+type Filters = Pick<
+  CallQuery,
+  "team" | "principal" | "server" | "instance" | "tool" | "client" | "outcome" | "code" | "failed"
+>;
+
+/** The one filter that an index finds, and those that every row found has to be looked at for. */
+function splitFilters(query: CallQuery): { readonly indexed: Filters; readonly others: Filters } {
+  const { team, principal, server, instance, tool, client, outcome, code, failed } = query;
+  const all = Object.entries({ instance, principal, failed, team, server, tool, client, outcome, code });
+  const given = all.filter(([, value]) => value !== undefined);
+  const place = given.findIndex(
+    ([name, value]) => name === "instance" || name === "principal" || (name === "failed" && value === true),
+  );
+  const isIndexed = (at: number): boolean => at === place;
+  return {
+    indexed: Object.fromEntries(given.filter((_, at) => isIndexed(at))) as Filters,
+    others: Object.fromEntries(given.filter((_, at) => !isIndexed(at))) as Filters,
+  };
+}
+
+function filterCalls(from: Calls, { failed, tool, ...equal }: Filters): Calls {
+  const filtered = filterEqual(from, { ...equal, name: tool });
+  if (failed === undefined) return filtered;
+  return filtered.where("outcome", failed ? "<>" : "=", "ok");
+}
+
+export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<RequestRecord | null> {
+  const row = await db.selectFrom("request_log").select(columns).where("id", "=", id).executeTakeFirst();
+  if (row === undefined) return null;
+  const body = await db.selectFrom("request_body").selectAll().where("id", "=", id).executeTakeFirst();
+  return {
+    ...toCall(row),
+    body:
+      body === undefined
+        ? null
+        : {
+            arguments: body.arguments,
+            areArgumentsCut: body.arguments_cut === 1,
+            result: body.result,
+            isResultCut: body.result_cut === 1,
+          },
+  };
+}
+
+type Row = Pick<RecordsTables["request_log"], (typeof columns)[number]>;
+
+function toCall(row: Row): Omit<RequestRecord, "body"> {
+  return {
+    id: row.id,
+    atMs: row.at_ms,
+    team: row.team,
+    principal: row.principal,
+    client: row.client,
+    instance: row.instance,
+    server: row.server,
+    via: row.via,
+    method: row.method,
+    name: row.name,
+    outcome: row.outcome as RequestOutcome,
+    code: row.code,
+    durationMs: row.duration_ms,
+    waitMs: row.wait_ms,
+    argumentTokens: row.argument_tokens,
+    resultTokens: row.result_tokens,
+    isResultCut: row.result_cut === 1,
+  };
+}

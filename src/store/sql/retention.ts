@@ -1,0 +1,91 @@
+import { clockToleranceMs, idAt } from "../record-ids.ts";
+import type { SqlDatabase } from "./sql-driver.ts";
+
+/** How long records are kept. */
+export interface RetentionLimits {
+  /** Newest calls of an instance whose arguments and result are kept. */
+  readonly bodies: number;
+  readonly bodyMs: number;
+  readonly requests: number;
+  readonly requestMs: number;
+  /** Newest lines of an instance. */
+  readonly logLines: number;
+  readonly logMs: number;
+  readonly usageMs: number;
+  readonly eventMs: number;
+}
+
+const dayMs = 24 * 3_600_000;
+
+export const defaultRetention: RetentionLimits = {
+  bodies: 100,
+  bodyMs: 7 * dayMs,
+  requests: 5_000_000,
+  requestMs: 30 * dayMs,
+  logLines: 100,
+  logMs: 7 * dayMs,
+  usageMs: 400 * dayMs,
+  eventMs: 7 * dayMs,
+};
+
+/** Rows that go in one transaction: 10 ms, in which nothing else is written. */
+const pieceRows = 1_000;
+/** No row of `request_log` is smaller, so a smaller file cannot have too many. Counting five million takes 0.1 s. */
+const smallestRowBytes = 60;
+
+/** Deletes what is too old, or too much, in one piece. False when there is nothing more to delete. */
+export type RetentionStep = () => boolean;
+
+/** One round of deleting. Each step is to be repeated until it says that it is done, with pauses. */
+export function retentionSteps(
+  database: SqlDatabase,
+  limits: RetentionLimits,
+  nowMs: number,
+): readonly RetentionStep[] {
+  const deleteIds = (table: string, comparison: "<" | ">", id: number): RetentionStep => {
+    const piece = `select id from ${table} where id ${comparison} ? order by id limit ${pieceRows}`;
+    return () => database.prepare(`delete from ${table} where id in (${piece})`).run(id) === pieceRows;
+  };
+  const tables = ["request_log", "request_body", "server_log", "event"];
+  return [
+    deleteIds("request_body", "<", idAt(nowMs - limits.bodyMs)),
+    deleteIds("request_log", "<", idAt(nowMs - limits.requestMs)),
+    deleteIds("server_log", "<", idAt(nowMs - limits.logMs)),
+    deleteIds("event", "<", idAt(nowMs - limits.eventMs)),
+    // Of a time when the clock was wrong.
+    ...tables.map((table) => deleteIds(table, ">", idAt(nowMs + clockToleranceMs))),
+    deleteOldHours(database, nowMs - limits.usageMs),
+    deleteSurplus(database, limits.requests),
+  ];
+}
+
+function deleteOldHours(database: SqlDatabase, beforeMs: number): RetentionStep {
+  return () =>
+    database
+      .prepare(
+        "delete from usage_hour where (hour_ms, team, principal, instance, tool, client, code) in " +
+          "(select hour_ms, team, principal, instance, tool, client, code from usage_hour where hour_ms < ? " +
+          `order by hour_ms limit ${pieceRows})`,
+      )
+      .run(beforeMs) === pieceRows;
+}
+
+function deleteSurplus(database: SqlDatabase, kept: number): RetentionStep {
+  let upTo: number | undefined;
+  return () => {
+    if (upTo === undefined) {
+      if (fileBytes(database) < kept * smallestRowBytes) return false;
+      const row = database.prepare("select id from request_log order by id desc limit 1 offset ?").get(kept);
+      if (row === undefined) return false;
+      upTo = Number(row["id"]);
+    }
+    const piece = `select id from request_log where id <= ? order by id limit ${pieceRows}`;
+    database.prepare(`delete from request_body where id in (${piece})`).run(upTo);
+    return database.prepare(`delete from request_log where id in (${piece})`).run(upTo) === pieceRows;
+  };
+}
+
+function fileBytes(database: SqlDatabase): number {
+  const pages = Number(database.prepare("pragma page_count").get()?.["page_count"]);
+  return pages * Number(database.prepare("pragma page_size").get()?.["page_size"]);
+}

@@ -1,0 +1,39 @@
+import type { CompiledQuery } from "kysely";
+import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlStatement, type SqlValue } from "./sql-driver.ts";
+import { toStorable } from "./storable.ts";
+
+/** Puts rows of one kind into their tables, inside a transaction that the caller has begun. */
+export interface RowWriter<Row> {
+  write(row: Row): void;
+  /** After all rows of a batch: what belongs to the batch as a whole. */
+  finish?(rows: readonly Row[]): void;
+}
+
+/** A statement that is compiled once and used for every row. */
+export function prepareQuery(database: SqlDatabase, query: CompiledQuery): SqlStatement {
+  return database.prepare(query.sql);
+}
+
+/** Runs a prepared statement with values that SQLite can hold; everything but numbers, texts and null is refused. */
+export function runWith(statement: SqlStatement, values: readonly unknown[]): number {
+  return statement.run(...values.map(toValue));
+}
+
+function toValue(value: unknown): SqlValue {
+  if (typeof value === "string") return toStorable(value);
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (value === null || typeof value === "number") return value;
+  throw new BadValue(`a ${typeof value} is no value of a row`);
+}
+
+/** This row cannot be written; others can. */
+export class BadValue extends Error {
+  override readonly name = "BadValue";
+}
+
+/** Whether it is this row's fault, and the others of its batch can be written. */
+export function isRowFault(error: unknown): boolean {
+  const code = sqliteCode(error);
+  const isRefused = code === sqliteCodes.constraint || code === sqliteCodes.mismatch;
+  return isRefused || error instanceof BadValue || error instanceof TypeError;
+}

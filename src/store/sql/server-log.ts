@@ -1,0 +1,72 @@
+import type { Kysely } from "kysely";
+import { logLevels, type ServerLogLine } from "../record-rows.ts";
+import type { LogQuery, Page } from "../record-store.ts";
+import { filterEqual, idRange, readPage } from "./paging.ts";
+import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
+import type { SqlDatabase } from "./sql-driver.ts";
+import type { RecordsTables } from "./tables.ts";
+
+/** What servers write: the newest lines of each instance, `kept` of them. */
+export function createLogWriter(
+  database: SqlDatabase,
+  db: Kysely<RecordsTables>,
+  kept: number,
+): RowWriter<ServerLogLine> {
+  const row = { id: 0, at_ms: 0, team: null, instance: "", server: "", level: 0, line: "" };
+  const insert = prepareQuery(database, db.insertInto("server_log").values(row).compile());
+  // One look into the index, where counting the lines of every instance would take seconds.
+  const older = db
+    .deleteFrom("server_log")
+    .where("instance", "=", "")
+    .where("id", "<", (inner) =>
+      inner
+        .selectFrom("server_log")
+        .select("id")
+        .where("instance", "=", "")
+        .orderBy("id", "desc")
+        .limit(1)
+        .offset(kept - 1),
+    );
+  const forget = prepareQuery(database, older.compile());
+  return {
+    write({ id, atMs, team, instance, server, level, line }) {
+      runWith(insert, [id, atMs, team, instance, server, logLevels.indexOf(level), line]);
+    },
+    finish(lines) {
+      for (const instance of new Set(lines.map((line) => line.instance)))
+        runWith(forget, [instance, instance, 1, kept - 1]);
+    },
+  };
+}
+
+export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Promise<Page<ServerLogLine>> {
+  const { team, instance, server, level } = query;
+  const found = filterEqual(idRange(db.selectFrom("server_log"), "id", query), { instance });
+  const isFiltered = team !== undefined || server !== undefined || level !== undefined;
+  const page = await readPage(query, {
+    floor: async (offset) =>
+      isFiltered
+        ? await found.select("id").orderBy("id", "desc").limit(1).offset(offset).executeTakeFirst()
+        : undefined,
+    rows: async (above) =>
+      await filterEqual(found, { team, server })
+        .selectAll()
+        .where("id", ">", above)
+        .where("level", ">=", level === undefined ? 0 : logLevels.indexOf(level))
+        .orderBy("id", "desc")
+        .limit(query.limit)
+        .execute(),
+  });
+  return {
+    next: page.next,
+    rows: page.rows.map((row) => ({
+      id: row.id,
+      atMs: row.at_ms,
+      team: row.team,
+      instance: row.instance,
+      server: row.server,
+      level: logLevels[row.level] ?? "info",
+      line: row.line,
+    })),
+  };
+}

@@ -1,0 +1,86 @@
+import type {
+  AuditEntry,
+  AuditRow,
+  EventRecord,
+  RequestRecord,
+  ServerLogLine,
+  ToolMetadataRow,
+} from "../record-rows.ts";
+import type {
+  AuditQuery,
+  AuditVerdict,
+  CallQuery,
+  CallRow,
+  EventQuery,
+  LogQuery,
+  Page,
+  RecordKind,
+  StoreProblem,
+  UsageQuery,
+  UsageSum,
+} from "../record-store.ts";
+import type { FailureCode } from "../../kernel/failures.ts";
+import type { RetentionLimits } from "./retention.ts";
+
+/** What the worker thread is given when it starts. */
+export interface SqlWorkerData {
+  readonly buildId: string;
+  readonly folder: string;
+  readonly auditKey: Uint8Array;
+  readonly retention: RetentionLimits;
+  /** Between two looks at the files and the disk, ms. */
+  readonly lookMs: number;
+  /** Between two rounds of deleting, ms, and before the first. */
+  readonly retentionMs: number;
+  /** Between two pieces of one, ms. */
+  readonly pauseMs: number;
+}
+
+/** Questions by name: what is asked, and what is answered. Both are JSON. */
+export interface Questions {
+  readonly calls: { readonly ask: CallQuery; readonly answer: Page<CallRow> };
+  readonly call: { readonly ask: number; readonly answer: RequestRecord | null };
+  readonly logs: { readonly ask: LogQuery; readonly answer: Page<ServerLogLine> };
+  readonly events: { readonly ask: EventQuery; readonly answer: Page<EventRecord> };
+  readonly usage: { readonly ask: UsageQuery; readonly answer: readonly UsageSum[] };
+  readonly tools: { readonly ask: string; readonly answer: readonly ToolMetadataRow[] };
+  readonly audit: { readonly ask: AuditEntry; readonly answer: Pick<AuditRow, "seq" | "hash"> };
+  readonly audits: { readonly ask: AuditQuery; readonly answer: Page<AuditRow> };
+  readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
+}
+export type QuestionName = keyof Questions;
+
+/** To the worker. `text` is JSON: one text is handed over cheaper than a tree of objects. */
+export type SqlRequest =
+  | { readonly kind: "append"; readonly id: number; readonly rows: RecordKind; readonly text: string }
+  | { readonly kind: "ask"; readonly id: number; readonly name: QuestionName; readonly text: string }
+  | { readonly kind: "close" };
+
+/** From the worker. */
+export type SqlReply =
+  /** Both databases were tried. `lastId` is the highest id of any record. */
+  | { readonly kind: "opened"; readonly lastId: number }
+  | { readonly kind: "problems"; readonly problems: readonly StoreProblem[] }
+  | ({ readonly kind: "appended"; readonly id: number } & BatchResult)
+  | { readonly kind: "answer"; readonly id: number; readonly text: string }
+  | { readonly kind: "refused"; readonly id: number; readonly failure: Refusal }
+  /** There is no SQLite to use: it ends. */
+  | { readonly kind: "driverless"; readonly message: string }
+  | { readonly kind: "closed" };
+
+/** What became of the rows of one batch. */
+export interface BatchResult {
+  readonly written: number;
+  /** Refused by the database, each for itself. */
+  readonly refused: number;
+  /** Not written, because the database could not be used. */
+  readonly lost: number;
+  /** Time in the transaction. */
+  readonly commitMs: number;
+}
+
+export interface Refusal {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly hint?: string;
+}

@@ -1,0 +1,104 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { requireBuild } from "../../kernel/build-id.ts";
+import { Refused } from "./refusal.ts";
+import { DriverMissing, loadDriver } from "./sql-driver.ts";
+import type { SqlReply, SqlRequest, SqlWorkerData } from "./sql-messages.ts";
+import { createStoreDesk, type StoreDesk } from "./store-desk.ts";
+
+// The entry of the worker thread that `startSqlThread` starts. It ends by itself when it was told to close: one that
+// is terminated in the middle of a statement takes the process down with it.
+const port = parentPort;
+if (port === null) throw new Error("this file runs as a worker thread only");
+const data = workerData as SqlWorkerData;
+requireBuild(data.buildId);
+
+const say = (reply: SqlReply): void => port.postMessage(reply);
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Everything one after the other, in the order in which it came. */
+let work: Promise<void> = Promise.resolve();
+let isClosing = false;
+const timers = new Set<NodeJS.Timeout>();
+
+function enqueue(job: () => Promise<void> | void): void {
+  work = work.then(job);
+}
+
+function later(delayMs: number, job: () => Promise<void> | void): void {
+  if (isClosing) return;
+  const timer = setTimeout(() => {
+    timers.delete(timer);
+    enqueue(async () => (isClosing ? undefined : await job()));
+  }, delayMs);
+  timers.add(timer);
+}
+
+function handle(desk: StoreDesk, request: SqlRequest): void {
+  if (request.kind === "append")
+    enqueue(async () => say({ kind: "appended", id: request.id, ...(await desk.append(request.rows, request.text)) }));
+  else if (request.kind === "close") enqueue(() => close(desk));
+  // It takes seconds, and lets others go first.
+  else if (request.name === "verifyAudit") enqueue(() => void answer(desk, request));
+  else enqueue(async () => await answer(desk, request));
+}
+
+async function answer(desk: StoreDesk, { id, name, text }: Extract<SqlRequest, { kind: "ask" }>): Promise<void> {
+  try {
+    say({ kind: "answer", id, text: await desk.ask(name, text) });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    say({ kind: "refused", id, failure: error.refusal });
+  }
+}
+
+function close(desk: StoreDesk): void {
+  isClosing = true;
+  for (const timer of timers) clearTimeout(timer);
+  desk.close();
+  say({ kind: "closed" });
+  port?.close();
+}
+
+function lookAgain(desk: StoreDesk): void {
+  later(data.lookMs, async () => {
+    await desk.look();
+    lookAgain(desk);
+  });
+}
+
+function retainAgain(desk: StoreDesk, delayMs: number): void {
+  later(delayMs, () => retainAgain(desk, tryRetain(desk) ? data.pauseMs : data.retentionMs));
+}
+
+function tryRetain(desk: StoreDesk): boolean {
+  try {
+    return desk.retain();
+  } catch {
+    // What is wrong shows itself to who writes; deleting can wait for the next round.
+    return false;
+  }
+}
+
+async function run(): Promise<void> {
+  const driver = await loadDriver();
+  const desk = createStoreDesk({
+    driver,
+    data,
+    turn,
+    onProblems: () => say({ kind: "problems", problems: desk.problems() }),
+  });
+  enqueue(async () => {
+    await desk.open();
+    say({ kind: "opened", lastId: desk.lastId() });
+  });
+  port?.on("message", (request: SqlRequest) => handle(desk, request));
+  lookAgain(desk);
+  retainAgain(desk, data.retentionMs);
+}
+
+try {
+  await run();
+} catch (error) {
+  if (!(error instanceof DriverMissing)) throw error;
+  say({ kind: "driverless", message: error.message });
+  port.close();
+}

@@ -1,0 +1,128 @@
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { migrate, type Migrations } from "./migrate.ts";
+import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
+
+/** A database that is open, and which file on the disk it was when it was opened. */
+export interface SqliteFile {
+  readonly database: SqlDatabase;
+  readonly path: string;
+  /** Whether the file at the path is still the one that is open. */
+  isInPlace(): boolean;
+  close(): void;
+}
+
+export interface SqliteFileOptions {
+  readonly driver: SqlDriver;
+  /** Absolute. */
+  readonly path: string;
+  readonly synchronous: "full" | "normal";
+  readonly migrations: Migrations;
+}
+
+/** The file is not a whole database. */
+export class DamagedFile extends Error {
+  override readonly name = "DamagedFile";
+}
+
+/**
+ * How much of a file is looked through when it is opened. A quick_check reads 300 MB a second and cannot be
+ * interrupted; in a larger file, damage is found where it is read.
+ */
+const checkedBytes = 512 * 1_024 * 1_024;
+/** Copying more than this before a migration takes longer than people wait for a start. */
+const copiedBytes = 256 * 1_024 * 1_024;
+const walBytes = 16 * 1_024 * 1_024;
+
+/**
+ * Opens a database and brings it up to date; makes it, for its owner alone, where there is none. Rejects with
+ * DamagedFile, NewerSchema or what the driver says; the file is closed then, and as it was.
+ */
+export async function openSqliteFile(options: SqliteFileOptions): Promise<SqliteFile> {
+  const { driver, path, migrations } = options;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+  const database = driver.open(path);
+  try {
+    prepareConnection(database, options);
+    const { size } = statSync(path);
+    if (size > 0 && size <= checkedBytes) quickCheck(database);
+    await migrate(database, path, migrations, size <= copiedBytes);
+  } catch (error) {
+    database.close();
+    throw isDamage(error) ? new DamagedFile(error instanceof Error ? error.message : String(error)) : error;
+  }
+  const opened = fileIdentity(path);
+  const wal = fileIdentity(`${path}-wal`);
+  return {
+    database,
+    path,
+    isInPlace: () => fileIdentity(path) === opened,
+    close() {
+      const wasReplaced = fileIdentity(path) !== opened;
+      database.close();
+      // The log of the file that is gone would be played into the one that took its place.
+      if (wasReplaced && wal !== undefined && fileIdentity(`${path}-wal`) === wal) removeLogs(path);
+    },
+  };
+}
+
+function prepareConnection(database: SqlDatabase, { path, synchronous }: SqliteFileOptions): void {
+  database.exec("pragma busy_timeout = 5000");
+  const mode = database.prepare("pragma journal_mode = wal").get()?.["journal_mode"];
+  if (mode !== "wal")
+    throw new Error(`the file system of ${dirname(path)} cannot hold a database: no write-ahead log (${String(mode)})`);
+  database.exec(`pragma synchronous = ${synchronous}`);
+  database.exec("pragma foreign_keys = on");
+  // What stands in the schema of a file that somebody else wrote cannot call functions.
+  database.exec("pragma trusted_schema = off");
+  database.exec("pragma cell_size_check = on");
+  database.exec("pragma mmap_size = 0");
+  database.exec(`pragma journal_size_limit = ${walBytes}`);
+}
+
+/** Throws DamagedFile when the first thing that is wrong is found. */
+export function quickCheck(database: SqlDatabase): void {
+  const row = database.prepare("pragma quick_check(1)").get();
+  const said = String(row?.["quick_check"]);
+  if (said !== "ok") throw new DamagedFile(said.split("\n", 1)[0] ?? "");
+}
+
+/** Whether a driver's error says that the file is not a whole database. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return error instanceof DamagedFile || code === sqliteCodes.corrupt || code === sqliteCodes.notDatabase;
+}
+
+/** How many damaged files are kept for whoever wants to look at them. */
+const keptDamaged = 2;
+
+/** Renames a closed database with its logs, so that a new one can be made, and returns its new name. */
+export function setAside(path: string, nowMs: number): string {
+  const aside = `${path}.damaged-${nowMs}`;
+  renameSync(path, aside);
+  for (const log of ["-wal", "-shm"]) {
+    try {
+      renameSync(path + log, aside + log);
+    } catch {
+      // There is none: the last to close it was in order.
+    }
+  }
+  const pattern = `${basename(path)}.damaged-`;
+  const all = readdirSync(dirname(path)).filter((name) => name.startsWith(pattern) && /\d$/.test(name));
+  for (const name of all.sort().slice(0, -keptDamaged)) {
+    const old = join(dirname(path), name);
+    for (const end of ["", "-wal", "-shm"]) rmSync(old + end, { force: true });
+  }
+  return aside;
+}
+
+function removeLogs(path: string): void {
+  for (const log of ["-wal", "-shm"]) rmSync(path + log, { force: true });
+}
+
+function fileIdentity(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
+}
