@@ -5,7 +5,7 @@ import type { RecordStore } from "../../src/store/record-store.ts";
 import { createSqlStore, type SqlStoreLimits, type SqlStoreOptions } from "../../src/store/sql/sql-store.ts";
 import { until } from "./until.ts";
 
-export const sqlWorkerFile = workerUrl(import.meta.resolve("../../src/store/sql/sql-store.ts"), "sql-worker");
+export const sqlWorkerFile = workerUrl(new URL("../../src/store/sql/sql-store.ts", import.meta.url).href, "sql-worker");
 export const auditKey = new Uint8Array(32).fill(7);
 
 export type TestStoreOptions = Partial<Omit<SqlStoreOptions, "limits">> & { readonly limits?: Partial<SqlStoreLimits> };

@@ -37,25 +37,12 @@ export interface KeeperOptions<Opened> {
 }
 
 export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKeeper<Opened> {
-  const { folder, name, isDisposable, prepare, onProblem, room } = options;
+  const { folder, name, isDisposable, prepare, room } = options;
   const path = join(folder, `${name}.db`);
+  const trouble = createTrouble(options);
   let file: SqliteFile | undefined;
   let opened: Opened | undefined;
-  let problem: StoreProblem | undefined;
   let hasMadeWay = false;
-
-  function setProblem({ kind, message }: Pick<StoreProblem, "kind" | "message">): void {
-    if (problem?.kind === kind && problem.message === message) return;
-    if (kind === "full") room.free();
-    problem = { database: name, kind, message, hint: hintOf(kind, name, isDisposable) };
-    onProblem();
-  }
-
-  function clearProblem(): void {
-    if (problem === undefined) return;
-    problem = undefined;
-    onProblem();
-  }
 
   function close(): void {
     opened = undefined;
@@ -72,7 +59,7 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
     try {
       file = await openSqliteFile({ ...options, path });
       opened = prepare(file.database);
-      clearProblem();
+      trouble.clear();
     } catch (error) {
       await fail(error);
     }
@@ -81,15 +68,15 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
   /** Closes it; a damaged one that may be left behind makes way for a new one. */
   async function fail(error: unknown): Promise<void> {
     close();
-    setProblem(toProblem(error, path));
+    trouble.set(toProblem(error, path));
     // A second damaged one within a moment is not the file's fault.
-    if (problem?.kind !== "damaged" || !isDisposable || hasMadeWay) return;
+    if (trouble.problem?.kind !== "damaged" || !isDisposable || hasMadeWay) return;
     hasMadeWay = true;
     try {
       setAside(path, Date.now());
       await open();
     } catch (cause) {
-      setProblem({ kind: "failed", message: `${path} is damaged and cannot be renamed: ${String(cause)}` });
+      trouble.set({ kind: "failed", message: `${path} is damaged and cannot be renamed: ${String(cause)}` });
     } finally {
       hasMadeWay = false;
     }
@@ -97,28 +84,57 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
 
   return {
     get opened() {
+      const { problem } = trouble;
       return problem === undefined || problem.kind === "full" ? opened : undefined;
     },
     get problem() {
-      return problem;
+      return trouble.problem;
     },
     open,
     async look() {
       if (file === undefined) {
         // Only a new start mends the others: somebody has to put another file there.
-        if (problem?.kind === "full" || problem?.kind === "failed") await open();
+        if (trouble.problem?.kind === "full" || trouble.problem?.kind === "failed") await open();
       } else if (!file.isInPlace()) {
-        setProblem({ kind: "replaced", message: `${path} was deleted or replaced while it was open` });
+        trouble.set({ kind: "replaced", message: `${path} was deleted or replaced while it was open` });
         if (isDisposable) await open();
-      } else if (problem?.kind === "full" && room.isEnough(file.database)) clearProblem();
+      } else if (trouble.problem?.kind === "replaced") trouble.clear();
+      else if (trouble.problem?.kind === "full" && room.isEnough(file.database)) trouble.clear();
     },
     async onError(error) {
       const next = toProblem(error, path);
       // It can still be read, and what is old deleted.
-      if (next.kind === "full") setProblem(next);
+      if (next.kind === "full") trouble.set(next);
       else await fail(error);
     },
     close,
+  };
+}
+
+/** What is wrong with a database, and what follows from that. */
+interface Trouble {
+  readonly problem: StoreProblem | undefined;
+  set(what: Pick<StoreProblem, "kind" | "message">): void;
+  clear(): void;
+}
+
+function createTrouble<Opened>({ name, isDisposable, onProblem, room }: KeeperOptions<Opened>): Trouble {
+  let problem: StoreProblem | undefined;
+  return {
+    get problem() {
+      return problem;
+    },
+    set({ kind, message }) {
+      if (problem?.kind === kind && problem.message === message) return;
+      if (kind === "full") room.free();
+      problem = { database: name, kind, message, hint: hintOf(kind, name, isDisposable) };
+      onProblem();
+    },
+    clear() {
+      if (problem === undefined) return;
+      problem = undefined;
+      onProblem();
+    },
   };
 }
 
@@ -145,7 +161,7 @@ function hintOf(kind: StoreProblemKind, name: DatabaseName, isDisposable: boolea
     case "replaced":
       return isDisposable
         ? "Records go on in the file that is there now."
-        : "Put the file back if it was moved by mistake, and restart the gateway: nothing is written to a file that is gone.";
+        : "Put the file back if it was moved by mistake; otherwise restart the gateway. Nothing is written to a file that is gone.";
     case "worker":
     case "driver":
     case "failed":

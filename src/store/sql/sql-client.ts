@@ -3,6 +3,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { StoreProblem } from "../record-store.ts";
 import type { QuestionName, Questions, SqlReply, SqlRequest, SqlWorkerData } from "./sql-messages.ts";
+import { createOpenQuestions } from "./open-questions.ts";
+import { createRestartDelay } from "./restart-delay.ts";
 import { startSqlThread, type SqlThread } from "./sql-thread.ts";
 
 /** The worker thread as this thread sees it: started again when it dies, and asked by name. */
@@ -30,82 +32,41 @@ export interface SqlClientOptions {
   readonly onLost: (problem: StoreProblem) => void;
 }
 
-interface Waiting {
-  settle(text: string): void;
-  fail(error: GatewayError): void;
-}
-
-const firstRestartMs = 1_000;
-const longestRestartMs = 60_000;
-
 export function createSqlClient(options: SqlClientOptions): SqlClient {
   const { clock, workerFile, data, heapMb, questions, onReply, onLost } = options;
-  const waiting = new Map<number, Waiting>();
+  const open = createOpenQuestions();
+  const delay = createRestartDelay();
   let thread: SqlThread | undefined;
   let closing: { readonly promise: Promise<void>; readonly done: () => void } | undefined;
   let cancelRestart: (() => void) | undefined;
-  let restartMs = firstRestartMs;
-  let startedAt = 0;
   let starts = 0;
-  let lastId = 0;
-  let isDriverless = false;
   let lost: StoreProblem | undefined;
 
   function start(): void {
     cancelRestart = undefined;
     starts += 1;
-    startedAt = clock.monotonic();
+    delay.started(clock.monotonic());
     thread = startSqlThread({ workerFile, data: { ...data, buildId }, heapMb, onReply: take, onEnded });
   }
 
   function take(reply: SqlReply): void {
-    switch (reply.kind) {
-      case "answer":
-        return settle(reply.id, (question) => question.settle(reply.text));
-      case "refused": {
-        const { code, message, hint } = reply.failure;
-        const error = new GatewayError(code, message, hint === undefined ? {} : { hint });
-        return settle(reply.id, (question) => question.fail(error));
-      }
-      case "driverless":
-        isDriverless = true;
-        lost = driverless(reply.message);
-        return undefined;
-      case "closed":
-        return undefined;
-      case "opened":
-      case "problems":
-      case "appended":
-        if (reply.kind === "opened") lost = undefined;
-        return onReply(reply);
-    }
-  }
-
-  function settle(id: number, run: (question: Waiting) => void): void {
-    const question = waiting.get(id);
-    waiting.delete(id);
-    if (waiting.size === 0 && closing === undefined) thread?.hold(false);
-    if (question !== undefined) run(question);
+    if (reply.kind === "answer" || reply.kind === "refused") {
+      open.settle(reply);
+      if (open.size === 0 && closing === undefined) thread?.hold(false);
+    } else if (reply.kind === "driverless") lost = driverless(reply.message);
+    else if (reply.kind !== "closed") onReply(reply);
   }
 
   function onEnded(reason: string): void {
     thread = undefined;
-    const restartsMs = isDriverless || closing !== undefined ? undefined : nextRestart();
-    lost = isDriverless ? (lost ?? driverless(reason)) : workerLost(reason, restartsMs);
-    for (const question of waiting.values()) question.fail(unavailable(lost));
-    waiting.clear();
+    if (lost?.kind !== "driver") {
+      const delayMs = delay.next(clock.monotonic());
+      lost = workerLost(reason, delayMs);
+      if (closing === undefined) cancelRestart = clock.after(delayMs, start);
+    }
+    open.failAll(closing === undefined ? unavailable(lost) : draining());
     closing?.done();
-    if (closing !== undefined) return;
-    if (restartsMs !== undefined) cancelRestart = clock.after(restartsMs, start);
-    onLost(lost);
-  }
-
-  /** Longer each time, from the beginning again after a life of some length. */
-  function nextRestart(): number {
-    if (clock.monotonic() - startedAt > longestRestartMs) restartMs = firstRestartMs;
-    const delayMs = restartMs;
-    restartMs = Math.min(2 * restartMs, longestRestartMs);
-    return delayMs;
+    if (closing === undefined) onLost(lost);
   }
 
   start();
@@ -123,34 +84,36 @@ export function createSqlClient(options: SqlClientOptions): SqlClient {
       if (closing !== undefined) return Promise.reject(draining());
       const current = thread;
       if (current === undefined) return Promise.reject(unavailable(lost));
-      if (waiting.size >= questions)
+      if (open.size >= questions)
         return Promise.reject(new GatewayError("STORE_UNAVAILABLE", "too many questions wait for the database"));
       return new Promise((resolve, reject) => {
-        lastId += 1;
-        waiting.set(lastId, { settle: (text) => resolve(JSON.parse(text) as never), fail: reject });
-        if (waiting.size === 1) current.hold(true);
-        current.post({ kind: "ask", id: lastId, name, text: JSON.stringify(what) });
+        const id = open.add({ settle: (text) => resolve(JSON.parse(text) as never), fail: reject });
+        if (open.size === 1) current.hold(true);
+        current.post({ kind: "ask", id, name, text: JSON.stringify(what) });
       });
     },
     close() {
-      if (closing !== undefined) return closing.promise;
-      let done = (): void => undefined;
-      const promise = new Promise<void>((resolve) => (done = resolve));
-      closing = { promise, done };
+      closing ??= createClosing();
       cancelRestart?.();
-      if (thread === undefined) done();
+      if (thread === undefined) closing.done();
       else {
         thread.hold(true);
         thread.post({ kind: "close" });
       }
-      return promise;
+      return closing.promise;
     },
     release: () => thread?.hold(false),
   };
 }
 
-function workerLost(reason: string, restartMs: number | undefined): StoreProblem {
-  const hint = `It is started again in ${(restartMs ?? 0) / 1_000} s; records are kept back until then.`;
+function createClosing(): { readonly promise: Promise<void>; readonly done: () => void } {
+  let done = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (done = resolve));
+  return { promise, done };
+}
+
+function workerLost(reason: string, restartMs: number): StoreProblem {
+  const hint = `It is started again in ${restartMs / 1_000} s; records are kept back until then.`;
   return { database: null, kind: "worker", message: `the thread that has the database is gone: ${reason}`, hint };
 }
 

@@ -61,6 +61,8 @@ export async function openSqliteFile(options: SqliteFileOptions): Promise<Sqlite
     isInPlace: () => fileIdentity(path) === opened,
     close() {
       const wasReplaced = fileIdentity(path) !== opened;
+      // A driver may keep the file open for statements that are not collected yet, and then leaves the log behind.
+      if (!wasReplaced) emptyLog(database);
       database.close();
       // The log of the file that is gone would be played into the one that took its place.
       if (wasReplaced && wal !== undefined && fileIdentity(`${path}-wal`) === wal) removeLogs(path);
@@ -116,6 +118,14 @@ export function setAside(path: string, nowMs: number): string {
     for (const end of ["", "-wal", "-shm"]) rmSync(old + end, { force: true });
   }
   return aside;
+}
+
+function emptyLog(database: SqlDatabase): void {
+  try {
+    database.exec("pragma wal_checkpoint(truncate)");
+  } catch {
+    // Without room, or of a damaged file: the next to open it does it.
+  }
 }
 
 function removeLogs(path: string): void {

@@ -1,0 +1,50 @@
+import type { StoreHealth, StoreProblem } from "../record-store.ts";
+
+/** What is wrong with the store, as the worker and its absence tell it. */
+export interface HealthBoard {
+  readonly health: StoreHealth;
+  /** Whether records cannot be written now. */
+  hasNoRecords(): boolean;
+  /** The worker has tried both databases. */
+  open(): void;
+  /** What is wrong with the databases. */
+  set(problems: readonly StoreProblem[]): void;
+  /** The worker is gone. */
+  lose(problem: StoreProblem): void;
+  close(): void;
+  listen(listener: (health: StoreHealth) => void): () => void;
+}
+
+export function createHealthBoard(): HealthBoard {
+  const listeners = new Set<(health: StoreHealth) => void>();
+  let health: StoreHealth = { status: "opening", problems: [] };
+  let noRecords = false;
+
+  function change(next: StoreHealth): void {
+    if (health.status === "closed") return;
+    health = next;
+    noRecords = next.problems.some(({ database, kind }) => database === "records" || kind === "driver");
+    for (const listener of listeners) listener(next);
+  }
+
+  const statusOf = (problems: readonly StoreProblem[]) => (problems.length === 0 ? "ready" : "degraded");
+  return {
+    get health() {
+      return health;
+    },
+    hasNoRecords: () => noRecords,
+    open() {
+      const problems = health.problems.filter(({ database }) => database !== null);
+      change({ status: statusOf(problems), problems });
+    },
+    set(problems) {
+      change({ status: health.status === "opening" ? "opening" : statusOf(problems), problems });
+    },
+    lose: (problem) => change({ status: "degraded", problems: [problem] }),
+    close: () => change({ status: "closed", problems: [] }),
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

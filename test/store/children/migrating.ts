@@ -1,0 +1,22 @@
+import { sql } from "kysely";
+import { createRecords } from "../../../src/store/sql/migrations/records-0001.ts";
+import { loadDriver } from "../../../src/store/sql/sql-driver.ts";
+import { openSqliteFile } from "../../../src/store/sql/sqlite-file.ts";
+
+// Brings the database of its first argument up to date in as many steps as its second says, each of many statements.
+const [path = "", steps = "1"] = process.argv.slice(2);
+const driver = await loadDriver();
+process.stdout.write("begin\n");
+const later = Array.from({ length: Number(steps) - 1 }, (_, at) => [
+  `000${at + 2}`,
+  async (db: Parameters<typeof createRecords>[0]) => {
+    for (let table = 0; table < 30; table += 1) {
+      await sql`create table ${sql.table(`step_${at}_${table}`)} (id integer primary key, text text)`.execute(db);
+      await sql`insert into ${sql.table(`step_${at}_${table}`)} (text) values (hex(randomblob(2000)))`.execute(db);
+    }
+  },
+]);
+const migrations = { "0001": createRecords, ...Object.fromEntries(later) };
+const file = await openSqliteFile({ driver, path, synchronous: "full", migrations });
+file.close();
+process.stdout.write("done\n");

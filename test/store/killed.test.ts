@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { quickCheck } from "../../src/store/sql/sqlite-file.ts";
+import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { bundleChild, type BundledChild } from "../harness/bundled-child.ts";
+import { createTestStore, sqlWorkerFile, whenOpened } from "../harness/records.ts";
+
+let migrating: BundledChild;
+let recording: BundledChild;
+let folder: string;
+beforeAll(async () => {
+  migrating = await bundleChild("test/store/children/migrating.ts");
+  recording = await bundleChild("test/store/children/recording.ts");
+});
+afterAll(async () => {
+  await migrating[Symbol.asyncDispose]();
+  await recording[Symbol.asyncDispose]();
+});
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "toolyard-killed-"))));
+afterEach(async () => await rm(folder, { recursive: true, force: true }));
+
+/** Runs it to its end, or kills it so many ms after it has begun. Returns whether it came to its end. */
+async function migrateAndKill(path: string, steps: number, killAfterMs: number): Promise<boolean> {
+  const child = migrating.start(path, String(steps));
+  const exit = once(child, "exit");
+  let timer: NodeJS.Timeout | undefined;
+  if (child.stdout === null) throw new Error("no stdout");
+  createInterface(child.stdout).on("line", (line) => {
+    if (line === "begin" && killAfterMs < Number.POSITIVE_INFINITY)
+      timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  });
+  const [code] = (await exit) as [number | null];
+  clearTimeout(timer);
+  return code === 0;
+}
+
+test("a gateway that is killed in the middle of a migration starts again, with all of it or none", async () => {
+  const path = join(folder, "records.db");
+  const driver = await loadDriver();
+  let killed = 0;
+  for (let attempt = 0; attempt < 14; attempt += 1) {
+    await rm(path, { force: true });
+    for (const log of ["-wal", "-shm"]) await rm(path + log, { force: true });
+    // Half of them when the first tables are made, half in a later step.
+    if (attempt % 2 === 1) expect(await migrateAndKill(path, 1, Number.POSITIVE_INFINITY)).toBe(true);
+    if (!(await migrateAndKill(path, 4, attempt * 4))) killed += 1;
+    if (existsSync(path) && (await stat(path)).size > 0) {
+      const database = driver.open(path);
+      quickCheck(database);
+      const steps = database.prepare("select count(*) as tables from sqlite_schema where name like 'step_%'").get()?.[
+        "tables"
+      ];
+      expect([0, 90]).toContain(steps);
+      database.close();
+    }
+    expect(await migrateAndKill(path, 4, Number.POSITIVE_INFINITY)).toBe(true);
+  }
+  expect(killed).toBeGreaterThan(3);
+});
+
+test("a gateway that is killed loses no audit row, and of records at most the last batches", async () => {
+  let audited = 0;
+  let appended = 0;
+  for (let life = 1; life <= 4; life += 1) {
+    const child = recording.start(folder, sqlWorkerFile.href);
+    const exit = once(child, "exit");
+    if (child.stdout === null) throw new Error("no stdout");
+    let inLife = 0;
+    for await (const line of createInterface(child.stdout)) {
+      const [, seq, rows] = /^audit (\d+) appended (\d+)$/.exec(line) ?? [];
+      audited = Number(seq);
+      inLife = Number(rows);
+      if (inLife > 500 * life) child.kill("SIGKILL");
+    }
+    expect(await exit).toEqual([null, "SIGKILL"]);
+    appended += inLife;
+    const store = await whenOpened(createTestStore(folder));
+    expect(store.health()).toEqual({ status: "ready", problems: [] });
+    const verdict = await store.verifyAudit();
+    expect(verdict.kind).toBe("whole");
+    expect(verdict.entries).toBeGreaterThanOrEqual(audited);
+    let rows = 0;
+    for (let before: number | undefined; ;) {
+      const page = await store.calls({ limit: 1_000, before });
+      rows += page.rows.length;
+      if (page.next === null) break;
+      before = page.next;
+    }
+    expect(rows).toBeGreaterThanOrEqual(appended);
+    await store.close(10_000);
+  }
+});
