@@ -38,11 +38,25 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
       const ids = tables.map((table) => Number(database.prepare(`select max(id) as id from ${table}`).get()?.["id"]));
       return Math.max(0, ...ids);
     },
-    append: (kind, rows) => inTransaction(database, () => writeRows(database, writers[kind], rows)),
+    append(kind, rows) {
+      const writer = writers[kind];
+      try {
+        inTransaction(database, () => {
+          for (const row of rows) writer.write(row);
+          writer.finish?.(rows);
+        });
+        return 0;
+      } catch (error) {
+        // Rare: only then each row pays for being written by itself.
+        if (!isRowFault(error)) throw error;
+        return inTransaction(database, () => writeOneByOne(database, writer, rows));
+      }
+    },
   };
 }
 
-function writeRows<Row>(database: SqlDatabase, writer: RowWriter<Row>, rows: readonly Row[]): number {
+/** Returns how many were refused. */
+function writeOneByOne<Row>(database: SqlDatabase, writer: RowWriter<Row>, rows: readonly Row[]): number {
   const written: Row[] = [];
   for (const row of rows) {
     database.exec("savepoint row");
