@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { RecordKind, RecordRows, RecordStoreOptions, StoreFigures } from "../record-store.ts";
 import type { RecordQueue } from "./record-queue.ts";
+import { rowsToText } from "./row-text.ts";
 import type { SqlClient } from "./sql-client.ts";
 import type { BatchResult } from "./sql-messages.ts";
 
@@ -54,10 +55,10 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
 
   function send<Kind extends RecordKind>(kind: Kind): void {
     const rows = queue.take(kind, limits.longBatchRows) as readonly RecordRows[Kind][];
-    const text = JSON.stringify(rows.map((row) => redact(kind, row)));
+    const clean = rows.map((row) => redact(kind, row));
     lastBatch += 1;
     batches.set(lastBatch, { kind, rows: rows.length });
-    client.append({ kind: "append", id: lastBatch, rows: kind, text });
+    client.append({ kind: "append", id: lastBatch, rows: kind, text: rowsToText(kind, clean) });
   }
 
   return {

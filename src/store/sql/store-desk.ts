@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Kysely } from "kysely";
-import type { RecordKind, RecordRows, StoreProblem } from "../record-store.ts";
+import type { RecordKind, StoreProblem } from "../record-store.ts";
 import { createAuditChain, readAudits, verifyAudit, type AuditChain } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
@@ -12,6 +12,7 @@ import { Refused, toRefusal } from "./refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
 import { retentionSteps } from "./retention.ts";
 import { readLogs } from "./server-log.ts";
+import { rowsFromText } from "./row-text.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
@@ -25,7 +26,7 @@ export interface StoreDesk {
   /** The highest id of any record; 0 when it is not known. */
   lastId(): number;
   problems(): readonly StoreProblem[];
-  /** @param text the rows, as JSON */
+  /** @param text the rows, from `rowsToText` */
   append(kind: RecordKind, text: string): Promise<BatchResult>;
   /** JSON for JSON. Throws Refused. */
   ask(name: QuestionName, text: string): Promise<string>;
@@ -121,7 +122,7 @@ async function appendBatch(
   kind: RecordKind,
   text: string,
 ): Promise<BatchResult> {
-  const rows = JSON.parse(text) as readonly RecordRows[typeof kind][];
+  const rows = rowsFromText(kind, text);
   // A second time: a damaged or replaced file has made way for a new one.
   for (let attempt = 0; attempt < 2 && records.problem === undefined; attempt += 1) {
     const { opened } = records;

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { eventOf, requestOf, usageOf } from "../../../test/harness/records.ts";
+import { rowsFromText, rowsToText } from "./row-text.ts";
+
+const ids = { nextId: () => 5 };
+
+test("rows come out of their text as they went in, field by field", () => {
+  const body = { arguments: "[]", areArgumentsCut: true, result: '"', isResultCut: false };
+  const requests = [
+    requestOf(ids, { body, team: "t", code: "X", outcome: "failed", waitMs: 7, isResultCut: true }),
+    requestOf(ids, { client: null, via: "rest", method: "prompts/get", principal: "p", instance: "i", server: "s" }),
+  ];
+  expect(rowsFromText("request", rowsToText("request", requests))).toEqual(requests);
+  expect(rowsFromText("event", rowsToText("event", [eventOf(ids)]))).toMatchObject([{ id: 5, detail: "{}" }]);
+  expect(rowsFromText("usage", rowsToText("usage", [usageOf()]))).toEqual([usageOf()]);
+});
+
+test("the text of calls does not repeat the names of fields", () => {
+  expect(rowsToText("request", [requestOf(ids)])).not.toContain("principal");
+});
