@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { RecordKind, RecordRows } from "../record-store.ts";
-import { createEventWriter } from "./event-log.ts";
+import { createEventWriter } from "./event-rows.ts";
 import { createRequestWriter } from "./request-log.ts";
 import type { RetentionLimits } from "./retention.ts";
 import { isRowFault, type RowWriter } from "./row-writer.ts";

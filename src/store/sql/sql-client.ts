@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { StoreProblem } from "../record-store.ts";
 import type { QuestionName, Questions, SqlReply, SqlRequest, SqlWorkerData } from "./sql-messages.ts";
-import { createOpenQuestions } from "./open-questions.ts";
+import { createOpenQuestions } from "./store-questions.ts";
 import { createRestartDelay } from "./restart-delay.ts";
 import { startSqlThread, type SqlThread } from "./sql-thread.ts";
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { requireBuild } from "../../kernel/build-id.ts";
-import { Refused } from "./refusal.ts";
+import { Refused } from "./store-refusal.ts";
 import { DriverMissing, loadDriver } from "./sql-driver.ts";
 import type { SqlReply, SqlRequest, SqlWorkerData } from "./sql-messages.ts";
 import { createStoreDesk, type StoreDesk } from "./store-desk.ts";

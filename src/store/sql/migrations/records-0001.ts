@@ -1,5 +1,4 @@
 import { sql, type Kysely } from "kysely";
-import { bucketColumns } from "../tables.ts";
 
 /**
  * The tables of `records.db`. Few indexes: each costs a fifth of the room and of the time of every row. Ids begin
@@ -92,6 +91,8 @@ async function createRequests(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex("request_body_instance").on("request_body").column("instance").execute();
 }
 
+const buckets = ["b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9", "b10", "b11"] as const;
+
 async function createUsage(db: Kysely<unknown>): Promise<void> {
   const key = ["hour_ms", "team", "principal", "instance", "tool", "client", "code"] as const;
   let table = db.schema
@@ -101,7 +102,7 @@ async function createUsage(db: Kysely<unknown>): Promise<void> {
   for (const name of key.slice(1)) table = table.addColumn(name, "text", (column) => column.notNull());
   for (const name of ["duration_ms_sum", "duration_ms_max"])
     table = table.addColumn(name, "real", (column) => column.notNull());
-  for (const name of ["calls", "argument_tokens", "result_tokens", "cut", ...bucketColumns])
+  for (const name of ["calls", "argument_tokens", "result_tokens", "cut", ...buckets])
     table = table.addColumn(name, "integer", (column) => column.notNull());
   await table
     .addPrimaryKeyConstraint("usage_hour_key", [...key] as never)
