@@ -7,6 +7,7 @@ import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { CallContext } from "../kernel/call-context.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toJsonBytes, type JsonObject } from "../kernel/json-bytes.ts";
+import type { Principal } from "../kernel/principal.ts";
 import { parseErrorObject } from "../wire/mcp/error-object.ts";
 import { rpcCodes } from "../wire/mcp/rpc-codes.ts";
 import { newestLegacyRevision } from "../wire/mcp/revisions.ts";
@@ -42,7 +43,7 @@ export function createInProcess(parts: Parts): InProcess {
     const { signal = never, ...given } = options;
     signal.throwIfAborted();
     const request = readDiscoverArguments({ query, ...given });
-    const work = { view: parts.viewOf(owner), context: { principal: owner, signal, client } };
+    const work = { view: parts.viewOf(owner), context: toContext(owner, signal) };
     const found = await parts.performer.perform({ kind: "discover", request }, work);
     if (found.kind === "servers") return [];
     if (found.search === undefined) throw new GatewayError("SEARCH_FAILED", found.failed ?? "the search failed");
@@ -57,9 +58,7 @@ export function createInProcess(parts: Parts): InProcess {
     const intent = await resolve(name, args, signal);
     const view = parts.viewOf(owner);
     const context: CallContext = {
-      principal: owner,
-      signal,
-      client,
+      ...toContext(owner, signal),
       ...(onProgress === undefined ? {} : { onProgress: (params) => onProgress(params as unknown as Progress) }),
     };
     const outcome = await parts.performer.perform(intent, { view, context });
@@ -100,6 +99,10 @@ export function createInProcess(parts: Parts): InProcess {
 }
 
 const never = new AbortController().signal;
+
+function toContext(principal: Principal, signal: AbortSignal): CallContext {
+  return { principal, signal, client, via: "process", waitedMs: 0, forProgram: true };
+}
 
 /** Cannot be asked questions: a program that wants to answer them has to be a client over MCP. */
 const client: CallContext["client"] = Object.freeze({

@@ -30,12 +30,22 @@ export type Answer =
   | { readonly kind: "result"; readonly result: JsonBytes }
   | { readonly kind: "error"; readonly error: JsonBytes };
 
+/** The ways in: MCP over Streamable HTTP, over HTTP+SSE and over stdio, the REST API, and calls in process. */
+export type Front = "http" | "sse" | "stdio" | "rest" | "process";
+
 /** What accompanies every call, read, completion and search, from the client's request to the server's connection. */
 export interface CallContext {
   readonly principal: Principal;
   /** Aborts when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
   readonly client: ClientTraits;
+  /** Which way the request came in. */
+  readonly via: Front;
+  /**
+   * Milliseconds that it has waited so far, for its server's start and for a person. The one thing in here that
+   * changes: it is added to by whoever waits, and told apart from the call's own time when it is recorded.
+   */
+  waitedMs: number;
   /** The client's connection; undefined when the request did not come over a session or stdio. */
   readonly connected?: ConnectedClient | undefined;
   /** The client's `_meta` to pass on, without the keys that the protocol defines; undefined when nothing is left. */
@@ -101,5 +111,7 @@ export interface ClientTraits {
   readonly revision: string;
   /** `clientInfo` from the request itself (2026-07-28). */
   readonly info?: unknown;
+  /** What it called itself when it initialized (earlier revisions). */
+  readonly name?: string | undefined;
   readonly capabilities: { readonly [key: string]: unknown };
 }

@@ -1,3 +1,4 @@
+import type { Front } from "./call-context.ts";
 import type { ToolDefinition } from "./definitions.ts";
 import type { InstanceId, PrincipalId, ServerSlug } from "./ids.ts";
 import type { JsonObject } from "./json-bytes.ts";
@@ -34,9 +35,27 @@ export type GatewayEvent =
   | (AboutInstance & {
       readonly type: "mcp.request.logs";
       readonly principal: PrincipalId;
+      readonly team: string | null;
+      /** Which way it came in. */
+      readonly via: Front;
+      /** What the client calls itself; undefined when it does not say. Untrusted, at most 64 characters. */
+      readonly client: string | undefined;
       readonly method: string;
+      /** As the server knows it. */
       readonly name: string;
+      /** As clients know it: the path of a tool (`server:tool`), the server's URI of a resource, else `name`. */
+      readonly path: string;
+      /** The call itself, without `waitMs`. */
       readonly durationMs: number;
+      /** Waiting for the server's start and for a person's answers. */
+      readonly waitMs: number;
+      readonly argumentBytes: number;
+      /** Of what the client is given, after a cut; 0 when it was given none. */
+      readonly resultBytes: number;
+      /** Tokens that the result's budget kept back; 0 when nothing was cut. An estimate. */
+      readonly cutTokens: number;
+      /** The number of the server's JSON-RPC error; undefined when it gave none. */
+      readonly serverCode: number | undefined;
       /**
        * `ok`, `tool_error` (isError), `error` (the server's JSON-RPC error), or the code of the gateway's own
        * failure.

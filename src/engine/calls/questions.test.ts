@@ -19,6 +19,8 @@ function round(era: Era, capabilities: object, ask?: CallContext["ask"]) {
     principal: localPrincipal,
     signal: new AbortController().signal,
     client: { era, revision: "", capabilities: capabilities as never },
+    via: "http" as const,
+    waitedMs: 0,
     ...(ask === undefined ? {} : { ask }),
   };
   return { server: "srv", context, states: createSealedStates(60_000, () => 0), binding: "tools/call srv:t" };

@@ -1,3 +1,4 @@
+import type { ServerConfig } from "../../config/config.ts";
 import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ClientInstances } from "../../servers/instance/client-instances.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
@@ -40,10 +41,16 @@ export function createRelay(deps: RelayDeps): Relay {
   function converse(call: ServerCall): Promise<ServerAnswer> {
     const { server } = call.instance;
     const context = withRootsOf(server, call.context);
-    const own = context === call.context ? call : { ...call, context };
+    if (context === call.context) return exchangeIn(server, call);
+    return exchangeIn(server, { ...call, context }).finally(() => {
+      call.context.waitedMs += context.waitedMs;
+    });
+  }
+
+  function exchangeIn(server: ServerConfig, call: ServerCall): Promise<ServerAnswer> {
     return server.interactive
-      ? inTurn(own.instance, context.signal, () => exchange(own, withAnswers(own), settle))
-      : exchange(own, withAnswers(own), settle);
+      ? inTurn(call.instance, call.context.signal, () => exchange(call, withAnswers(call), settle))
+      : exchange(call, withAnswers(call), settle);
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */

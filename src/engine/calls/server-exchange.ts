@@ -4,7 +4,8 @@ import type { ClientPresence } from "../../kernel/client-presence.ts";
 import { failures } from "../../kernel/failures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
-import type { ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Connection, ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { withServerNamed } from "./questions.ts";
@@ -13,6 +14,7 @@ import type { ServerCall } from "./server-call.ts";
 import type { WaitingQuestions } from "./waiting-questions.ts";
 
 export interface ExchangeDeps {
+  readonly clock: Pick<Clock, "monotonic">;
   readonly waitingQuestions: WaitingQuestions;
   readonly presenceOf: (context: CallContext) => ClientPresence;
 }
@@ -31,7 +33,7 @@ export type ServerExchange = (
   conclude: Conclude,
 ) => Promise<ServerAnswer>;
 
-export function createServerExchange({ waitingQuestions, presenceOf }: ExchangeDeps): ServerExchange {
+export function createServerExchange({ clock, waitingQuestions, presenceOf }: ExchangeDeps): ServerExchange {
   return async (call, params, conclude) => {
     const { instance, target, context } = call;
     let sent = false;
@@ -42,7 +44,7 @@ export function createServerExchange({ waitingQuestions, presenceOf }: ExchangeD
     for (let tries = 1; ; tries += 1) {
       try {
         const acquired = instance.acquire(context.signal);
-        const connection = acquired instanceof Promise ? await acquired : acquired;
+        const connection = acquired instanceof Promise ? await startOf(acquired, context, clock) : acquired;
         const reply = await connection.request(request);
         if (instance.server.stateful) instance.users.note(presenceOf(context));
         if (reply.kind === "result") {
@@ -62,6 +64,20 @@ export function createServerExchange({ waitingQuestions, presenceOf }: ExchangeD
     }
     return conclude(answer, call);
   };
+}
+
+/** Waits for a server that has to be started first, and counts how long that takes. */
+async function startOf(
+  acquired: Promise<Connection>,
+  context: CallContext,
+  clock: Pick<Clock, "monotonic">,
+): Promise<Connection> {
+  const since = clock.monotonic();
+  try {
+    return await acquired;
+  } finally {
+    context.waitedMs += clock.monotonic() - since;
+  }
 }
 
 function toRequest(

@@ -62,7 +62,8 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
   }
 
   return {
-    async ask(instance, { ask, client }, question, signal) {
+    async ask(instance, context, question, signal) {
+      const { ask, client } = context;
       const isParked = client.era === "modern";
       const waiting = isParked ? parked : live;
       const count = waiting.get(instance) ?? 0;
@@ -80,9 +81,11 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
             : { hint: "Answer one of them first." },
         );
       waiting.set(instance, count + 1);
+      const since = options.clock.monotonic();
       try {
         return await askInTime(ask, question, signal);
       } finally {
+        context.waitedMs += options.clock.monotonic() - since;
         const left = (waiting.get(instance) ?? 1) - 1;
         if (left > 0) waiting.set(instance, left);
         else waiting.delete(instance);

@@ -19,6 +19,8 @@ const contextOf = (signal = new AbortController().signal): CallContext => ({
   principal: localPrincipal,
   signal,
   client: { era: "legacy", revision: "2025-11-25", capabilities: {} },
+  via: "http",
+  waitedMs: 0,
 });
 const view = { servers: [] } as unknown as View;
 const resultOf = (result: object): ServerAnswer => ({

@@ -3,8 +3,22 @@ import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
+import type { EventOf } from "../../kernel/event.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { Outcome } from "./outcome.ts";
+import {
+  answerOf,
+  argumentsOf,
+  clientNameOf,
+  cutTokensOf,
+  methodOf,
+  nameOf,
+  outcomeWord,
+  ownerOf,
+  pathOf,
+  serverCodeOf,
+  type ServerIntent,
+} from "./request-facts.ts";
 import type { TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
 
@@ -13,12 +27,22 @@ export interface RecordEndDeps {
   readonly clock: Pick<Clock, "now" | "monotonic">;
   readonly tasks: Pick<TaskBook, "note">;
   readonly discovery: Pick<Discovery, "noteCall">;
+  /** Undefined when calls are not recorded. */
+  readonly recordCall?: RecordCall | undefined;
 }
+
+/**
+ * Records one call: the event that was emitted of it, and what was said in it, where that is at hand. The bytes are
+ * the call's own: they must be read before it returns.
+ */
+export type RecordCall = (
+  event: EventOf<"mcp.request.logs">,
+  given: JsonBytes | undefined,
+  answer: JsonBytes | undefined,
+) => void;
 
 /** `startedMs` is the time at the first stage, by the monotonic clock. */
 export type RecordEndStage = (intent: Intent, work: Work, startedMs: number, ended: Outcome | GatewayError) => void;
-
-type ServerIntent = Extract<Intent, { kind: "call" | "read" | "prompt" | "complete" | "forward" }>;
 
 /** Reports how an intent ended, and stores what later intents need to know of it, whichever front it came through. */
 export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
@@ -27,18 +51,33 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
   function emitRequest(intent: ServerIntent, work: Work, startedMs: number, ended: Outcome | GatewayError): void {
     // The call reached no server.
     if (ended instanceof GatewayError && ended.code === "SERVER_UNKNOWN") return;
+    const { context } = work;
     const owner = ownerOf(intent);
-    events.emit({
+    const given = argumentsOf(intent);
+    const answer = answerOf(ended);
+    const event: EventOf<"mcp.request.logs"> = {
       type: "mcp.request.logs",
       atMs: clock.now(),
       instance: owner.instance,
       server: owner.server,
-      principal: work.context.principal.id,
+      principal: context.principal.id,
+      team: context.principal.team,
+      via: context.via,
+      client: clientNameOf(context),
       method: methodOf(intent, work),
       name: nameOf(intent, work),
-      durationMs: clock.monotonic() - startedMs,
+      path: pathOf(intent, work),
+      // A question to a person may be answered while the server is still at work.
+      durationMs: Math.max(0, clock.monotonic() - startedMs - context.waitedMs),
+      waitMs: context.waitedMs,
+      argumentBytes: given?.length ?? 0,
+      resultBytes: answer?.length ?? 0,
+      cutTokens: cutTokensOf(ended),
+      serverCode: serverCodeOf(ended),
       outcome: outcomeWord(ended),
-    });
+    };
+    events.emit(event);
+    deps.recordCall?.(event, given, answer);
   }
 
   return (intent, work, startedMs, ended) => {
@@ -104,59 +143,4 @@ function noteSearch({ events, clock }: RecordEndDeps, { context }: Work, ended: 
     results: needs.reduce((sum, need) => sum + need.hits.length, 0),
     durationMs: searchTimeMs,
   });
-}
-
-interface Owner {
-  readonly instance: InstanceId;
-  readonly server: ServerSlug;
-}
-
-function ownerOf(intent: ServerIntent): Owner {
-  switch (intent.kind) {
-    case "call":
-      return intent.tool;
-    case "prompt":
-      return intent.prompt;
-    case "read":
-    case "complete":
-    case "forward":
-      return { instance: intent.server.instance, server: intent.server.slug };
-  }
-}
-
-function methodOf(intent: ServerIntent, { request }: Work): string {
-  switch (intent.kind) {
-    case "call":
-      return "tools/call";
-    case "read":
-      return "resources/read";
-    case "prompt":
-      return "prompts/get";
-    case "complete":
-      return "completion/complete";
-    case "forward":
-      return request?.method ?? "";
-  }
-}
-
-function nameOf(intent: ServerIntent, work: Work): string {
-  switch (intent.kind) {
-    case "call":
-      return intent.tool.upstreamName;
-    case "read":
-      return intent.uri;
-    case "prompt":
-      return intent.prompt.definition.name;
-    case "complete":
-      return "completion";
-    case "forward":
-      return methodOf(intent, work);
-  }
-}
-
-/** `ok`, `tool_error`, `error`, or the failure's code (see the event). */
-function outcomeWord(ended: Outcome | GatewayError): string {
-  if (ended instanceof GatewayError) return ended.code;
-  if (ended.kind === "error") return "error";
-  return ended.kind === "result" && ended.result.isError ? "tool_error" : "ok";
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ClientTraits, ConnectedClient, Replies } from "../../kernel/call-context.ts";
+import type { ClientTraits, ConnectedClient, Front, Replies } from "../../kernel/call-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Session } from "./session.ts";
@@ -10,6 +10,7 @@ export interface Caller {
   readonly principal: Principal;
   readonly endpoint: Endpoint;
   readonly client: ClientTraits;
+  readonly via: Front;
   /** Present for legacy clients that have initialized. */
   readonly session: Session | undefined;
   /** The connection that a request without a session came on, where it lasts: stdio. */

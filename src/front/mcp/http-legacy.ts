@@ -101,5 +101,11 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
 
 function toCaller({ endpoint, principal }: Incoming, session: Session | undefined, revision: string): Caller {
   const capabilities = session?.capabilities ?? {};
-  return { principal, endpoint, client: { era: "legacy", revision, capabilities }, session };
+  return {
+    principal,
+    endpoint,
+    client: { era: "legacy", revision, capabilities, name: session?.clientName },
+    via: "http",
+    session,
+  };
 }

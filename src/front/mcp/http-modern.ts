@@ -52,6 +52,7 @@ export function createModernHttp(deps: ModernHttpDeps, { run, admit }: HttpRun):
       principal,
       endpoint,
       client: { era: "modern", revision: modernRevision, capabilities, info: clientInfoOf(message.params) },
+      via: "http",
       session: undefined,
       headers: request.headers,
     };

@@ -20,7 +20,7 @@ function create() {
     const answers: Record<string, any>[] = [];
     let goAway = (): void => undefined;
     const client = { era: "modern" as const, revision: "2026-07-28", capabilities: {} };
-    const caller = { principal: localPrincipal, endpoint, client, session: undefined, connected };
+    const caller = { principal: localPrincipal, endpoint, client, via: "http" as const, session: undefined, connected };
     listen.open(clientRequest("subscriptions/listen", { notifications }, "s"), caller, (onGone) => {
       goAway = onGone;
       return {

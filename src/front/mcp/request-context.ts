@@ -27,6 +27,8 @@ export function toCallContext(
     principal: caller.principal,
     signal,
     client: caller.client,
+    via: caller.via,
+    waitedMs: 0,
     connected: caller.session?.connected ?? caller.connected,
     meta: passed,
     onProgress,

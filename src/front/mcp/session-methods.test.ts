@@ -12,8 +12,9 @@ function create(withSession = true) {
   const { deps, endpoint, done } = createLegacyFront();
   const options = { principal: localPrincipal, endpointPath: endpoint.path, revision: "2025-11-25", capabilities: {} };
   const session = withSession ? deps.sessions.create(options) : undefined;
+  const via = "http";
   const client = { era: "legacy" as const, revision: "2025-11-25", capabilities: {} };
-  const caller: Caller = { principal: localPrincipal, endpoint, client, session };
+  const caller: Caller = { principal: localPrincipal, endpoint, client, via, session };
   const methods = createSessionMethods(deps);
   const call = async (method: string, params: object): Promise<string> => {
     const { body } = (await methods(clientRequest(method, params), caller, never)) as ReplyBody;

@@ -22,6 +22,8 @@ export interface Session {
   readonly endpointPath: string;
   readonly revision: string;
   readonly capabilities: JsonObject;
+  /** What the client calls itself; undefined when it does not say. Untrusted. */
+  readonly clientName: string | undefined;
   readonly presence: OwnPresence;
   /**
    * The profile of the client's program as it was configured when it initialized: its list of tools stays what it
@@ -68,6 +70,7 @@ export function createSession(options: SessionOptions): Session {
     endpointPath: options.endpointPath,
     revision: options.revision,
     capabilities: options.capabilities,
+    clientName,
     presence,
     client: options.client,
     connected: {

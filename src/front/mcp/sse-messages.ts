@@ -92,7 +92,13 @@ export function createSseMessages(deps: SseMessagesDeps, streams: SseStreams, { 
 function toCaller({ endpoint, principal }: SseIncoming, { session }: SseStream): Caller {
   const revision = session?.revision ?? assumedRevision;
   const capabilities = session?.capabilities ?? {};
-  return { principal, endpoint, client: { era: "legacy", revision, capabilities }, session };
+  return {
+    principal,
+    endpoint,
+    client: { era: "legacy", revision, capabilities, name: session?.clientName },
+    via: "sse",
+    session,
+  };
 }
 
 function accept(response: ServerResponse): void {

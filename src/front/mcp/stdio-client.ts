@@ -15,7 +15,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { LegacyRequests } from "./legacy.ts";
 import { createLineChannel, createSubscriptionChannel, type SendLine } from "./line-channel.ts";
 import type { ListenRequests } from "./listen.ts";
-import { checkEnvelope, claimedRevision } from "./modern.ts";
+import { checkEnvelope, claimedRevision, clientInfoOf } from "./modern.ts";
 import type { RequestRunner } from "./request-run.ts";
 import { joinText } from "./result-text.ts";
 import type { Session } from "./session.ts";
@@ -151,12 +151,23 @@ type From = Pick<StdioClientOptions, "principal" | "endpoint">;
 /** Throws what is wrong with the request's envelope. */
 function toModernCaller({ principal, endpoint }: From, message: ClientRequest, connected: ConnectedClient): Caller {
   const capabilities = checkEnvelope(message, undefined);
-  const client: ClientTraits = { era: "modern", revision: modernRevision, capabilities };
-  return { principal, endpoint, client, session: undefined, connected };
+  const client: ClientTraits = {
+    era: "modern",
+    revision: modernRevision,
+    capabilities,
+    info: clientInfoOf(message.params),
+  };
+  return { principal, endpoint, client, via: "stdio", session: undefined, connected };
 }
 
 function toLegacyCaller({ principal, endpoint }: From, session: Session | undefined): Caller {
   const revision = session?.revision ?? newestLegacyRevision;
   const capabilities = session?.capabilities ?? {};
-  return { principal, endpoint, client: { era: "legacy", revision, capabilities }, session };
+  return {
+    principal,
+    endpoint,
+    client: { era: "legacy", revision, capabilities, name: session?.clientName },
+    via: "stdio",
+    session,
+  };
 }

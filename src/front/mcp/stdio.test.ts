@@ -135,7 +135,7 @@ test("its end ends its own subscriptions, with their result, and not those of ot
   const listening = { id: 1, method: "subscriptions/listen", params: { _meta: modern, notifications: {} } };
   const client = { era: "modern" as const, revision: "2026-07-28", capabilities: {} };
   const request = clientRequest("subscriptions/listen", { notifications: {} });
-  listen.open(request, { principal: localPrincipal, endpoint, client, session: undefined }, () => ({
+  listen.open(request, { principal: localPrincipal, endpoint, client, via: "stdio", session: undefined }, () => ({
     send: () => true,
     finish: () => undefined,
   }));

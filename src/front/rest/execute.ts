@@ -28,7 +28,7 @@ export function restContext(
   signal: AbortSignal,
   listen?: Pick<CallContext, "onProgress" | "onLog">,
 ): CallContext {
-  return { principal, signal, client: restClient, forProgram: true, ...listen };
+  return { principal, signal, client: restClient, via: "rest", waitedMs: 0, forProgram: true, ...listen };
 }
 
 const restClient: CallContext["client"] = Object.freeze({
