@@ -5,6 +5,7 @@ import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
 import { createRouting, type Routing } from "../engine/calls/routing.ts";
 import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
 import { createPerformer, type Performer } from "../engine/perform/perform.ts";
+import type { RecordCall } from "../engine/perform/record-end.ts";
 import { createResultBudgetStage } from "../engine/perform/result-budget.ts";
 import { createKeptResults } from "../engine/results/kept-results.ts";
 import { createValidators } from "../engine/validation/validators.ts";
@@ -24,6 +25,7 @@ export interface EngineDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
+  readonly recordCall: RecordCall | undefined;
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
@@ -87,6 +89,7 @@ export function createEngine(deps: EngineDeps): Engine {
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
     keptResults,
+    recordCall: deps.recordCall,
     resultBudget: createResultBudgetStage({ settings: results, instanceOf: fleet.get, keptResults, validators }),
     events,
     clock,

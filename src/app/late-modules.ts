@@ -97,6 +97,7 @@ const names: Readonly<Record<LateModule, string>> = {
   search: "the search engine",
   logins: "the use of logins",
   http: "the connection to remote servers",
+  records: "the store of records",
   "http-route": "the connection through proxies",
 };
 

@@ -41,6 +41,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     retry: true,
     strictResults: false,
     maxResultTokens: undefined,
+    requestLogging: "metadata",
     interactive: false,
     tools: { allow: undefined, deny: [], rename: {}, describe: {} },
     required: { user: [], team: [], ...required },

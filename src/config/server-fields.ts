@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { filledText, text as plainText } from "./check.ts";
 import { serverTimes, startTimeout } from "./instance-rows.ts";
+import { routeFields } from "./route-fields.ts";
 import {
   boolean,
   choice,
@@ -131,57 +132,17 @@ export const plainFields = {
     about: "tokens of one result of the server that a model reads; 0 for as many as it has",
     example: 50_000,
   }),
+  requestLogging: choice({
+    choices: ["full", "metadata", "off"],
+    fallback: "metadata",
+    about:
+      "what is recorded of the server's calls: also arguments and results, only who called what and when, or nothing",
+    reason: "arguments and results may be private; who called what explains most problems without them",
+  }),
   interactive: boolean({
     fallback: false,
     about: "whether the server's calls run one after the other, so that each of its questions belongs to one call",
   }),
-};
-
-const proxyPattern = /^https?:\/\/[^/]|\$\{/i;
-const proxySchema = v.union([
-  v.literal(false),
-  // A variable that is not set is reported elsewhere.
-  v.pipe(v.string(), v.regex(proxyPattern, "expected the http:// or https:// URL of a proxy, or false for none")),
-]);
-
-/** What is needed to reach a remote server through a company's network. */
-const routeFields = {
-  proxy: other({
-    fallback: undefined,
-    fallbackText: "according to `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`",
-    schema: proxySchema,
-    json: { anyOf: [{ const: false }, { type: "string", pattern: "^https?://[^/]|\\$\\{" }] },
-    type: "http:// or https:// URL, or `false`",
-    about: "the proxy that the server is reached through; `false` for none",
-    example: "https://proxy.example.com:3128",
-  }),
-  tls: optionalGroup(
-    "certificates for the connection to a remote server; the files are read for each connection",
-    {
-      caFile: text({
-        fallback: undefined,
-        fallbackText: "those that Node trusts",
-        about: "a PEM file with the authorities to trust",
-        example: "company-ca.pem",
-      }),
-      certFile: text({
-        fallback: undefined,
-        about: "a PEM file with the gateway's client certificate; needs `keyFile`",
-        example: "client.pem",
-      }),
-      keyFile: text({ fallback: undefined, about: "a PEM file with the certificate's key", example: "client-key.pem" }),
-      passphrase: text({
-        fallback: undefined,
-        schema: plainText,
-        about: "the passphrase of the key, if it is encrypted",
-        example: "${KEY_PASSPHRASE}",
-      }),
-    },
-    {
-      names: ["certFile", "keyFile"],
-      message: "expected `certFile` and `keyFile` together: a certificate is of no use without its key",
-    },
-  ),
 };
 
 /** Where the server is, or how it is started. */
@@ -283,6 +244,12 @@ export const ownFields = {
     fallbackText: "true for [servers that are known for it](stateful-servers.md)",
     about: "whether its process holds state for its users, who are told when it is lost",
     example: true,
+  }),
+  settings: optionalGroup("another spelling of `requestLogging`, which is stronger", {
+    request_logging_enabled: boolean({
+      fallback: true,
+      about: "false is the same as `requestLogging` `off`",
+    }),
   }),
   tools: group("which of the server's tools are offered, and under which names", ownTools),
   required: group("values that must be supplied before the server can be used", {

@@ -122,10 +122,16 @@ function toServer(
     maxCallTimeoutMs: Math.max(callTimeoutMs, entry.maxCallTimeoutMs ?? inherited.maxCallTimeoutMs),
     ...toIdleRules(entry, stateful, inherited),
     ...resolveRows(plainFields, [entry], source.facts),
+    requestLogging: toRequestLogging(entry),
     tools: toToolRules(entry),
     required,
     hash: hashTransport(transport, roots),
   };
+}
+
+/** Our own field goes before the other spelling. */
+function toRequestLogging({ requestLogging, settings }: ServerEntry): ServerConfig["requestLogging"] {
+  return requestLogging ?? (settings?.request_logging_enabled === false ? "off" : "metadata");
 }
 
 /**

@@ -314,6 +314,31 @@ export const settingsTable = {
       reason: "sixteen results of the largest size",
     }),
   }),
+  records: group("what is recorded of what happens", {
+    store: choice({
+      choices: ["sqlite", "off"],
+      fallback: "sqlite",
+      about: "where calls, usage, servers' logs and events are recorded; `off` records nothing",
+      reason: "a file in the data directory, written by a thread of its own, that needs no other program",
+      isReadAtStart: true,
+    }),
+    keepDays: number({
+      fallback: 30,
+      min: 1,
+      max: 3_650,
+      about: "days for which it is recorded who called what; arguments and results are kept for 7 of them at most",
+      reason: "long enough for last month's question",
+      isReadAtStart: true,
+    }),
+    keepCalls: number({
+      fallback: 5_000_000,
+      min: 1_000,
+      max: 1_000_000_000,
+      about: "most calls that are recorded; the oldest are dropped",
+      reason: "about 1 GB on the disk",
+      isReadAtStart: true,
+    }),
+  }),
   instances: group("how servers are started, watched and stopped", {
     ...serverTimes,
     startTimeoutMs: startTimeout,

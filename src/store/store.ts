@@ -4,6 +4,8 @@ import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { RecordStore, RecordStoreOptions } from "./record-store.ts";
 import type { Claim, GatewayHolder } from "./gateway-holder.ts";
 import type { Served } from "./served.ts";
 
@@ -30,6 +32,11 @@ export interface GatewayStore {
   readonly namespaceUsage: NamespaceUsageStore;
   /** Stores texts for minutes. Removes those that an earlier process left. */
   spill(): SpillStore;
+  /**
+   * What happened: calls, usage, servers' logs, events, and the audit. Loads the code for it and starts its thread;
+   * opened once, by whoever closes it. Rejects with CONFIG_INVALID when the key of the data directory cannot be used.
+   */
+  records(options: RecordsOptions): Promise<RecordStore>;
   /** What searches learned from use. Loads the code that it needs. Call it once; the caller disposes of the result. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
   /**
@@ -43,7 +50,7 @@ export interface GatewayStore {
 export interface StoreBackend {
   open(options: StoreOptions): Store;
   /** Each loads the code of that part without using it, to find out whether it can be loaded. */
-  readonly late: { readonly search: () => Promise<unknown>; readonly logins: () => Promise<unknown> };
+  readonly late: Readonly<Record<"search" | "logins" | "records", () => Promise<unknown>>>;
 }
 
 /** What a backend is opened with. */
@@ -110,6 +117,13 @@ export interface InstanceTokenRecord {
    * this token is no longer valid.
    */
   readonly madeUnder: readonly string[];
+}
+
+/** How records are kept. */
+export interface RecordsOptions extends Pick<RecordStoreOptions, "redact"> {
+  readonly clock: Clock;
+  readonly keepMs: number;
+  readonly keepCalls: number;
 }
 
 /** Stores texts that do not fit into memory. Disposing removes all of them. */

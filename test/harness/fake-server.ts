@@ -182,6 +182,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     retry: true,
     strictResults: false,
     maxResultTokens: undefined,
+    requestLogging: "metadata",
     interactive: false,
     tools: { allow: undefined, deny: [], rename: {}, describe: {} },
     required: { user: [], team: [] },

@@ -8,7 +8,7 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 
 /**
  * Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the
- * connector.
+ * connector. Those of our own clients have the same names: who took a request in says which way it came.
  */
 const knowers = [
   "app/connectors.ts",
@@ -16,6 +16,9 @@ const knowers = [
   "config/server-entry.ts",
   "config/server-fields.ts",
   "config/transports.ts",
+  "front/mcp/sse-messages.ts",
+  "front/mcp/stdio-client.ts",
+  "kernel/call-context.ts",
 ];
 
 test("only the table, the parser and the connectors know transports by name; all others ask for traits", () => {

@@ -1,3 +1,4 @@
+import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
 import type { Log } from "../../kernel/log.ts";
 import type { GatewayStore, StoreBackend, StoreOptions } from "../store.ts";
@@ -5,10 +6,12 @@ import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./gateway-places.ts";
 import { createInstanceTokensFile } from "./instance-tokens-file.ts";
 import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
+import { createVaultKey } from "./vault-key.ts";
 import { createSpillFiles } from "./spill-files.ts";
 
 const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");
+const loadRecords = async () => await import("../sql/sql-store.ts");
 const loadSecrets = async () => await import("./token-vault.ts");
 
 /** Stores everything in files of the data directory, which only their owner can read. */
@@ -25,16 +28,24 @@ export const fileBackend: StoreBackend = {
         const { createTokenVault } = await loadSecrets();
         return createTokenVault({ directory: dataDir, secret: vaultKey });
       },
-      at: openGatewayStore,
+      at: (place, log) => openGatewayStore(place, log, async () => await auditKeyOf(dataDir, vaultKey)),
     };
   },
   late: {
     search: async () => await Promise.all([loadLearned(), loadVectors()]),
     logins: loadSecrets,
+    records: loadRecords,
   },
 };
 
-function openGatewayStore(folder: string, log: Log): GatewayStore {
+/** A key of its own, made from the key of logins: whoever has a copy of the database cannot forge its audit. */
+async function auditKeyOf(dataDir: string, vaultKey: string | undefined): Promise<Uint8Array> {
+  const key = await createVaultKey(dataDir, vaultKey).load(true);
+  if (key === undefined) throw new Error("a key that was to be made is not there");
+  return new Uint8Array(hkdfSync("sha256", key, "", "toolyard audit", 32));
+}
+
+function openGatewayStore(folder: string, log: Log, auditKey: () => Promise<Uint8Array>): GatewayStore {
   const warnOf = (operation: string, message: string) => (error: unknown) =>
     log.warn({ component: "store", operation, err: error }, message);
   return {
@@ -54,6 +65,11 @@ function openGatewayStore(folder: string, log: Log): GatewayStore {
         join(folder, "results"),
         warnOf("results", "kept results of an earlier gateway stay on the disk"),
       ),
+    async records({ clock, redact, keepMs, keepCalls }) {
+      const [{ createSqlStore }, key] = await Promise.all([loadRecords(), auditKey()]);
+      const keep = { requestMs: keepMs, requests: keepCalls };
+      return createSqlStore({ folder, auditKey: key, redact, clock, keep });
+    },
     async learned() {
       const { createLearnedFile } = await loadLearned();
       const onFailure = warnOf("learned", "what searches learned from use cannot be saved");

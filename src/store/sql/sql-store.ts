@@ -1,17 +1,20 @@
 import type { Clock } from "../../kernel/clock.ts";
+import { workerUrl } from "../../kernel/worker-file.ts";
 import { createRecordIds } from "../record-ids.ts";
 import type { RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
-import { defaultRetention } from "./retention.ts";
+import { defaultRetention, type RetentionLimits } from "./retention.ts";
 import { createSqlClient, type SqlClient } from "./sql-client.ts";
 import type { SqlWorkerData } from "./sql-messages.ts";
 import { createHealthBoard } from "./store-health.ts";
 
 export interface SqlStoreOptions extends RecordStoreOptions {
   readonly clock: Clock;
-  /** The worker's entry file, `sql-worker`. */
-  readonly workerFile: URL;
+  /** The worker's entry file; a test may give another. */
+  readonly workerFile?: URL;
+  /** What of the retention is configured. */
+  readonly keep?: Partial<RetentionLimits>;
   readonly limits?: Partial<SqlStoreLimits>;
 }
 
@@ -39,7 +42,8 @@ const defaultLimits: SqlStoreLimits = {
 
 /** Records and audit in SQLite, in a worker thread that is started at once and waited for by nobody. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
-  const { clock, folder, auditKey, redact, workerFile } = options;
+  const { clock, folder, auditKey, redact } = options;
+  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
   const ids = createRecordIds(() => clock.now());
   const queue = createRecordQueue(limits.queue);
@@ -49,7 +53,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const client = createSqlClient({
     clock,
     workerFile,
-    data: { ...limitsOfWorker(limits), folder, auditKey },
+    data: { ...limitsOfWorker(limits, options.keep), folder, auditKey },
     heapMb: limits.heapMb,
     questions: limits.questions,
     onReply(reply) {
@@ -118,8 +122,8 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   };
 }
 
-function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLimits) {
-  return { retention, lookMs, retentionMs, pauseMs };
+function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLimits, keep: SqlStoreOptions["keep"]) {
+  return { retention: { ...retention, ...keep }, lookMs, retentionMs, pauseMs };
 }
 
 type QuestionsOfStore = Pick<

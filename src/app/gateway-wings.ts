@@ -1,0 +1,208 @@
+import { randomBytes } from "node:crypto";
+import type { View } from "../catalog/model/view.ts";
+import type { Config } from "../config/config.ts";
+import { secretsOf } from "../config/secrets.ts";
+import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
+import { redact } from "../records/pino-log.ts";
+import type { Log } from "../kernel/log.ts";
+import { createMetrics } from "../records/metrics.ts";
+import type { Directory } from "../people/directory/directory.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
+import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
+import { untilAborted } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { createLargeBuffers } from "../wire/json/large-buffers.ts";
+import { type Principal } from "../kernel/principal.ts";
+import type { Store } from "../store/store.ts";
+import { createCatalog, createSearches, createViewOf } from "./catalog-wing.ts";
+import { createEngine } from "./engine-wing.ts";
+import { createMcpFront, type McpFront } from "./mcp-front.ts";
+import { createLateModules } from "./late-modules.ts";
+import { createLoopGuard } from "./loop-guard.ts";
+import { createRecords } from "./records-wing.ts";
+import { createPeople } from "./people-wiring.ts";
+import { createServers } from "./servers-wing.ts";
+import type { LargeBuffers } from "../wire/json/large-buffers.ts";
+import type { Engine } from "./engine-wing.ts";
+
+/** What a gateway is built from beside its configuration. */
+export interface GatewayDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly version: string;
+  /** The process's environment: a small safe part of it goes to the servers. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute; created with mode 0700 by the caller. Marks of what runs: several gateways share them. */
+  readonly dataDir: string;
+  readonly store: Store;
+  /**
+   * The gateway's own place in the store: catalogs, tokens of its instances, what was learned. No other gateway
+   * writes there.
+   */
+  readonly place: string;
+  /**
+   * The people, if they stand elsewhere than in the configuration: those of the configuration are then not looked at.
+   */
+  readonly directory?: Directory | undefined;
+}
+
+/** Every wing, wired to the others; nothing of them runs yet. */
+export function buildWings(current: () => Config, deps: GatewayDeps) {
+  const { log, clock } = deps;
+  const { settings } = current();
+  const events = createBus(log);
+  const late = createLateModules({ log, clock });
+  const memory = createLargeBuffers();
+  const loopGuard = createLoopGuard();
+  const kept = deps.store.at(deps.place, log);
+  const catalog = createCatalog();
+  const people = createPeople(current(), deps.directory, log);
+  const publicUrl = createPublicUrl(() => current().settings);
+  const secrets = (): ReadonlySet<string> => union(servers.logins.secrets(), people.directory.secrets());
+  const redact = createRedaction(current, secrets);
+  const servers = createServers({
+    ...deps,
+    config: current,
+    events,
+    identity: identityOf(deps),
+    memory,
+    loopGuard,
+    loadLate: late.load,
+    openSecrets: deps.store.secrets,
+    redact,
+    people: people.directory,
+    keeper: kept.catalogs,
+    catalog,
+  });
+  const { fleet } = servers;
+  const viewOf = createViewOf({ config: current, catalog, fleet, loads: () => engine.namespaces.loads });
+  const records = createRecords({
+    ...deps,
+    config: current,
+    events,
+    store: kept,
+    loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
+    redact,
+    loadLate: late.load,
+  });
+  const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
+  const engine = createEngine({
+    config: current,
+    fleet,
+    viewOf,
+    discovery,
+    store: kept,
+    recordCall: records.recordCall,
+    events,
+    log,
+    clock,
+  });
+  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
+  const mcp = buildFront({
+    ...deps,
+    current,
+    settings,
+    events,
+    memory,
+    loopGuard,
+    publicUrl,
+    viewOf,
+    fleet,
+    engine,
+  });
+  return {
+    events,
+    late,
+    records,
+    kept,
+    catalog,
+    people,
+    publicUrl,
+    secrets,
+    servers,
+    viewOf,
+    engine,
+    discovery,
+    metrics,
+    mcp,
+  };
+}
+
+function identityOf({ version }: Pick<GatewayDeps, "version">) {
+  return { name: "toolyard", version };
+}
+
+interface FrontWork extends GatewayDeps {
+  readonly current: () => Config;
+  /** Those of the start. */
+  readonly settings: Config["settings"];
+  readonly events: EventBus;
+  readonly memory: LargeBuffers;
+  readonly loopGuard: ReturnType<typeof createLoopGuard>;
+  readonly publicUrl: PublicUrl;
+  readonly viewOf: (principal: Principal) => View;
+  readonly fleet: Fleet;
+  readonly engine: Engine;
+}
+
+function buildFront({ current, settings, events, memory, loopGuard, engine, fleet, ...work }: FrontWork): McpFront {
+  return createMcpFront({
+    ...engine,
+    publicUrl: work.publicUrl,
+    memory,
+    settings,
+    currentSettings: () => current().settings,
+    identity: identityOf(work),
+    gateways: loopGuard.ids,
+    clock: work.clock,
+    log: work.log,
+    events,
+    viewOf: work.viewOf,
+    adopting: fleet.adopting,
+    settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
+    settled: async (principal, signal) => await fleet.settled(principal, signal),
+    cursorKey: randomBytes(32),
+    instanceOf: fleet.get,
+    clients: fleet.clients,
+  });
+}
+
+export type Wings = ReturnType<typeof buildWings>;
+
+/** What waits to be written is a few batches; a disk that takes longer is ill. */
+const recordsDeadlineMs = 3_000;
+
+/** From the top to the cellar: first what is asked for, last what carries it out. */
+export async function stopInOrder(
+  { servers, engine, mcp, metrics, records }: Wings,
+  signal: AbortSignal,
+): Promise<void> {
+  mcp.endWhere(
+    () => true,
+    () => new GatewayError("DRAINING", "the gateway is stopping"),
+  );
+  await engine.stopNamespaces();
+  metrics[Symbol.dispose]();
+  // When patience ends, the guardian kills what is left.
+  await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
+  await records.close(recordsDeadlineMs);
+  await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation(), engine.stopResults()]);
+}
+
+function createBus(log: Log): EventBus {
+  return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
+}
+
+function union(some: ReadonlySet<string>, more: ReadonlySet<string>): ReadonlySet<string> {
+  return more.size === 0 ? some : new Set([...some, ...more]);
+}
+
+/** A server may write a thousand lines a second: the set is made once per configuration. */
+function createRedaction(config: () => Config, logins: () => ReadonlySet<string>): (text: string) => string {
+  let known = { config: config(), secrets: secretsOf(config()) };
+  return (text) => {
+    if (known.config !== config()) known = { config: config(), secrets: secretsOf(config()) };
+    return redact(redact(text, known.secrets), logins());
+  };
+}

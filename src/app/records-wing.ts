@@ -1,0 +1,117 @@
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { InstanceId } from "../kernel/ids.ts";
+import type { LoadLate } from "../kernel/late-module.ts";
+import type { Log } from "../kernel/log.ts";
+import { createRecordSink } from "../records/record-sink.ts";
+import { createRequestLog, type LogRequest, type RequestLogging } from "../records/call-recorder.ts";
+import { logServers } from "../records/server-lines.ts";
+import type { RecordStore, StoreProblem } from "../store/record-store.ts";
+import type { GatewayStore } from "../store/store.ts";
+
+/** The wing `records`, wired: what happened is kept, and can be asked for. */
+export interface Records {
+  /** Records one call; undefined when nothing is recorded. */
+  readonly recordCall: LogRequest | undefined;
+  /** Undefined until it is loaded, where it cannot be, and where nothing is recorded. */
+  store(): RecordStore | undefined;
+  /** Whether anything is to be recorded at all. */
+  readonly isOn: boolean;
+  /** What is wrong with the store, if something is. */
+  problems(): readonly StoreProblem[];
+  /** Rows that were dropped before there was a store. */
+  readonly dropped: number;
+  /** Loads the store and its thread, once the gateway answers. Waited for by nobody. */
+  open(): void;
+  /** Writes what waits and closes the store, at most within `deadlineMs`. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export interface RecordsDeps {
+  readonly config: () => Config;
+  readonly events: EventBus;
+  readonly store: Pick<GatewayStore, "records">;
+  readonly loggingOf: (instance: InstanceId) => RequestLogging;
+  readonly redact: (text: string) => string;
+  readonly loadLate: LoadLate;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Nothing of the store is loaded before `open`, and none of it where `records.store` is `off`. */
+export function createRecords(deps: RecordsDeps): Records {
+  const { keepDays, keepCalls, store: backend } = deps.config().settings.records;
+  return backend === "off" ? recordNothing : recordAll(deps, { keepMs: keepDays * dayMs, keepCalls });
+}
+
+const recordNothing: Records = Object.freeze({
+  recordCall: undefined,
+  store: () => undefined,
+  isOn: false,
+  problems: () => [],
+  dropped: 0,
+  open: () => undefined,
+  close: async () => undefined,
+});
+
+function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly keepCalls: number }): Records {
+  const { redact, log, clock } = deps;
+  const sink = createRecordSink();
+  const stopLogging = logServers(deps.events, sink);
+  let opening: Promise<void> | undefined;
+  let opened: RecordStore | undefined;
+  let failed: StoreProblem | undefined;
+
+  async function open(): Promise<void> {
+    try {
+      const store = await deps.loadLate(
+        "records",
+        async () => await deps.store.records({ clock, ...keep, redact: (_kind, row) => row }),
+      );
+      opened = store;
+      store.onHealth(createReport(log));
+      sink.open(store);
+    } catch (error) {
+      failed = {
+        database: null,
+        kind: "failed",
+        message: `the store of records cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
+        hint: "Calls are served without records. Mend the cause and restart the gateway.",
+      };
+      sink.close();
+      createReport(log)({ problems: [failed] });
+    }
+  }
+
+  return {
+    recordCall: createRequestLog({ sink, loggingOf: deps.loggingOf, redactJson: redact }),
+    store: () => opened,
+    isOn: true,
+    problems: () => (failed === undefined ? (opened?.health().problems ?? []) : [failed]),
+    get dropped() {
+      return sink.dropped;
+    },
+    open() {
+      opening ??= open();
+    },
+    async close(deadlineMs) {
+      stopLogging();
+      await opening;
+      await opened?.close(deadlineMs);
+    },
+  };
+}
+
+/** Says what is wrong, and when nothing is any more. */
+function createReport(log: Log): (health: { readonly problems: readonly StoreProblem[] }) => void {
+  let wasWrong = false;
+  return ({ problems }) => {
+    for (const { database, kind, message, hint } of problems)
+      log.warn({ component: "records", database, kind }, `${message}. ${hint}`);
+    if (problems.length === 0 && wasWrong) log.info({ component: "records" }, "the store of records works again");
+    wasWrong = problems.length > 0;
+  };
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import type { EventOf } from "../kernel/event.ts";
+import type { InstanceId, PrincipalId, ServerSlug } from "../kernel/ids.ts";
+import type { RequestRecord } from "../store/record-rows.ts";
+import { createRequestLog, type RequestLogging } from "./call-recorder.ts";
+
+const event: EventOf<"mcp.request.logs"> = {
+  type: "mcp.request.logs",
+  atMs: 1_000,
+  instance: "files" as InstanceId,
+  server: "files" as ServerSlug,
+  principal: "anna" as PrincipalId,
+  team: "acme",
+  via: "http",
+  client: "claude-code",
+  method: "tools/call",
+  name: "read",
+  path: "files:read",
+  durationMs: 12,
+  waitMs: 300,
+  argumentBytes: 36,
+  resultBytes: 360,
+  cutTokens: 0,
+  serverCode: undefined,
+  outcome: "ok",
+};
+
+function logged(logging: RequestLogging, change: Partial<typeof event> = {}, given = "{}", answer = "{}") {
+  const rows: Omit<RequestRecord, "id">[] = [];
+  const log = createRequestLog({
+    sink: { append: (_kind, row) => void rows.push(row as never) },
+    loggingOf: () => logging,
+    redactJson: (text) => text.replaceAll("hunter2", "[redacted]"),
+  });
+  log({ ...event, ...change }, Buffer.from(given), Buffer.from(answer));
+  return rows;
+}
+
+describe("a call is recorded", () => {
+  test("with who, what, when and how long, its waiting apart, and tokens as estimates", () => {
+    expect(logged("metadata")).toEqual([
+      {
+        ...{ atMs: 1_000, team: "acme", principal: "anna", client: "claude-code", via: "http" },
+        ...{ instance: "files", server: "files", method: "tools/call", name: "files:read" },
+        ...{ outcome: "ok", code: null, durationMs: 12, waitMs: 300 },
+        ...{ argumentTokens: 10, resultTokens: 100, isResultCut: false, body: null },
+      },
+    ]);
+  });
+
+  test.each<[Partial<typeof event>, string, string | null]>([
+    [{ outcome: "tool_error" }, "tool_error", null],
+    [{ outcome: "error", serverCode: -32_050 }, "error", "-32050"],
+    [{ outcome: "UPSTREAM_TIMEOUT" }, "failed", "UPSTREAM_TIMEOUT"],
+  ])("with what came of it: %j", (change, outcome, code) => {
+    expect(logged("metadata", change)[0]).toMatchObject({ outcome, code });
+  });
+
+  test("not at all where nothing is to be recorded", () => {
+    expect(logged("off")).toEqual([]);
+  });
+
+  test("with what was said, without its secrets, where the entry asks for that", () => {
+    expect(logged("full", {}, '{"password":"hunter2"}', '{"content":[]}')[0]?.body).toEqual({
+      ...{ arguments: '{"password":"[redacted]"}', areArgumentsCut: false },
+      ...{ result: '{"content":[]}', isResultCut: false },
+    });
+  });
+
+  test("with the beginning of what is long, and a secret at the cut does not show its own", () => {
+    const answer = `"${"a".repeat(16_380)}hunter2${"b".repeat(100_000)}"`;
+    const { result, isResultCut } = logged("full", {}, "{}", answer)[0]?.body ?? { result: "", isResultCut: false };
+    expect(isResultCut).toBe(true);
+    expect(result).toHaveLength(16_384);
+    expect(result.slice(-4)).not.toContain("hun");
+  });
+});

@@ -1,0 +1,54 @@
+import type { RecordKind, RecordRows, RecordStore } from "../store/record-store.ts";
+
+/** A row that still needs its id, which a store gives. */
+type Unnumbered<Row> = Row extends { readonly id: number } ? Omit<Row, "id"> : Row;
+
+/**
+ * Where rows go. The store behind it is loaded after the gateway answers, so that the first rows wait here for it.
+ */
+export interface RecordSink {
+  /** Returns at once and never throws; what cannot be kept is counted. */
+  append<Kind extends RecordKind>(kind: Kind, row: Unnumbered<RecordRows[Kind]>): void;
+  /** From now on rows go to this store, those that waited first. */
+  open(store: RecordStore): void;
+  /** From now on rows are dropped: there will be no store. */
+  close(): void;
+  /** Rows that were dropped here; the store counts its own. */
+  readonly dropped: number;
+}
+
+/** Rows that wait for the store: what happens in a start with many servers. */
+const mostWaiting = 2_000;
+
+/** A sink without a store yet. */
+export function createRecordSink(): RecordSink {
+  let store: RecordStore | undefined;
+  let waiting: (() => void)[] | undefined = [];
+  let dropped = 0;
+
+  function hand<Kind extends RecordKind>(to: RecordStore, kind: Kind, row: Unnumbered<RecordRows[Kind]>): void {
+    const isNumbered = kind !== "usage" && kind !== "tools";
+    to.append(kind, (isNumbered ? { id: to.nextId(), ...row } : row) as RecordRows[Kind]);
+  }
+
+  return {
+    append(kind, row) {
+      if (store !== undefined) hand(store, kind, row);
+      else if (waiting === undefined || waiting.length >= mostWaiting) dropped += 1;
+      else waiting.push(() => store !== undefined && hand(store, kind, row));
+    },
+    open(opened) {
+      store = opened;
+      for (const run of waiting ?? []) run();
+      waiting = undefined;
+    },
+    close() {
+      dropped += waiting?.length ?? 0;
+      waiting = undefined;
+      store = undefined;
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}
