@@ -10,7 +10,7 @@ const tools = [
   },
   { name: "big", description: "Answers with a megabyte of text", inputSchema: { type: "object", properties: {} } },
   { name: "prose", description: "Answers with a megabyte as people write", inputSchema: { type: "object" } },
-  { name: "huge", description: "Answers with nearly 16 MiB", inputSchema: { type: "object" } },
+  { name: "huge", description: "Answers with 31 MiB", inputSchema: { type: "object" } },
 ];
 const extraTools = Number(process.env.BENCH_TOOLS ?? 0);
 for (let index = 0; index < extraTools; index += 1) {
@@ -28,7 +28,8 @@ const bigText = "The quick brown fox jumps over the lazy dog. ".repeat(Math.ceil
 // Quotes, ends of lines, and letters beyond Latin-1: what documents, code and mails are made of.
 const paragraph = `"Das Öl", said she, "costs 4,20 € - that’s 5 % more than in Łódź."\n\tif (name === "größe") return 'x';\n\n* Привет, мир: it’s in the second column\n* C:\\Users\\Zoë\\Документы\n\nThe quick brown fox jumps over the lazy dog, and everybody who saw it went home again.\n`;
 const prose = paragraph.repeat(Math.ceil(1_048_576 / Buffer.byteLength(paragraph)));
-const texts = { big: () => bigText, prose: () => prose, huge: () => prose.repeat(15) };
+let huge;
+const texts = { big: () => bigText, prose: () => prose, huge: () => (huge ??= prose.repeat(28)) };
 
 function answer(message) {
   const { id, method, params } = message;
