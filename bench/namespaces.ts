@@ -270,7 +270,7 @@ async function measureMemory(mcpServers: object): Promise<string[][]> {
 /** The built one, in this process. */
 async function openGateway(config: object, dataDir: string): Promise<Gateway> {
   const { createGateway } = (await import(
-    pathToFileURL(join(root, "dist/cli/toolyard.js")).href
+    pathToFileURL(join(root, "dist/embedded/toolyard.js")).href
   )) as typeof import("../src/app/toolyard.ts");
   return await createGateway({ config, dataDir, cwd: dataDir, log: { level: "silent" } });
 }

@@ -21,7 +21,7 @@ interface Case {
   readonly era: "legacy" | "modern";
   readonly connections: number;
   readonly requests: number;
-  readonly method: "call" | "list" | "big";
+  readonly method: "call" | "list" | "big" | "prose";
   readonly target: number;
 }
 
@@ -67,6 +67,15 @@ const cases: readonly Case[] = [
     method: "big",
     target: 0.25,
   },
+  {
+    name: "1 MB of real text c=1",
+    upstream: "stdio",
+    era: "legacy",
+    connections: 1,
+    requests: quick ? 60 : 150,
+    method: "prose",
+    target: 0.25,
+  },
 ];
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`;
@@ -74,7 +83,9 @@ const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","i
 function toRequest(item: Case): { body: string; headers: Record<string, string> } {
   const isModern = item.era === "modern";
   const method = item.method === "list" ? "tools/list" : "tools/call";
-  const call = `"name":"execute_mcp_tool","arguments":{"tool_path":"echo:${item.method === "big" ? "big" : "echo"}","arguments":${item.method === "big" ? "{}" : '{"message":"hello"}'}}`;
+  const isSmall = item.method === "call";
+  const tool = isSmall ? "echo" : item.method;
+  const call = `"name":"execute_mcp_tool","arguments":{"tool_path":"echo:${tool}","arguments":${isSmall ? '{"message":"hello"}' : "{}"}}`;
   const params = [...(item.method === "list" ? [] : [call]), ...(isModern ? [meta] : [])].join(",");
   const headers = isModern
     ? {

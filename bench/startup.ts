@@ -145,7 +145,7 @@ try {
     Object.fromEntries(
       Array.from({ length: 10 }, (_, index) => [
         `s${index}`,
-        { command: process.execPath, args: [here("./servers/echo.mjs")], env: { BENCH_TOOLS: "98" } },
+        { command: process.execPath, args: [here("./servers/echo.mjs")], env: { BENCH_TOOLS: "96" } },
       ]),
     ),
   );

@@ -23,15 +23,7 @@ export async function load(
   },
 ): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
-  const head = [
-    `${options.method ?? "POST"} ${options.path} HTTP/1.1`,
-    `Host: ${hostname}:${port}`,
-    "Content-Type: application/json",
-    "Accept: application/json, text/event-stream",
-    ...Object.entries(options.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  const message = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const message = toMessage(hostname, port, body, options);
   const latencies: number[] = [];
   let started = 0;
   const startedMs = performance.now();
@@ -52,6 +44,48 @@ export async function load(
     durationMs: performance.now() - startedMs,
     latencies: latencies.sort((left, right) => left - right),
   };
+}
+
+/**
+ * `clients` keep-alive sockets, each of which sends the request once a second, for some seconds; evenly spread, as
+ * people are who do not know of each other.
+ */
+export async function pace(
+  url: string,
+  body: string,
+  { clients, seconds, path }: { clients: number; seconds: number; path: string },
+): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const message = toMessage(hostname, port, body, { path });
+  await Promise.all(
+    Array.from({ length: clients }, async (_, index) => {
+      const startMs = performance.now() + (index / clients) * 1_000;
+      const socket = await open(hostname, Number(port));
+      for (let second = 0; second < seconds; second += 1) {
+        const waitMs = startMs + second * 1_000 - performance.now();
+        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await exchange(socket, message);
+      }
+      socket.destroy();
+    }),
+  );
+}
+
+function toMessage(
+  hostname: string,
+  port: string,
+  body: string,
+  options: { path: string; method?: "GET" | "POST"; headers?: Readonly<Record<string, string>> },
+): Buffer {
+  const head = [
+    `${options.method ?? "POST"} ${options.path} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    ...Object.entries(options.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 export function percentile(sorted: readonly number[], share: number): number {

@@ -56,5 +56,15 @@ export function cpuMicros(pid: number): number {
 
 /** Resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1_024;
+  return statusBytes(pid, "VmRSS");
+}
+
+/** The most that a process ever had resident, in bytes. */
+export function peakBytes(pid: number): number {
+  return statusBytes(pid, "VmHWM");
+}
+
+function statusBytes(pid: number, name: string): number {
+  const found = new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(found?.[1] ?? 0) * 1_024;
 }

@@ -9,6 +9,8 @@ const tools = [
     inputSchema: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
   },
   { name: "big", description: "Answers with a megabyte of text", inputSchema: { type: "object", properties: {} } },
+  { name: "prose", description: "Answers with a megabyte as people write", inputSchema: { type: "object" } },
+  { name: "huge", description: "Answers with 31 MiB", inputSchema: { type: "object" } },
 ];
 const extraTools = Number(process.env.BENCH_TOOLS ?? 0);
 for (let index = 0; index < extraTools; index += 1) {
@@ -23,6 +25,11 @@ for (let index = 0; index < extraTools; index += 1) {
   });
 }
 const bigText = "The quick brown fox jumps over the lazy dog. ".repeat(Math.ceil(1_048_576 / 45)).slice(0, 1_048_576);
+// Quotes, ends of lines, and letters beyond Latin-1: what documents, code and mails are made of.
+const paragraph = `"Das Öl", said she, "costs 4,20 € - that’s 5 % more than in Łódź."\n\tif (name === "größe") return 'x';\n\n* Привет, мир: it’s in the second column\n* C:\\Users\\Zoë\\Документы\n\nThe quick brown fox jumps over the lazy dog, and everybody who saw it went home again.\n`;
+const prose = paragraph.repeat(Math.ceil(1_048_576 / Buffer.byteLength(paragraph)));
+let huge;
+const texts = { big: () => bigText, prose: () => prose, huge: () => (huge ??= prose.repeat(28)) };
 
 function answer(message) {
   const { id, method, params } = message;
@@ -48,7 +55,7 @@ function answer(message) {
       return wrap({ tools });
     case "tools/call":
       return wrap({
-        content: [{ type: "text", text: params.name === "big" ? bigText : `Echo: ${params.arguments?.message}` }],
+        content: [{ type: "text", text: texts[params.name]?.() ?? `Echo: ${params.arguments?.message}` }],
       });
   }
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id ?? null)},"error":{"code":-32601,"message":"Method not found"}}`;

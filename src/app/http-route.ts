@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
-import { rootCertificates } from "node:tls";
 import type { HttpTransport, TlsFiles } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
@@ -88,6 +87,8 @@ async function withNodeAuthorities(material: TlsMaterial, { environment }: HttpR
   const extraFile = environment["NODE_EXTRA_CA_CERTS"];
   // As in Node, which only warns of a file that cannot be read.
   const extra = extraFile === undefined ? "" : await readFile(extraFile, "utf8").catch(() => "");
+  // Loaded here, because few gateways need it and every start would pay for it.
+  const { rootCertificates } = await import("node:tls");
   return { ...material, ca: [...rootCertificates, extra, material.ca].join("\n") };
 }
 

@@ -31,7 +31,7 @@ afterAll(async () => await rm(project, { recursive: true, force: true }));
 
 test("the package has its entry, the entry's types, and nothing of the sources", () => {
   expect(files).toEqual(
-    expect.arrayContaining(["dist/cli/toolyard.js", "dist/types/toolyard.d.ts", "examples/embed.mjs"]),
+    expect.arrayContaining(["dist/embedded/toolyard.js", "dist/types/toolyard.d.ts", "examples/embed.mjs"]),
   );
   expect(files.filter((path) => path.startsWith("src/") || path.startsWith("test/"))).toEqual([]);
 });

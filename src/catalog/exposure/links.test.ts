@@ -41,6 +41,16 @@ test("shapes that are no links are left alone", () => {
     expect(links(text)).toBe(text);
 });
 
+test("only who holds an address of a resource is looked at closely, and loses nothing by it", () => {
+  const text = 'it\'s a \\"resource\\", he said\\n'.repeat(10_000);
+  const plain = new ResultBytes(Buffer.from(`{"content":[{"type":"text","text":"${text}"}]}`));
+  expect(rewriteLinks(plain, server)).toBe(plain);
+  const link = '{"type":"resource_link","uri":"a:b"}';
+  expect(links(`{"content":[{"type":"text","text":"${text}"},${link}]}`)).toBe(
+    `{"content":[{"type":"text","text":"${text}"},{"type":"resource_link","uri":"toolyard://srv/a%3Ab"}]}`,
+  );
+});
+
 test("of equal members the last one is the link, as for JSON.parse", () => {
   expect(
     JSON.parse(links('{"content":[{"type":"resource_link","uri":"first:x","uri":"last:x"}]}')).content[0].uri,

@@ -14,10 +14,12 @@ const blockLimit = 1_000_000;
  * here (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
  */
 export function rewriteLinks(result: ResultBytes, server: ServerSlug): ResultBytes {
-  return result.known !== undefined && !holdsLinks(result.known)
-    ? result
-    : result.with(withLinksRewritten(result.bytes, server));
+  const mayHold = result.known === undefined ? result.bytes.includes(linkMark) : holdsLinks(result.known);
+  return mayHold ? result.with(withLinksRewritten(result.bytes, server)) : result;
 }
+
+/** How the type of a block with an address begins. Looked for natively, in a tenth of the time that a scan takes. */
+const linkMark = '"resource';
 
 function withLinksRewritten(result: JsonBytes, server: ServerSlug): JsonBytes {
   const spans: Span[] = [];

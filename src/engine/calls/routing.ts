@@ -49,8 +49,6 @@ export interface Routing {
    * start one that is down, as any call does. Throws what that attempt throws.
    */
   wake(instance: InstanceId, signal: AbortSignal): Promise<void>;
-  /** Calls are expected soon: prepares what they need first. */
-  expectCalls(): void;
 }
 
 export interface RoutingDeps {
@@ -113,7 +111,6 @@ export function createRouting(deps: RoutingDeps): Routing {
       return tellingLoss(instance, send(tool, instance, given, context), context);
     },
     wake: async (id, signal) => await wake(deps, id, signal),
-    expectCalls: deps.validators.warm,
     readResource: (instance, uri, context) => passOn(instance, toRead(uri, context), context),
     getPrompt: (prompt, given, context) => passOn(prompt.instance, toGetPrompt(prompt, given, context), context),
     complete: (instance, params, context) =>
@@ -157,7 +154,6 @@ function instanceFor(deps: Pick<RoutingDeps, "instanceOf">, id: InstanceId, name
 }
 
 async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Promise<void> {
-  deps.validators.warm();
   const instance = instanceFor(deps, id, id);
   const { state } = instance;
   const isFirstStart = state.kind === "new" || (state.kind === "starting" && state.down === undefined);

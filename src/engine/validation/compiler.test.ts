@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Clock } from "../../kernel/clock.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
@@ -6,6 +6,8 @@ import { createCompiler } from "./compiler.ts";
 import { defaultValidationLimits as limits } from "./schema-limits.ts";
 import { createValidators } from "./validators.ts";
 
+/** Plain ones are checked without a worker. */
+const needsCompiler = { allOf: [{ type: "string" }] };
 const never = new AbortController().signal;
 const workerFile = workerUrl(import.meta.url, "compile-worker");
 
@@ -61,20 +63,6 @@ test.each(["exit", "throw"])(
     expect(next).not.toBe(first);
   },
 );
-
-test("a warmed compiler has its worker before the first schema comes, once, and ends it when none comes", async () => {
-  const clock = manualClock();
-  await using compiler = createCompiler({ clock, limits, workerFile: scripted });
-  compiler.warm();
-  compiler.warm();
-  expect(clock.waiting()).toEqual([limits.startTimeoutMs]);
-  await vi.waitFor(() => expect(clock.waiting()).toEqual([limits.workerIdleMs]));
-  const first = await threadOf(compiler);
-  compiler.warm();
-  expect(await threadOf(compiler)).toBe(first);
-  clock.run(limits.workerIdleMs);
-  expect(await threadOf(compiler)).not.toBe(first);
-});
 
 test("FAULT 61: a schema that takes longer than 500 ms ends its worker and is unvalidated", async () => {
   const clock = manualClock();
@@ -143,7 +131,7 @@ test("a schema that needs more memory than the worker has is unvalidated", async
 
 test("callers of one schema share one compilation", async () => {
   await using validators = createValidators({ clock: systemClock, workerFile });
-  const schema = { type: "string" };
+  const schema = needsCompiler;
   const verdicts = await Promise.all([1, 2, 3].map(() => validators.prepare("same", schema, never)));
   expect(new Set(verdicts).size).toBe(1);
   expect(validators.size).toBe(1);
@@ -152,8 +140,8 @@ test("callers of one schema share one compilation", async () => {
 test("a caller that gives up is let go; the others get their validator", async () => {
   await using validators = createValidators({ clock: systemClock, workerFile });
   const impatient = new AbortController();
-  const given = validators.prepare("same", {}, impatient.signal);
-  const kept = validators.prepare("same", {}, never);
+  const given = validators.prepare("same", needsCompiler, impatient.signal);
+  const kept = validators.prepare("same", needsCompiler, never);
   impatient.abort(new Error("gone"));
   await expect(given).rejects.toThrow("gone");
   expect(await kept).not.toBe("unvalidated");
@@ -165,6 +153,7 @@ test("what could not be compiled for want of a worker is tried again", async () 
     clock: systemClock,
     workerFile: new URL("file:///nowhere/worker.js"),
   });
-  expect(await validators.prepare("a", {}, never)).toBe("unvalidated");
+  expect(await validators.prepare("a", needsCompiler, never)).toBe("unvalidated");
   expect(validators.lookup("a")).toBeUndefined();
+  expect(await validators.prepare("plain", { type: "string" }, never)).not.toBe("unvalidated");
 });

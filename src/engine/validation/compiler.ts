@@ -8,8 +8,6 @@ import type { ValidationLimits } from "./schema-limits.ts";
  * schema takes too much time or memory, the worker is ended, and the next schema gets a new one.
  */
 export interface Compiler extends AsyncDisposable {
-  /** Starts the worker in advance, so that the next schema does not have to wait for it. */
-  warm(): void;
   /** Rejects with GatewayError DRAINING when disposed of. Every other failure is an outcome. */
   compile(text: string): Promise<CompileOutcome>;
 }
@@ -60,9 +58,8 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
     }
   }
 
-  function start(): CompileThread {
+  function start(): void {
     thread = startCompileThread({ clock, limits, workerFile, onReady: advance, onCompiled: settleCurrent, onEnded });
-    return thread;
   }
 
   function settleCurrent(outcome: CompileOutcome): void {
@@ -90,9 +87,6 @@ export function createCompiler({ clock, limits, workerFile }: CompilerOptions): 
   }
 
   return {
-    warm() {
-      if (!disposed && thread === undefined) start().unref();
-    },
     compile(text) {
       if (disposed) return Promise.reject(draining());
       if (queue.length >= limits.queue)

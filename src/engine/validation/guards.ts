@@ -5,6 +5,7 @@ import { unitsPerLook } from "./budget.ts";
 import { checkedFormats } from "./formats.ts";
 import { patternCost } from "./pattern.ts";
 import { runtimeNames } from "./runtime.ts";
+import { namedFieldLimit } from "./wording.ts";
 
 type EmitCode = CodeKeywordDefinition["code"];
 
@@ -39,8 +40,6 @@ const charges: Readonly<Record<string, number | "entries" | "items">> = {
 
 /** Total size of all patterns of one schema, in RE2 instructions. */
 const totalProgramLimit = 20_000;
-/** Names of allowed fields that an error about an unknown field lists. */
-const namedFieldLimit = 20;
 
 /**
  * Changes the code that this Ajv instance writes, so that it is safe to run on the main thread: it pays from the

@@ -10,6 +10,10 @@ export interface Runtime {
   readonly budget: Budget;
   /** Passed to compiled code as its `require`. Throws on an unknown name. */
   readonly require: (name: string) => unknown;
+  /** Characters of a text as JSON Schema counts them. Throws GivenUp. */
+  readonly codePoints: (text: string) => number;
+  /** Those that are checked, by name; loaded when they are first asked for. */
+  readonly formats: () => Readonly<Record<string, Format>>;
 }
 
 /** The names that compiled code requires. The first two are Ajv's own. */
@@ -24,21 +28,25 @@ export const runtimeNames = Object.freeze({
 export function createRuntime(monotonic: () => number, checkMs: number): Runtime {
   const budget = createBudget(monotonic, checkMs);
   const matcher = createMatchers(budget);
-  let formats: Readonly<Record<string, Format>> | undefined;
+  let loaded: Readonly<Record<string, Format>> | undefined;
+  const formats = (): Readonly<Record<string, Format>> => (loaded ??= loadFormats());
+  const length = (text: string): number => codePoints(text, budget);
   return {
     budget,
+    codePoints: length,
+    formats,
     require(name) {
       switch (name) {
         case runtimeNames.equal:
           return { default: (a: unknown, b: unknown) => equal(a, b, budget) };
         case runtimeNames.length:
-          return { default: (text: string) => codePoints(text, budget) };
+          return { default: length };
         case runtimeNames.budget:
           return budget;
         case runtimeNames.matcher:
           return matcher;
         case runtimeNames.formats:
-          return (formats ??= loadFormats());
+          return formats();
         default:
           throw new Error(`compiled code asks for ${name}`);
       }

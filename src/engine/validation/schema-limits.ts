@@ -19,7 +19,7 @@ export interface ValidationLimits {
   readonly compileTimeoutMs: number;
   /** Time for the worker to start, after which it is given up. */
   readonly startTimeoutMs: number;
-  /** Time after which an idle worker ends: it takes about 25 MB. */
+  /** Time after which an idle worker ends: it takes about 11 MB. */
   readonly workerIdleMs: number;
   /** Heap of the worker. A schema that needs more ends it. */
   readonly workerHeapMb: number;

@@ -1,6 +1,8 @@
 import type { ErrorObject } from "ajv";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { GivenUp } from "./budget.ts";
 import { explain } from "./argument-problem.ts";
+import { toPlainTest, type PlainTest } from "./plain-schema.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Problem } from "./wording.ts";
 
@@ -22,16 +24,29 @@ const strikeLimit = 3;
 /** Makes a validator from the worker's code. Throws when the code cannot be run. */
 export function instantiate(code: string, runtime: Runtime): Validator {
   const validate = evaluate(code, runtime);
+  return toValidator((value) => {
+    if (validate(value)) return undefined;
+    const errors = validate.errors ?? [];
+    validate.errors = null;
+    return errors;
+  }, runtime);
+}
+
+/** The same of a schema that needs no compiler; undefined when it needs one. */
+export function toPlainValidator(schema: JsonObject, runtime: Runtime): Validator | undefined {
+  const test = toPlainTest(schema, runtime);
+  return test === undefined ? undefined : toValidator(test, runtime);
+}
+
+function toValidator(test: PlainTest, runtime: Runtime): Validator {
   let strikes = 0;
   return {
     check(value) {
       if (strikes >= strikeLimit) return undefined;
       runtime.budget.begin();
       try {
-        if (validate(value)) return undefined;
-        const errors = validate.errors ?? [];
-        validate.errors = null;
-        return explain(errors, value);
+        const errors = test(value);
+        return errors === undefined ? undefined : explain(errors, value);
       } catch (error) {
         // A check that cannot be finished is no reason to refuse a call. Endless recursion appears as a RangeError.
         strikes += error instanceof GivenUp ? 1 : strikeLimit;

@@ -7,21 +7,20 @@ import { defaultValidationLimits, type ValidationLimits } from "./schema-limits.
 import { createRuntime } from "./runtime.ts";
 import { schemaText } from "./schema-text.ts";
 import { createValidatorCache, type Verdict } from "./validator-cache.ts";
-import { instantiate } from "./validator.ts";
+import { instantiate, toPlainValidator } from "./validator.ts";
 
 /**
- * Checks arguments and results against the JSON Schemas of tools. The main thread neither loads Ajv nor compiles: a
- * worker turns each schema into code once, and then a check is a synchronous call. Whatever a schema contains, the
- * worst that can happen is that its values go unchecked.
+/**
+ * Checks arguments and results against the JSON Schemas of tools. Plain schemas are checked as they stand. For the
+ * others the main thread neither loads Ajv nor compiles: a worker turns each schema into code once, and then a check is
+ * a synchronous call. Whatever a schema contains, the worst that can happen is that its values go unchecked.
  */
 export interface Validators extends AsyncDisposable {
-  /** Tells that something will have to be compiled soon, so that the worker is started in advance. */
-  warm(): void;
   /** The current verdict. Undefined when the schema has not been prepared, or was evicted. */
   lookup(hash: string): Verdict | undefined;
   /**
-   * Compiles the schema unless that was done; any number of callers share one compilation, which goes on when they
-   * give up.
+   * Compiles the schema unless that was done or is not needed; any number of callers share one compilation, which goes
+   * on when they give up.
    *
    * @param hash changes with the schema's text; a tool's two schemas need two
    * @throws the signal's reason; GatewayError DRAINING after disposal
@@ -87,12 +86,16 @@ export function createValidators(options: ValidatorsOptions): Validators {
     get size() {
       return cache.size;
     },
-    warm: compiler.warm,
     lookup: (hash) => cache.get(hash),
     async prepare(hash, schema, signal) {
       const known = cache.get(hash);
       if (known !== undefined) return known;
       if (signal.aborted) throw abortReason(signal);
+      const plain = pending.has(hash) ? undefined : toPlainValidator(schema, runtime);
+      if (plain !== undefined) {
+        cache.set(hash, plain, 0);
+        return plain;
+      }
       return await untilAborted(pending.get(hash) ?? share(hash, schema), signal);
     },
     forget: (hash) => cache.delete(hash),

@@ -15,6 +15,8 @@ export interface Problem {
 const messageLimit = 300;
 const nameLimit = 60;
 const listLimit = 200;
+/** Names that an error about an unknown field lists. */
+export const namedFieldLimit = 20;
 
 /** Words one error of Ajv as a sentence. */
 export function word(error: ErrorObject, value: unknown): Problem {

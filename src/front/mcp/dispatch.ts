@@ -32,7 +32,7 @@ import { ownResultText } from "./result-text.ts";
 export interface DispatchDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly performer: Performer;
-  readonly routing: Pick<Routing, "wake" | "expectCalls">;
+  readonly routing: Pick<Routing, "wake">;
   /** Tokens that one answer of discover_mcp_tools may take. */
   readonly maxTokens: number;
   readonly pages: PageBook;
@@ -202,8 +202,6 @@ function toFailure(
   error: unknown,
 ): ReplyBody {
   const failure = toGatewayError(error);
-  // It will be called again, as soon as it can be: what checks its arguments can start in the meantime.
-  if (failure.code === "SERVER_STARTING") parts.routing.expectCalls();
   if (request.method !== "tools/call" || !isForModel(failure))
     return toWireError(failure, caller.client.era, request.method);
   return {

@@ -148,3 +148,27 @@ test.each(["", '"', "\t", "\\n", "\\", "\\u12", "ü", '","'])("where one look en
       expect([piece, looks, offset, takes(Buffer.from(text))]).toEqual([piece, looks, offset, parses(text)]);
     }
 });
+
+/** Text with and without escapes, in lengths around those of the blocks that are looked over in different ways. */
+const dense = 'say \\"yes\\"\\n';
+const sparse = "and so on, without end";
+const rare = `${sparse.repeat(30)}\\n`;
+
+test.each([
+  ["dense, then without any", dense, sparse],
+  ["without any, then dense", sparse, dense],
+  ["rare, then dense", rare, dense],
+  ["dense, then rare", dense, rare],
+])("what is no JSON is seen wherever it stands: %s", (_what, first, second) => {
+  const head = first.repeat(Math.ceil((1.2 * half) / first.length));
+  const tail = second.repeat(Math.ceil((1.2 * half) / second.length));
+  const whole = `["${head}${tail}"]`;
+  expect(takes(Buffer.from(whole))).toBe(true);
+  for (const piece of ["\n", "\t", "\\x", '"', "\u0000"])
+    for (const at of [3, 100, 4_090, 4_100, half - 1, half + 4_097, head.length + 2, head.length + 5_000]) {
+      // Not between a backslash and what it escapes.
+      const place = whole[at - 1] === "\\" ? at + 1 : at;
+      const broken = whole.slice(0, place) + piece + whole.slice(place);
+      expect([piece, at, takes(Buffer.from(broken))]).toEqual([piece, at, parses(broken)]);
+    }
+});

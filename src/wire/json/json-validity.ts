@@ -99,6 +99,10 @@ function skipName(bytes: Buffer, at: number, end: number, skip: StringSkipper): 
  */
 const patienceWords = 16;
 const blockWords = sliceBytes / 4;
+/** The first block is short: it shows what kind of text it is. */
+const firstBlockWords = 1_024;
+/** When escapes are closer together than this, a native search for each costs more than checking every word. */
+const sparseWords = 64;
 
 /**
  * Returns the index after the closing quote of the string that contains `at`. When it reaches `limit` first, it
@@ -107,16 +111,19 @@ const blockWords = sliceBytes / 4;
 type StringSkipper = (at: number, limit: number) => number;
 
 /**
- * Large results are mostly text. In blocks without control characters, long strings are skipped natively; in other
- * blocks four bytes are checked at a time.
+ * Large results are mostly text. In blocks with few escapes and without control characters, long strings are skipped
+ * natively; in other blocks four bytes are checked at a time.
  */
 function createStringSkipper(bytes: Buffer): StringSkipper {
   const shift = -bytes.byteOffset & 3;
   const wordCount = Math.max(0, bytes.length - shift) >> 2;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + shift, wordCount);
   const wordsEnd = shift + (wordCount << 2);
+  let blockStart = 0;
   let blockEnd = 0;
   let isClean = false;
+  /** Seen in the current block. */
+  let escapes = 0;
   // Where the next quote and backslash are. Kept between calls, because a string may have any number of either.
   let quoteAt = -1;
   let backslashAt = -1;
@@ -134,8 +141,12 @@ function createStringSkipper(bytes: Buffer): StringSkipper {
       if (((at - shift) & 3) === 0) {
         let word = (at - shift) >> 2;
         if (word >= blockEnd && word < wordCount) {
-          blockEnd = Math.min(wordCount, word + blockWords);
-          isClean = !mayHoldControls(words, word, blockEnd);
+          const isSparse = escapes * sparseWords < blockEnd - blockStart;
+          const length = blockEnd === 0 ? firstBlockWords : blockWords;
+          blockStart = word;
+          blockEnd = Math.min(wordCount, word + length);
+          escapes = 0;
+          isClean = isSparse && !mayHoldControls(words, word, blockEnd);
         }
         const patience = isClean ? Math.min(blockEnd, word + patienceWords) : blockEnd;
         while (word < patience && isPlain(words[word] as number)) word += 1;
@@ -146,7 +157,10 @@ function createStringSkipper(bytes: Buffer): StringSkipper {
       const byte = bytes[at];
       if (byte === quote) return at + 1;
       if (byte === undefined || byte < space) throw malformed("the rest of a string", at);
-      at = byte === backslash ? skipEscape(bytes, at + 1) : at + 1;
+      if (byte === backslash) {
+        escapes += 1;
+        at = skipEscape(bytes, at + 1);
+      } else at += 1;
     }
   };
 }
@@ -201,7 +215,7 @@ function isPlain(word: number): boolean {
 function skipEscape(bytes: Buffer, at: number): number {
   const byte = bytes[at] ?? 0;
   if (byte !== lowerU) {
-    if (!simpleEscapes.has(byte)) throw malformed("an escape", at);
+    if (simpleEscapes[byte] !== 1) throw malformed("an escape", at);
     return at + 1;
   }
   for (let digit = at + 1; digit <= at + 4; digit += 1)
@@ -209,7 +223,10 @@ function skipEscape(bytes: Buffer, at: number): number {
   return at + 5;
 }
 
-const simpleEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+/** By byte: asked for every escape, which a set would answer ten times as slowly. */
+const simpleEscapes: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number('"\\/bfnrt'.includes(String.fromCharCode(byte))),
+);
 
 function isHexDigit(byte: number): boolean {
   return isDigit(byte) || ((byte | caseBit) >= lowerA && (byte | caseBit) <= lowerF);

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pace } from "./measure/load.ts";
+import { peakBytes, residentBytes, startMeasured, type Measured } from "./measure/process.ts";
+
+/**
+ * What calls leave in memory: after the first ones, after a rest, with two hundred clients, and with the largest results
+ * that are passed. `node scripts/run-bench.mjs bench/memory.ts [--rest-s=60]`. Beside each figure the same of the raw
+ * forwarder, where it can do that at all.
+ */
+const restSeconds = Number(process.argv.find((argument) => argument.startsWith("--rest-s="))?.slice(9) ?? 60);
+const pacedClients = 200;
+const pacedSeconds = 20;
+const hugeAtOnce = 4;
+const hugeRounds = 5;
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "toolyard-bench-"));
+const started: Measured[] = [];
+
+function toCall(toolPath: string, args: object): string {
+  const params = { name: "execute_mcp_tool", arguments: { tool_path: toolPath, arguments: args } };
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+}
+
+/** How many bytes the answer has. */
+async function post(target: Measured, body: string): Promise<number> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${target.url}/mcp`, { method: "POST", headers, body });
+  let length = 0;
+  for await (const piece of answer.body ?? []) length += (piece as Uint8Array).length;
+  return length;
+}
+
+async function startGateway(name: string, config: object): Promise<Measured> {
+  const file = join(directory, `${name}.json`);
+  writeFileSync(file, JSON.stringify(config));
+  const flags = ["--config", file, "--port", "0", "--data-dir", join(directory, name), "--log-level", "error"];
+  const gateway = await startMeasured([here("../dist/cli/main.js"), "serve", ...flags]);
+  started.push(gateway);
+  return gateway;
+}
+
+async function startFloor(): Promise<Measured> {
+  const floor = await startMeasured([here("./servers/floor.mjs")]);
+  started.push(floor);
+  return floor;
+}
+
+function row(...cells: readonly string[]): void {
+  process.stdout.write(`| ${cells.join(" | ")} |\n`);
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
+const wait = async (seconds: number): Promise<void> =>
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+
+function echoes(count: number): Record<string, object> {
+  const server = { command: process.execPath, args: [here("./servers/echo.mjs")], env: { BENCH_TOOLS: "96" } };
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, server]));
+}
+
+/** Ten servers with a thousand tools: listed, called, searched, and left alone. */
+async function measureFirstCalls(): Promise<void> {
+  const gateway = await startGateway("first-calls", { mcpServers: echoes(10) });
+  const echo = JSON.stringify("Echo: x").length;
+  for (let index = 0; index < 10; index += 1)
+    while ((await post(gateway, toCall(`s${index}:echo`, { message: "x" }))) < echo) await wait(0.1);
+  for (let index = 0; index < 20; index += 1) await post(gateway, toCall(`s${index % 10}:echo`, { message: "x" }));
+  row("ten servers, 1,000 tools, after 30 calls", megabytes(residentBytes(gateway.pid)), "", "");
+  const search = { name: "discover_mcp_tools", arguments: { query: "repeat a message" } };
+  await post(gateway, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: search }));
+  row("and a search", megabytes(residentBytes(gateway.pid)), "", "");
+  await wait(restSeconds);
+  row(`and ${restSeconds} s of rest`, megabytes(residentBytes(gateway.pid)), "", "");
+}
+
+/** Peaks, because that is what a machine must have. */
+async function measureClients(): Promise<void> {
+  const gateway = await startGateway("clients", { mcpServers: { echo: echoes(1)["s0"] } });
+  const floor = await startFloor();
+  const body = toCall("echo:echo", { message: "x" });
+  await post(gateway, body);
+  await Promise.all(
+    [gateway, floor].map((target) =>
+      pace(target.url, body, { clients: pacedClients, seconds: pacedSeconds, path: "/mcp" }),
+    ),
+  );
+  const [ours, theirs] = [peakBytes(gateway.pid), peakBytes(floor.pid)];
+  row(
+    `${pacedClients} clients, a call a second each: peak`,
+    megabytes(ours),
+    megabytes(theirs),
+    (ours / theirs).toFixed(2),
+  );
+}
+
+/** Results of 31 MiB, which the limits let through when they are told to. */
+async function measureHuge(): Promise<void> {
+  const toolyard = { limits: { upstreamMessageBytes: 40 * 1_048_576 } };
+  const gateway = await startGateway("huge", { mcpServers: { echo: echoes(1)["s0"] }, toolyard });
+  const floor = await startFloor();
+  const body = toCall("echo:huge", {});
+  for (const target of [gateway, floor])
+    for (let round = 0; round < hugeRounds; round += 1)
+      await Promise.all(Array.from({ length: hugeAtOnce }, async () => await post(target, body)));
+  const [ours, theirs] = [peakBytes(gateway.pid), peakBytes(floor.pid)];
+  const size = megabytes(await post(gateway, body));
+  row(
+    `results of ${size} MB, ${hugeAtOnce} at once: peak`,
+    megabytes(ours),
+    megabytes(theirs),
+    (ours / theirs).toFixed(2),
+  );
+  await wait(restSeconds);
+  row(`and ${restSeconds} s of rest`, megabytes(residentBytes(gateway.pid)), megabytes(residentBytes(floor.pid)), "");
+}
+
+try {
+  row("resident memory", "MB", "raw forwarder MB", "ratio");
+  row("---", "---", "---", "---");
+  await measureFirstCalls();
+  await measureClients();
+  await measureHuge();
+} finally {
+  for (const target of started.reverse()) await target.stop();
+  rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,298 @@
+import type { ErrorObject } from "ajv";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { checkedFormats } from "./formats.ts";
+import type { Runtime } from "./runtime.ts";
+import { namedFieldLimit } from "./wording.ts";
+import {
+  annotations,
+  comparisons,
+  filled,
+  groups,
+  isOfType,
+  keywords,
+  named,
+  NotPlain,
+  primitive,
+  readTypes,
+  says,
+  type Group,
+  type Primitive,
+} from "./plain-keywords.ts";
+
+/** Finds what is wrong with a value, innermost first and as Ajv would report it; undefined when it fits. */
+export type PlainTest = (value: unknown) => readonly ErrorObject[] | undefined;
+
+/** More parts than any plain schema of a real tool has; a larger one is left to the worker and its limits. */
+const partLimit = 2_000;
+/** The same depth as schemas may have that are compiled. */
+const depthLimit = 64;
+
+/**
+ * A check of a schema that says only what nineteen of twenty real tools say: types, fields, items, choices and ranges.
+ * Such a schema means the same in every dialect, and needs no compiler: neither the first call after a start waits
+ * for one, nor does its thread take 11 MB. Undefined when the schema says anything else, or not in the right form.
+ * A test holds the two ways of checking against each other.
+ */
+export function toPlainTest(schema: JsonObject, runtime: Runtime): PlainTest | undefined {
+  const { $schema: dialect = sharedDialects[0], ...rest } = schema;
+  if (!sharedDialects.includes(String(dialect).replace(/^https?:\/\/|#$/g, ""))) return undefined;
+  try {
+    return read(startReading(runtime), rest, 0);
+  } catch (error) {
+    if (error instanceof NotPlain) return undefined;
+    throw error;
+  }
+}
+
+const sharedDialects: readonly string[] = [
+  "json-schema.org/draft/2020-12/schema",
+  "json-schema.org/draft/2019-09/schema",
+  "json-schema.org/draft-07/schema",
+  "json-schema.org/draft-06/schema",
+];
+
+/** A schema that is being read. */
+interface Reading {
+  readonly runtime: Runtime;
+  /** It is part of an alternative, where Ajv adds to a wrong type what is wrong with the choice. */
+  readonly isBranch: boolean;
+  /** Compiled code pays for what it does in the same way (guards.ts). */
+  pay(units: number): void;
+  count(parts: number): void;
+}
+
+function startReading(runtime: Runtime): Reading {
+  let parts = 0;
+  return {
+    runtime,
+    isBranch: false,
+    pay(units) {
+      if ((runtime.budget.left -= units) < 0) runtime.budget.look();
+    },
+    count(more) {
+      parts += more;
+      if (parts > partLimit) throw new NotPlain();
+    },
+  };
+}
+
+function read(reading: Reading, schema: unknown, depth: number): PlainTest {
+  reading.count(1);
+  if (schema === true) return () => undefined;
+  if (!isJsonObject(schema) || depth > depthLimit) throw new NotPlain();
+  for (const key of Object.keys(schema))
+    if (!keywords.has(key) && !annotations.has(key) && !key.startsWith("x-")) throw new NotPlain();
+  return inOrder(readSteps(reading, schema, depth));
+}
+
+/** In Ajv's order: the type, then choices, numbers, texts, arrays, objects. */
+function readSteps(reading: Reading, schema: JsonObject, depth: number): PlainTest[] {
+  const types = readTypes(schema["type"]);
+  const [only] = types;
+  // A type that has keywords of its own is looked at when their turn comes.
+  const late =
+    types.length === 1 && Object.hasOwn(groups, only ?? "") && says(schema, only as Group) ? only : undefined;
+  const wrongType = [fault("type", { type: schema["type"] })];
+  const choices = inOrder(readChoices(reading, schema, depth));
+  const steps: PlainTest[] = [];
+  if (types.length > 0 && late === undefined) {
+    const tests = types.map((type) => isOfType[type] as (value: unknown) => boolean);
+    const isIt = (value: unknown): boolean => tests.some((test) => test(value));
+    const more = reading.isBranch ? choices : () => undefined;
+    steps.push((value) => (isIt(value) ? undefined : [...wrongType, ...(more(value) ?? [])]));
+  }
+  const add = (group: Group): void => {
+    if (!says(schema, group)) return;
+    const read = (keyword: string) => readKeyword(reading, { group, keyword, schema, depth }) ?? [];
+    const test = inOrder(groups[group].flatMap(read));
+    const isIt = isOfType[group] as (value: unknown) => boolean;
+    const otherwise = late === group ? wrongType : undefined;
+    steps.push((value) => (isIt(value) ? test(value) : otherwise));
+  };
+  steps.push(choices);
+  add("number");
+  add("string");
+  add("array");
+  add("object");
+  return steps;
+}
+
+function readChoices(reading: Reading, schema: JsonObject, depth: number): PlainTest[] {
+  const steps: PlainTest[] = [];
+  if (schema["const"] !== undefined) {
+    const allowedValue = primitive(schema["const"]);
+    const wrong = [fault("const", { allowedValue })];
+    steps.push((value) => (value === allowedValue ? undefined : wrong));
+  }
+  if (schema["enum"] !== undefined) {
+    const allowedValues = filled(schema["enum"]).map(primitive);
+    reading.count(allowedValues.length);
+    const allowed = new Set(allowedValues);
+    const wrong = [fault("enum", { allowedValues })];
+    steps.push((value) => (allowed.has(value as Primitive) ? undefined : wrong));
+  }
+  if (schema["anyOf"] !== undefined) {
+    const branches = filled(schema["anyOf"]).map((branch) => read({ ...reading, isBranch: true }, branch, depth + 1));
+    steps.push(anyOf(reading, branches));
+  }
+  return steps;
+}
+
+function anyOf(reading: Reading, branches: readonly PlainTest[]): PlainTest {
+  return (value) => {
+    reading.pay(branches.length);
+    const all: ErrorObject[] = [];
+    for (const branch of branches) {
+      const wrong = branch(value);
+      if (wrong === undefined) return undefined;
+      all.push(...wrong);
+    }
+    return [...all, fault("anyOf", {})];
+  };
+}
+
+interface Place {
+  readonly group: Group;
+  readonly keyword: string;
+  readonly schema: JsonObject;
+  readonly depth: number;
+}
+
+function readKeyword(reading: Reading, { group, keyword, schema, depth }: Place): PlainTest | undefined {
+  const given = schema[keyword];
+  if (given === undefined) return undefined;
+  switch (keyword) {
+    case "format":
+      return readFormat(reading, given, group);
+    case "items":
+      return items(reading, read(reading, given, depth + 1));
+    case "required":
+      return required(reading, given);
+    case "propertyNames":
+      // What zod writes for a record. Every name is a string.
+      if (!isJsonObject(given) || Object.keys(given).length !== 1 || given["type"] !== "string") throw new NotPlain();
+      return undefined;
+    case "additionalProperties": {
+      const other = given === false ? undefined : read(reading, given, depth + 1);
+      return additional(reading, Object.keys(named(schema["properties"] ?? {})), other);
+    }
+    case "properties": {
+      const members = Object.entries(named(given));
+      return properties(
+        reading,
+        members.map(([name, inner]) => [name, read(reading, inner, depth + 1)]),
+      );
+    }
+    default:
+      return bound(reading, { group, keyword }, given);
+  }
+}
+
+function bound(reading: Reading, at: Pick<Place, "group" | "keyword">, limit: unknown): PlainTest {
+  const { group, keyword } = at;
+  if (typeof limit !== "number") throw new NotPlain();
+  const [comparison, holds] = comparisons[keyword] ?? ["", undefined];
+  if (holds !== undefined) {
+    const wrong = [fault(keyword, { comparison, limit })];
+    return (value) => (holds(value as number, limit) ? undefined : wrong);
+  }
+  const wrong = [fault(keyword, { limit })];
+  const { codePoints } = reading.runtime;
+  const size =
+    group === "string"
+      ? (value: unknown) => codePoints(value as string)
+      : (value: unknown) => (value as readonly unknown[]).length;
+  if (keyword.startsWith("max")) return (value) => (size(value) <= limit ? undefined : wrong);
+  return (value) => (size(value) >= limit ? undefined : wrong);
+}
+
+function readFormat(reading: Reading, format: unknown, group: Group): PlainTest | undefined {
+  if (typeof format !== "string") throw new NotPlain();
+  const type = Object.hasOwn(checkedFormats, format) ? checkedFormats[format] : undefined;
+  if (type === "number") throw new NotPlain();
+  if (type === undefined || group !== "string") return undefined;
+  const wrong = [fault("format", { format })];
+  const { formats } = reading.runtime;
+  return (value) => (formats()[format]?.validate(value as string) === false ? wrong : undefined);
+}
+
+function items(reading: Reading, item: PlainTest): PlainTest {
+  return (value) => {
+    let index = 0;
+    for (const each of value as readonly unknown[]) {
+      reading.pay(1);
+      const wrong = item(each);
+      if (wrong !== undefined) return below(String(index), wrong);
+      index += 1;
+    }
+    return undefined;
+  };
+}
+
+function required(reading: Reading, names: unknown): PlainTest {
+  // Ajv never misses the empty name.
+  if (!Array.isArray(names) || !names.every((name): name is string => typeof name === "string" && name !== ""))
+    throw new NotPlain();
+  reading.count(names.length);
+  return (value) => {
+    reading.pay(names.length);
+    const missingProperty = names.find((name) => memberOf(value, name) === undefined);
+    return missingProperty === undefined ? undefined : [fault("required", { missingProperty })];
+  };
+}
+
+/** Members that `properties` does not name: fit for a schema of their own, or unknown. */
+function additional(reading: Reading, known: readonly string[], other: PlainTest | undefined): PlainTest {
+  const names = new Set(known);
+  const allowed = known.slice(0, namedFieldLimit);
+  return (value) => {
+    for (const name of Object.keys(value as object)) {
+      reading.pay(1);
+      if (names.has(name)) continue;
+      if (other === undefined) return [fault("additionalProperties", { additionalProperty: name, allowed })];
+      const wrong = other((value as JsonObject)[name]);
+      if (wrong !== undefined) return below(name, wrong);
+    }
+    return undefined;
+  };
+}
+
+function properties(reading: Reading, tests: readonly (readonly [string, PlainTest])[]): PlainTest {
+  return (value) => {
+    reading.pay(tests.length);
+    for (const [name, test] of tests) {
+      const member = memberOf(value, name);
+      const wrong = member === undefined ? undefined : test(member);
+      if (wrong !== undefined) return below(name, wrong);
+    }
+    return undefined;
+  };
+}
+
+/** The first complaint of several tests. */
+function inOrder(tests: readonly PlainTest[]): PlainTest {
+  const [only, second] = tests;
+  if (only === undefined) return () => undefined;
+  if (second === undefined) return only;
+  return (value) => {
+    for (const test of tests) {
+      const wrong = test(value);
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  };
+}
+
+/** Inherited names are no members. */
+function memberOf(value: unknown, name: string): unknown {
+  return Object.hasOwn(value as object, name) ? (value as JsonObject)[name] : undefined;
+}
+
+function fault(keyword: string, params: Readonly<Record<string, unknown>>): ErrorObject {
+  return { keyword, params, instancePath: "", schemaPath: "" };
+}
+
+function below(name: string, errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const step = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return errors.map((error) => ({ ...error, instancePath: step + error.instancePath }));
+}
