@@ -42,7 +42,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     strictResults: false,
     maxResultTokens: undefined,
     interactive: false,
-    tools: { allow: undefined, deny: [], rename: {}, describe: {} },
+    tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
     required: { user: [], team: [], ...required },
     hash: hashTransport(transport),
   };

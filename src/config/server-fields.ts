@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { filledText, text as plainText } from "./check.ts";
 import { serverTimes, startTimeout } from "./instance-rows.ts";
+import { toolPhrases } from "./tool-phrase-row.ts";
 import {
   boolean,
   choice,
@@ -93,6 +94,7 @@ const ownTools = {
   describe: textRecord("new descriptions of tools, by the server's own names", v.string(), {
     create_issue: "Opens an issue in our tracker.",
   }),
+  phrases: toolPhrases,
 };
 
 /** Fields that are passed on unchanged from the entry. */

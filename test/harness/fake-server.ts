@@ -183,7 +183,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     strictResults: false,
     maxResultTokens: undefined,
     interactive: false,
-    tools: { allow: undefined, deny: [], rename: {}, describe: {} },
+    tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
     required: { user: [], team: [] },
     hash: "hash-1",
     ...over,
