@@ -20,7 +20,7 @@ async function found(gateway: RunningGateway): Promise<string[]> {
   return tools.map((tool) => tool.tool_path);
 }
 
-test("a model writes phrases in the background; they are kept for the next start, and the key is in no log", async () => {
+test("a model writes phrases in the background; the next start has them, and the key is in no log", async () => {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-enrich-"));
   await using endpoint = await startChatEndpoint(({ tool }) =>
     says(JSON.stringify([tool.tool === "echo" ? "wellingtons" : "none of it"])),

@@ -4,8 +4,8 @@ import { webUrl } from "./web-names.ts";
 
 /** `search.enrich`. */
 export const enrichRows = optionalGroup(
-  "an OpenAI-compatible chat model that writes, once per tool, what people say when they need it; none unless it is written. " +
-    "It is sent names and descriptions of tools, never a query",
+  "an OpenAI-compatible chat model that writes, once per tool, what people say when they need it; not used unless this " +
+    "object is written. It is sent names and descriptions of tools, never a query",
   {
     url: needed(
       text({

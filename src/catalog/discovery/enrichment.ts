@@ -12,7 +12,7 @@ import { openWrittenPhrases, type PhraseStore } from "./written-phrases.ts";
 const requestTimeoutMs = 60_000;
 /** What an answer without phrases is taken to have cost: as much as a usual one. */
 const uselessTokens = 1_000;
-/** New phrases are searched, and kept, when the last are there or after this long: an index is not made for each tool. */
+/** New phrases are indexed and kept when the last are there, or after this long: no index is made for a single tool. */
 const freshAfterMs = 30_000;
 
 export interface EnrichmentDeps {
