@@ -5,6 +5,8 @@ import MiniSearch from "minisearch";
 import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import { mergeParts } from "../../src/catalog/search/merge.ts";
+import { createPhraseBook, phrasesFrom } from "../../src/catalog/search/phrase-book.ts";
+import { phraseTexts } from "../../src/catalog/search/phrase-texts.ts";
 import { search } from "../../src/catalog/search/rank.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/catalog/discovery/embeddings.ts";
@@ -23,6 +25,8 @@ import type { PrincipalId } from "../../src/kernel/ids.ts";
 import type { Ask } from "./measure.ts";
 
 export const never = new AbortController().signal;
+/** Phrases as the gateway has them. */
+export const phrasesOf = phrasesFrom(createPhraseBook(phraseTexts));
 export const someone = "bench" as PrincipalId;
 
 /** Asks an engine as the gateway does: query read, ten results. The tool's hash is the benchmark's id. */
@@ -37,7 +41,7 @@ export function askEngine(engine: SearchEngine, parts: readonly InstanceCatalog[
 export function askUncut(parts: readonly InstanceCatalog[]): Ask {
   const language = createLanguage();
   const index = mergeParts(
-    parts.map((part) => buildIndexPart(part, language)),
+    parts.map((part) => buildIndexPart(part, language, phrasesOf)),
     language,
   );
   return async ({ query }) =>
@@ -58,7 +62,11 @@ export function toRequest(query: string, parts: readonly InstanceCatalog[]): Sea
 }
 
 export function lexicalEngine(embeddings?: Embeddings): SearchEngine {
-  return createLexicalEngine({ language: createLanguage(), ...(embeddings === undefined ? {} : { embeddings }) });
+  return createLexicalEngine({
+    language: createLanguage(),
+    phrasesOf,
+    ...(embeddings === undefined ? {} : { embeddings }),
+  });
 }
 
 /** The engine as it ships, worker and deadline included: a search that was terminated counts as empty. */

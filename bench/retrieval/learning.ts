@@ -4,7 +4,7 @@ import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { createLanguage, type Language } from "../../src/catalog/search/language.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { halfOf, type DevQuery } from "./data.ts";
-import { askEngine, never, someone, toRequest } from "./engines.ts";
+import { askEngine, never, phrasesOf, someone, toRequest } from "./engines.ts";
 import { judge, summarise, type Judged, type Measured } from "./measure.ts";
 
 /** One kind of question, without and with what was learned. */
@@ -43,13 +43,13 @@ export async function measureLearning(
   parts: readonly InstanceCatalog[],
 ): Promise<Learning> {
   const language = createLanguage();
-  const plain = askEngine(createLexicalEngine({ language }), parts);
+  const plain = askEngine(createLexicalEngine({ phrasesOf, language }), parts);
   const answered: Answered[] = [];
   for (const taughtHalf of [0, 1]) {
     for (let fold = 0; fold < foldCount; fold += 1) {
       const lessons = queries.filter((query) => foldOf(query) !== fold);
       const { memory, used } = await teach(language, parts, lessons, (id) => sumOf(id) % 2 === taughtHalf);
-      const learned = askEngine(createLexicalEngine({ language, memory }), parts);
+      const learned = askEngine(createLexicalEngine({ phrasesOf, language, memory }), parts);
       for (const query of queries.filter((one) => foldOf(one) === fold)) {
         answered.push({
           half: halfOf(query),
@@ -79,7 +79,7 @@ async function teach(
     clock: systemClock,
     isShared: () => true,
   });
-  const teacher = createLexicalEngine({ language });
+  const teacher = createLexicalEngine({ phrasesOf, language });
   const used = new Map<string, number>();
   for (const query of lessons) {
     const request = toRequest(query.query, parts);

@@ -8,6 +8,7 @@ import { search } from "../../src/catalog/search/rank.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { queryLengthLimit, readQuery } from "../../src/catalog/discovery/engine.ts";
 import { corpusNames, halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
+import { phrasesOf } from "./engines.ts";
 import { createNamesakes } from "./namesakes.ts";
 
 /** A question asked of a catalog that has a tool for it, or has none. */
@@ -98,7 +99,7 @@ function createAsk(
   language: Language,
 ): (text: string) => Pick<Question, "signals" | "bestPath"> {
   const index = mergeParts(
-    parts.map((part) => buildIndexPart(part, language)),
+    parts.map((part) => buildIndexPart(part, language, phrasesOf)),
     language,
   );
   const numbers = new Map(Array.from({ length: index.toolCount }, (_, tool) => [toolAt(index, tool), tool]));

@@ -6,7 +6,7 @@ import { createLanguage } from "../../src/catalog/search/language.ts";
 import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
 import { mergeParts } from "../../src/catalog/search/merge.ts";
 import { corpusNames, readCorpus, readQueries, toParts, type CorpusTool, type DevQuery } from "./data.ts";
-import { askEngine, askMiniSearch, lexicalEngine } from "./engines.ts";
+import { askEngine, askMiniSearch, lexicalEngine, phrasesOf } from "./engines.ts";
 import { discoverCost, longQueries, type DiscoverCost } from "./discover-cost.ts";
 import { measure, type Measured } from "./measure.ts";
 
@@ -76,13 +76,14 @@ function buildCost(tools: readonly CorpusTool[]): Pick<SizePoint, "buildMs" | "u
     const language = createLanguage();
     const before = usedBytes();
     const start = performance.now();
-    const parts = sources.map((source) => buildIndexPart(source, language));
+    const parts = sources.map((source) => buildIndexPart(source, language, phrasesOf));
     const index = mergeParts(parts, language);
     const buildMs = performance.now() - start;
     const bytes = usedBytes() - before;
     const changed = sources.find((source) => source.tools.length >= 25) ?? sources[0];
     const updateStart = performance.now();
-    if (changed !== undefined) mergeParts([...index.parts.slice(1), buildIndexPart(changed, language)], language);
+    if (changed !== undefined)
+      mergeParts([...index.parts.slice(1), buildIndexPart(changed, language, phrasesOf)], language);
     return { buildMs, updateMs: performance.now() - updateStart, bytesPerTool: bytes / tools.length };
   });
   const least = (value: (run: (typeof runs)[number]) => number): number => Math.min(...runs.map(value));

@@ -14,9 +14,12 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),
+      import("../catalog/search/phrase-book.ts"),
+      import("../catalog/search/phrase-texts.ts"),
       import("../catalog/discovery/lexical.ts"),
       import("../catalog/discovery/memory-of-use.ts"),
       import("../catalog/discovery/embeddings.ts"),
+      import("../catalog/discovery/enrichment.ts"),
       import("../catalog/discovery/fuse.ts"),
       storeBackend.late.search(),
     ]),

@@ -80,6 +80,7 @@ function debugFacts(gateway: GatewayParts): JsonObject {
       limits: settings.limits,
     },
     instances: Object.fromEntries(statuses),
+    enrichment: { ...gateway.discovery.enrichment() },
     sessions: gateway.mcp.parts.sessions.size,
     in_flight: gateway.performer.inFlight,
   };

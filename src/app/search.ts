@@ -1,17 +1,20 @@
 import type { Language } from "../catalog/search/language.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
-import type { EmbeddingSettings, SearchSettings } from "../config/config.ts";
+import type { EmbeddingSettings, EnrichSettings, SearchSettings } from "../config/config.ts";
 import type { DiscoveryDeps } from "../catalog/discovery/discovery.ts";
 import type { Embeddings } from "../catalog/discovery/embeddings.ts";
+import type { Enrichment } from "../catalog/discovery/enrichment.ts";
+import type { PhrasesOf } from "../catalog/search/phrase-book.ts";
 import type { UseMemory } from "../catalog/discovery/memory-of-use.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { phrasesIn } from "../kernel/tool-phrases.ts";
 import type { GatewayStore } from "../store/store.ts";
 
 export interface SearchDeps {
   readonly log: Log;
   readonly clock: Clock;
-  readonly store: Pick<GatewayStore, "learned" | "vectors">;
+  readonly store: Pick<GatewayStore, "learned" | "phrases" | "vectors">;
   readonly isShared: (tool: ToolEntry) => boolean;
 }
 
@@ -20,30 +23,48 @@ export interface SearchDeps {
  * the start.
  */
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryDeps> {
-  const [{ createLanguage }, { createLexicalEngine }, { createFindMeant }] = await Promise.all([
-    import("../catalog/search/language.ts"),
-    import("../catalog/discovery/lexical.ts"),
-    import("../catalog/discovery/meant-servers.ts"),
-  ]);
+  const [{ createLanguage }, { createPhraseBook, phrasesFrom }, { phraseTexts }, { createLexicalEngine }, meant] =
+    await Promise.all([
+      import("../catalog/search/language.ts"),
+      import("../catalog/search/phrase-book.ts"),
+      import("../catalog/search/phrase-texts.ts"),
+      import("../catalog/discovery/lexical.ts"),
+      import("../catalog/discovery/meant-servers.ts"),
+    ]);
   const language = createLanguage();
-  const findMeant = createFindMeant(createLexicalEngine({ language }));
+  const book = createPhraseBook(phraseTexts);
+  const written =
+    settings.enrich === undefined || settings.engine === "fuse"
+      ? undefined
+      : await loadEnrichment(settings.enrich, phrasesFrom(book), deps);
+  const phrasesOf = phrasesFrom(book, written?.enrichment.phrasesOf);
+  const findMeant = meant.createFindMeant(createLexicalEngine({ language, phrasesOf }));
   if (settings.engine === "fuse") {
     const { createFuseEngine } = await import("../catalog/discovery/fuse.ts");
-    return { engine: createFuseEngine(), memory: undefined, findMeant, close: () => Promise.resolve() };
+    return {
+      engine: createFuseEngine(),
+      memory: undefined,
+      enrichment: undefined,
+      findMeant,
+      close: () => Promise.resolve(),
+    };
   }
   const learned = settings.learn ? await loadMemory(language, deps) : undefined;
   const meaning = settings.embeddings === undefined ? undefined : await loadEmbeddings(settings.embeddings, deps);
   const engine = createLexicalEngine({
     language,
+    phrasesOf,
     ...(learned === undefined ? {} : { memory: learned.memory }),
     ...(meaning === undefined ? {} : { embeddings: meaning.embeddings }),
+    ...(written === undefined ? {} : { enrichment: written.enrichment }),
   });
   return {
     engine,
     memory: learned?.memory,
+    enrichment: written?.enrichment,
     findMeant,
     async close() {
-      await Promise.all([learned?.close(), meaning?.close()]);
+      await Promise.all([learned?.close(), meaning?.close(), written?.close()]);
     },
   };
 }
@@ -58,6 +79,28 @@ async function loadMemory(
   ]);
   const memory = await createUseMemory({ language, store, clock: deps.clock, isShared: deps.isShared });
   return { memory, close: async () => await store[Symbol.asyncDispose]() };
+}
+
+async function loadEnrichment(
+  { parallel, toolsPerHour, tokensPerHour, ...endpoint }: EnrichSettings,
+  known: PhrasesOf,
+  { store, clock, log }: SearchDeps,
+): Promise<{ enrichment: Enrichment; close: () => Promise<void> }> {
+  const [{ createEnrichment }, kept] = await Promise.all([
+    import("../catalog/discovery/enrichment.ts"),
+    store.phrases(),
+  ]);
+  const limits = { parallel, toolsPerHour, tokensPerHour };
+  // Whoever says that a tool shall have no phrases is heard.
+  const isWanting = (tool: ToolEntry): boolean => phrasesIn(tool.definition) === undefined && known(tool).length === 0;
+  const enrichment = await createEnrichment({ endpoint, ...limits, isWanting, store: kept, clock, log });
+  return {
+    enrichment,
+    async close() {
+      enrichment[Symbol.dispose]();
+      await kept[Symbol.asyncDispose]();
+    },
+  };
 }
 
 async function loadEmbeddings(

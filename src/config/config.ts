@@ -127,6 +127,8 @@ export interface ToolRules {
   readonly deny: readonly string[];
   readonly rename: Readonly<Record<string, string>>;
   readonly describe: Readonly<Record<string, string>>;
+  /** What people say when they need a tool, in place of what the server says of that. */
+  readonly phrases: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Every setting in force: the rows of `settingsTable`, except for what is combined from several of them. */
@@ -157,6 +159,7 @@ export interface AuthSettings extends Omit<Table["auth"], "tokenHash"> {
 export type LogLevel = Table["logLevel"];
 export type SearchSettings = Table["search"];
 export type EmbeddingSettings = NonNullable<SearchSettings["embeddings"]>;
+export type EnrichSettings = NonNullable<SearchSettings["enrich"]>;
 export type InstanceSettings = Resolved<typeof instanceRows>;
 export type Limits = Table["limits"];
 export type NamespaceSettings = Table["namespaces"];

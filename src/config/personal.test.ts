@@ -43,7 +43,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,
-    tools: { allow: undefined, deny: [], rename: {}, describe: {} },
+    tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
     required: { user: [], team: [], ...required },
     hash: hashTransport(transport),
   };

@@ -33,9 +33,11 @@ export function secretsOf(config: Config): ReadonlySet<string> {
   ]) {
     for (const overrides of servers.values()) overrideSecrets(overrides).forEach(add);
   }
-  const { embeddings } = config.settings.search;
-  add(embeddings?.apiKey);
-  if (embeddings) urlSecrets(embeddings.url).forEach(add);
+  const { embeddings, enrich } = config.settings.search;
+  for (const endpoint of [embeddings, enrich]) {
+    add(endpoint?.apiKey);
+    if (endpoint) urlSecrets(endpoint.url).forEach(add);
+  }
   return secrets;
 }
 

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { filledText, text as plainText } from "./check.ts";
 import { serverTimes, startTimeout } from "./instance-rows.ts";
 import { routeFields } from "./route-fields.ts";
+import { toolPhrases } from "./tool-phrase-row.ts";
 import {
   boolean,
   choice,
@@ -94,6 +95,7 @@ const ownTools = {
   describe: textRecord("new descriptions of tools, by the server's own names", v.string(), {
     create_issue: "Opens an issue in our tracker.",
   }),
+  phrases: toolPhrases,
 };
 
 /** Fields that are passed on unchanged from the entry. */

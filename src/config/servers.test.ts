@@ -139,7 +139,13 @@ describe("servers as other clients write them", () => {
       retry: false,
       strictResults: true,
       interactive: true,
-      tools: { allow: ["get_*"], deny: ["x"], rename: { a: "b" }, describe: { a: "does a" } },
+      tools: {
+        allow: ["get_*"],
+        deny: ["x"],
+        rename: { a: "b" },
+        describe: { a: "does a" },
+        phrases: { a: ["do it"] },
+      },
       required: { user: ["env.TOKEN"], team: ["headers.X-Org"] },
     };
     expect(await loadServer({ command: "x", ...own })).toMatchObject(own);
@@ -166,7 +172,7 @@ describe("servers as other clients write them", () => {
       retry: true,
       strictResults: false,
       interactive: false,
-      tools: { allow: undefined, deny: [], rename: {}, describe: {} },
+      tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
       required: { user: [], team: [] },
     });
   });

@@ -174,6 +174,7 @@ function toToolRules(entry: ServerEntry): ToolRules {
     ],
     rename: own.rename ?? {},
     describe: own.describe ?? {},
+    phrases: own.phrases ?? {},
   };
 }
 

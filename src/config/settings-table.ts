@@ -1,6 +1,7 @@
 import { exposureNames } from "./exposures.ts";
 import * as v from "valibot";
 import { filledText, text as plainText } from "./check.ts";
+import { enrichRows } from "./enrich-rows.ts";
 import { profiledTools, type ClientProfile } from "./client-profiles.ts";
 import { longestMs } from "../kernel/limits.ts";
 import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
@@ -19,7 +20,7 @@ import {
   text,
   type Row,
 } from "./setting-row.ts";
-import { addressRange, hostName, publicAddress, webOrigin, withoutBrackets } from "./web-names.ts";
+import { addressRange, hostName, publicAddress, webOrigin, webUrl, withoutBrackets } from "./web-names.ts";
 
 const tokenPattern = /^sha256:[0-9a-fA-F]{64}$/;
 const tokenHash = v.pipe(
@@ -28,14 +29,6 @@ const tokenHash = v.pipe(
   v.transform((written) => written.toLowerCase()),
 );
 const exampleHash = `sha256:${"0123456789abcdef".repeat(4)}`;
-
-const webUrl = v.pipe(
-  v.string(),
-  v.check(
-    (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol),
-    "expected an absolute http:// or https:// URL",
-  ),
-);
 
 const hashRow = (whose: string) =>
   text({
@@ -275,6 +268,7 @@ export const settingsTable = {
         }),
       },
     ),
+    enrich: enrichRows,
   }),
   results: group("the size of answers", {
     discoverTokens: number({

@@ -6,7 +6,8 @@ import { settingsTable } from "./settings-table.ts";
 import { changedForNextStart } from "./start-settings.ts";
 
 const embeddings = { url: "http://localhost/v1", model: "some" };
-const before = settingsOf({ search: { embeddings } });
+const enrich = { url: "http://localhost/v1", model: "small" };
+const before = settingsOf({ search: { embeddings, enrich } });
 const rows = [...rowsOf(settingsTable, [])];
 
 describe("a change of the file", () => {
@@ -25,6 +26,11 @@ describe("a change of the file", () => {
       "search.embeddings.url",
       "search.embeddings.model",
       "search.embeddings.deadlineMs",
+      "search.enrich.url",
+      "search.enrich.model",
+      "search.enrich.parallel",
+      "search.enrich.toolsPerHour",
+      "search.enrich.tokensPerHour",
     ]);
     expect(changedForNextStart(before, before)).toEqual([]);
   });
@@ -41,7 +47,7 @@ function* rowsOf(table: Rows, above: readonly string[]): Generator<readonly [str
 /** The settings as they are with one row's example. */
 function changed(path: string, row: Row<unknown, unknown>): Settings {
   const keys = path.split(".");
-  const written = { search: { embeddings: { ...embeddings } } };
+  const written = { search: { embeddings: { ...embeddings }, enrich: { ...enrich } } };
   let place: Record<string, unknown> = written;
   for (const key of keys.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
   place[keys.at(-1) as string] = row.example;
@@ -53,7 +59,7 @@ function settingsOf(toolyard: object): Settings {
     { file: "/conf/toolyard.json", text: JSON.stringify({ mcpServers: { github: { command: "x" } }, toolyard }) },
     {
       cwd: "/conf",
-      env: { EMBEDDINGS_KEY: "key" },
+      env: { EMBEDDINGS_KEY: "key", CHAT_KEY: "key" },
       flags: {},
       homeDirectories: { config: "/c", data: "/d" },
       cores: 2,

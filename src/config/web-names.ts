@@ -80,3 +80,11 @@ function isRange(written: string): boolean {
 function toAscii(name: string): string {
   return /^[a-z0-9._-]+$/i.test(name) ? name.toLowerCase() : domainToASCII(name);
 }
+
+export const webUrl = v.pipe(
+  v.string(),
+  v.check(
+    (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol),
+    "expected an absolute http:// or https:// URL",
+  ),
+);

@@ -1,5 +1,6 @@
 import type { UseMemoryStore } from "../catalog/discovery/memory-of-use.ts";
 import type { VectorStore } from "../catalog/discovery/embeddings.ts";
+import type { PhraseStore } from "../catalog/discovery/written-phrases.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
@@ -39,6 +40,8 @@ export interface GatewayStore {
   records(options: RecordsOptions): Promise<RecordStore>;
   /** What searches learned from use. Loads the code that it needs. Call it once; the caller disposes of the result. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
+  /** Phrases that a model wrote for tools. Loads the code for it; opened once, by whoever closes it. */
+  phrases(): Promise<PhraseStore & AsyncDisposable>;
   /**
    * The vectors that `model` made; those of another model are discarded. Loads the code that it needs. Call it once;
    * the caller disposes of the result.

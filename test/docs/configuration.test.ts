@@ -73,6 +73,9 @@ describe("docs/toolyard.schema.json", () => {
     { toolyard: { exposure: "all" } },
     { toolyard: { auth: { tokenHash: "secret" } } },
     { toolyard: { search: { embeddings: { url: "http://localhost" } } } },
+    { toolyard: { search: { enrich: { model: "small" } } } },
+    { mcpServers: { a: { command: "x", tools: { phrases: { b: "it crashed" } } } } },
+    { mcpServers: { a: { command: "x", tools: { phrases: { b: ["a", "b", "c", "d", "e", "f", "g"] } } } } },
     { toolyard: { instances: { restartDelaysMs: [-1] } } },
     { mcpServers: { a: { command: ["x"] } } },
     { mcpServers: { a: { command: "x", comand: "y" } } },
@@ -122,8 +125,9 @@ function flatten(rows: Rows, above: string): Record<string, Extract<Rows[string]
 function put(path: string, value: unknown): unknown {
   const steps = path.split(".");
   const within = steps.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as { server?: unknown };
-  if (path.startsWith("toolyard.search.embeddings."))
-    return { toolyard: { search: { embeddings: { url: "http://a.test", model: "m", [steps.at(-1) ?? ""]: value } } } };
+  const [, endpoint] = /^toolyard\.search\.(embeddings|enrich)\./.exec(path) ?? [];
+  if (endpoint !== undefined)
+    return { toolyard: { search: { [endpoint]: { url: "http://a.test", model: "m", [steps.at(-1) ?? ""]: value } } } };
   if (/^server\.tls\.(cert|key)File$/.test(path))
     return { mcpServers: { a: { tls: { certFile: "c", keyFile: "k", [steps.at(-1) ?? ""]: value } } } };
   return within.server === undefined ? within : { mcpServers: { a: within.server } };

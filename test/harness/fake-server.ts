@@ -184,7 +184,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,
-    tools: { allow: undefined, deny: [], rename: {}, describe: {} },
+    tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
     required: { user: [], team: [] },
     hash: "hash-1",
     ...over,

@@ -120,6 +120,18 @@ describe.each(backends)("a store of %s", (_name, backend) => {
     await second[Symbol.asyncDispose]();
   });
 
+  test("keeps what a model wrote apart from what was learned", async () => {
+    const place = await openAt();
+    const [first, learned] = [await place.phrases(), await place.learned()];
+    expect(await first.load()).toBeUndefined();
+    first.save({ phrases: { a: ["für Wärme"] } });
+    learned.save({ at: 1 });
+    await Promise.all([first[Symbol.asyncDispose](), learned[Symbol.asyncDispose]()]);
+    const second = await (await openAt()).phrases();
+    expect(await second.load()).toEqual({ phrases: { a: ["für Wärme"] } });
+    await second[Symbol.asyncDispose]();
+  });
+
   test("keeps the vectors of one model and of one length", async () => {
     const [a, b, c] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
     const first = await (await openAt()).vectors("small");

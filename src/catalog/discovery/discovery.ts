@@ -5,6 +5,7 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
+import type { Enrichment, EnrichmentState } from "./enrichment.ts";
 import type { FindMeant } from "./meant-servers.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 
@@ -63,12 +64,15 @@ export interface Discovery extends AsyncDisposable {
    * a gateway nobody searches loads nothing.
    */
   prepare(view: View, signal: AbortSignal): Promise<void>;
+  /** How far the model is that writes phrases; undefined without one, and before the first search. */
+  enrichment(): EnrichmentState | undefined;
 }
 
 /** What searches need. Loaded with the first search. */
 export interface DiscoveryDeps {
   readonly engine: SearchEngine;
   readonly memory: UseMemory | undefined;
+  readonly enrichment: Enrichment | undefined;
   readonly findMeant: FindMeant;
   /** Writes what is still unwritten and ends the background work. */
   close(): Promise<void>;
@@ -140,6 +144,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const principal = view.principal.id;
       return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
+    enrichment: () => loaded?.enrichment?.state(),
     noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
       if (loaded === undefined) return;

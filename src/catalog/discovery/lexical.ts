@@ -2,10 +2,12 @@ import { buildIndexPart, type IndexPart } from "../search/index-part.ts";
 import type { Language } from "../search/language.ts";
 import { tellingOf, type LearnedTools } from "../search/learned.ts";
 import { mergeParts, toolAt, type SearchIndex } from "../search/merge.ts";
+import type { PhrasesOf } from "../search/phrase-book.ts";
 import { search, type SearchOptions } from "../search/rank.ts";
 import type { InstanceCatalog } from "../model/snapshot.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Embeddings } from "./embeddings.ts";
+import type { Enrichment } from "./enrichment.ts";
 import type { SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
 import { matchWithMeaning } from "./meaning-match.ts";
 import type { UseMemory } from "./memory-of-use.ts";
@@ -17,10 +19,15 @@ const partLimit = 4_000;
 const mergedLimit = 16;
 /** After this long of indexing, other work gets its turn. */
 const sliceMs = 8;
+const nobodyWaits = new AbortController().signal;
 
 export interface LexicalDeps {
   readonly language: Language;
+  /** What people say for a tool; what a definition itself has of that when left out. */
+  readonly phrasesOf?: PhrasesOf;
   readonly memory?: UseMemory;
+  /** Told which tools are searched; what it writes for them is indexed soon after. */
+  readonly enrichment?: Enrichment;
   readonly embeddings?: Embeddings;
 }
 
@@ -32,7 +39,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
   function partOf(source: InstanceCatalog): IndexPart {
     const known = parts.get(source.instance);
     if (known?.source === source) return known.part;
-    const part = buildIndexPart(source, deps.language);
+    const part = buildIndexPart(source, deps.language, deps.phrasesOf);
     parts.delete(source.instance);
     parts.set(source.instance, { source, part });
     if (parts.size > partLimit) parts.delete(parts.keys().next().value as InstanceId);
@@ -48,9 +55,22 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     const list = await inSlices(sources, partOf, signal);
     const fresh: Merged = { sources, index: mergeParts(list, deps.language), places: undefined };
     merged = [fresh, ...merged].slice(0, mergedLimit);
-    deps.embeddings?.update(sources.flatMap((source) => source.tools));
+    const tools = sources.flatMap((source) => source.tools);
+    deps.embeddings?.update(tools);
+    deps.enrichment?.update(tools);
     return fresh;
   }
+
+  /** Tools have new phrases: their instances are indexed again, the newest view's before the next search asks. */
+  function indexAgain(hashes: ReadonlySet<string>): void {
+    for (const [instance, { source }] of parts)
+      if (source.tools.some((tool) => hashes.has(tool.hash))) parts.delete(instance);
+    const newest = merged[0]?.sources;
+    merged = [];
+    // What fails here fails again, and is told, where somebody searches.
+    if (newest !== undefined) mergedOf(newest, nobodyWaits).catch(() => undefined);
+  }
+  deps.enrichment?.onFresh(indexAgain);
 
   return {
     name: "lexical",

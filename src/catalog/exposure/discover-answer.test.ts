@@ -132,6 +132,12 @@ describe("renderDiscover", () => {
     }
   });
 
+  test("leaves phrases out of _meta: they are for the search", () => {
+    const metaOf = (_meta: JsonObject) => first({ needs: [{ query: "x", hits: [hit({ _meta })] }] })["_meta"];
+    expect(metaOf({ "toolyard/phrases": ["report a bug"], v: 1 })).toEqual({ v: 1 });
+    expect(metaOf({ "toolyard/phrases": ["report a bug"] })).toBeUndefined();
+  });
+
   test("of a _meta that is too long only the app's resource stays, and the result says so", () => {
     const _meta = { "vendor/x": "word ".repeat(5000), ui: { resourceUri: "ui://view" } };
     expect(first({ needs: [{ query: "x", hits: [hit({ _meta })] }] })).toMatchObject({

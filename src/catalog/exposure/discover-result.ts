@@ -2,6 +2,7 @@ import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
+import { withoutPhrases } from "../../kernel/tool-phrases.ts";
 import { cutAtWord, plainDescription, shortDescription } from "./discover-description.ts";
 import { isWithin, leanSchema } from "./discover-schema.ts";
 import { requiredNotes } from "./signature-notes.ts";
@@ -235,8 +236,9 @@ function metaOf(
   maxTokens: number,
 ): { readonly value: JsonObject | undefined; readonly cut: boolean } {
   const { _meta } = tool.definition;
-  if (!isJsonObject(_meta) || Object.keys(_meta).length === 0) return { value: undefined, cut: false };
-  const value = withReadableUi(_meta, tool.server);
+  const meta = isJsonObject(_meta) ? withoutPhrases(_meta) : {};
+  if (Object.keys(meta).length === 0) return { value: undefined, cut: false };
+  const value = withReadableUi(meta, tool.server);
   if (estimateTokens(JSON.stringify(value)) <= maxTokens) return { value, cut: false };
   const ui = uiUriOf(value);
   return { value: ui === undefined ? undefined : { ui: { resourceUri: ui } }, cut: true };

@@ -3,7 +3,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { buildInstanceCatalog, type RawLists } from "./instance-catalog.ts";
 
-const rules = { allow: undefined, deny: [], rename: {}, describe: {} };
+const rules = { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} };
 
 function build(
   lists: Partial<RawLists>,
@@ -91,6 +91,19 @@ describe("what a server lists", () => {
       ["s:constructor", "constructor", undefined],
     ]);
     expect(skipped).toMatchObject([{ name: "b" }]);
+  });
+
+  test("configured phrases stand in the tool's _meta, in place of the server's, and make it another definition", () => {
+    const listed = tool("a", { _meta: { "toolyard/phrases": ["theirs"], v: 1 } });
+    const [plain, told, silenced] = [{}, { a: ["ours"], b: ["nobody's"] }, { a: [] }].map(
+      (phrases) => build({ tools: [listed] }, { phrases }).catalog.tools[0],
+    );
+    expect(plain?.definition._meta).toEqual({ "toolyard/phrases": ["theirs"], v: 1 });
+    expect(told?.definition._meta).toEqual({ "toolyard/phrases": ["ours"], v: 1 });
+    expect(silenced?.definition._meta).toEqual({ "toolyard/phrases": [], v: 1 });
+    expect(new Set([plain, told, silenced].map((entry) => entry?.hash)).size).toBe(3);
+    const odd = build({ tools: [tool("a", { _meta: "text" })] }, { phrases: { a: ["ours"] } });
+    expect(odd.catalog.tools[0]?.definition._meta).toEqual({ "toolyard/phrases": ["ours"] });
   });
 
   test("FAULT 45: a faulty x-mcp-header excludes a tool over HTTP, and is nobody's business on stdio", () => {

@@ -9,6 +9,7 @@ import type {
 } from "../../kernel/definitions.ts";
 import type { InstanceId, ToolPath } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { phrasesKey } from "../../kernel/tool-phrases.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
@@ -39,7 +40,7 @@ export interface SkippedItem {
 /** A longer name is no mistake but an attack on whoever lists it. */
 const longestName = 1_024;
 
-/** Checks what a server listed, applies the configuration's `rename` and `describe`, and freezes it. Pure. */
+/** Checks what a server listed, applies the configuration's `rename`, `describe` and `phrases`, and freezes it. Pure. */
 export function buildInstanceCatalog(
   server: ServerConfig,
   instance: InstanceId,
@@ -88,10 +89,18 @@ function hasCredentials({ transport }: ServerConfig): boolean {
 function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefinition): ToolEntry {
   const name = ownValue(server.tools.rename, tool.name) ?? tool.name;
   const description = ownValue(server.tools.describe, tool.name);
+  const phrases = ownValue(server.tools.phrases, tool.name);
   const definition: ToolDefinition =
-    name === tool.name && description === undefined
+    name === tool.name && description === undefined && phrases === undefined
       ? tool
-      : { ...tool, name, ...(description === undefined ? {} : { description }) };
+      : {
+          ...tool,
+          name,
+          ...(description === undefined ? {} : { description }),
+          ...(phrases === undefined
+            ? {}
+            : { _meta: { ...(isJsonObject(tool._meta) ? tool._meta : {}), [phrasesKey]: phrases } }),
+        };
   return Object.freeze({
     instance,
     server: server.slug,
@@ -103,7 +112,7 @@ function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefin
 }
 
 /** Own members only: otherwise the rename of a tool called `constructor` would be a function. */
-function ownValue(record: Readonly<Record<string, string>>, key: string): string | undefined {
+function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 

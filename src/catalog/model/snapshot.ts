@@ -37,7 +37,10 @@ export interface InstanceCatalog {
   readonly cacheScope: "public" | "private";
 }
 
-/** One tool. `definition` is as the server wrote it, except for the configuration's `rename` and `describe`. */
+/**
+ * One tool. `definition` is as the server wrote it, except for the configuration's `rename`, `describe` and
+ * `phrases`.
+ */
 export interface ToolEntry {
   readonly instance: InstanceId;
   readonly server: ServerSlug;

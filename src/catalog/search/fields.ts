@@ -12,6 +12,7 @@ export const fieldNames = [
   "parameterTexts",
   "enums",
   "joined",
+  "phrases",
 ] as const;
 export type FieldName = (typeof fieldNames)[number];
 export const fieldCount = fieldNames.length;
@@ -29,6 +30,8 @@ export const field = Object.freeze({
   enums: 7,
   /** Neighbours in the name written as one word: screen, shot: screenshot. */
   joined: 8,
+  /** What people say when they need the tool. Says nothing about how rare a word is. */
+  phrases: 9,
 });
 
 /** Most characters of one field that are indexed: a description of 40 KB must not outweigh a server. */

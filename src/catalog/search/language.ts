@@ -4,7 +4,7 @@ import { createPurposeReader, type PurposeReader } from "./verb-purpose.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
 import { commonWordShares } from "./word-frequencies.ts";
-import { wordLists, wordsOf } from "./word-lists.ts";
+import { wordLists, wordsOf, type WordLists } from "./word-lists.ts";
 import { toProseWords } from "./words.ts";
 
 /** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
@@ -29,11 +29,11 @@ export interface Language {
   commonness(stem: string): number;
 }
 
-export function createLanguage(weights: RankingWeights = rankingWeights): Language {
+export function createLanguage(weights: RankingWeights = rankingWeights, lists: WordLists = wordLists): Language {
   const memo = new Map<string, string>();
-  const stopped = new Set(wordsOf(wordLists.stopwords));
+  const stopped = new Set(wordsOf(lists.stopwords));
   const shares = commonWordShares();
-  const fillerStems = new Set(wordsOf(wordLists.fillers).map(stem));
+  const fillerStems = new Set(wordsOf(lists.fillers).map(stem));
   let thesaurus: Thesaurus | undefined;
 
   function stem(word: string): string {
@@ -56,7 +56,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights): Langua
       return stems;
     },
     purposes: createPurposeReader(stem),
-    thesaurus: () => (thesaurus ??= createThesaurus(wordLists, weights, stem)),
+    thesaurus: () => (thesaurus ??= createThesaurus(lists, weights, stem)),
     commonness: (stemmed) => shares.get(stemmed) ?? 0,
   };
 }

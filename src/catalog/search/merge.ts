@@ -1,5 +1,5 @@
 import type { ToolEntry } from "../model/snapshot.ts";
-import { fieldCount, fieldNames } from "./fields.ts";
+import { field, fieldCount, fieldNames } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { Language } from "./language.ts";
 import { createSpellingIndex, type SpellingIndex } from "./trigrams.ts";
@@ -96,6 +96,10 @@ function mergeTerms(parts: readonly IndexPart[]): MergedTerms {
       toolFrequency[global] = (toolFrequency[global] as number) + (frequencies[local] as number);
     }
   }
+  // A word that only phrases have is as frequent as there are servers whose phrases have it: a server with many tools
+  // cannot make it say less elsewhere.
+  for (let term = 0; term < terms.size; term += 1)
+    toolFrequency[term] ||= (refStart[term + 1] as number) - (refStart[term] as number);
   return { terms, refStart, refPart, refTerm, toolFrequency };
 }
 
@@ -114,13 +118,15 @@ function globalNumbers(part: IndexPart, terms: Map<string, number>): Uint32Array
 
 function mentionWeights(parts: readonly IndexPart[], toolCount: number, weights: RankingWeights): Float32Array {
   const means = meanLengths(parts, toolCount);
+  means[field.phrases] = weights.phraseWords;
   const mention = new Float32Array(toolCount * fieldCount);
   const rows = fieldNames.map((name) => weights.fields[name]);
   let at = 0;
   for (const { lengths } of parts) {
     for (let from = 0; from < lengths.length; from += 1) {
       const { weight, b } = rows[from % fieldCount] as (typeof rows)[number];
-      const relative = (lengths[from] as number) / (means[from % fieldCount] || 1);
+      const own = (lengths[from] as number) / (means[from % fieldCount] || 1);
+      const relative = from % fieldCount === field.phrases ? Math.max(1, own) : own;
       mention[at] = weight / (1 - b + b * relative);
       at += 1;
     }

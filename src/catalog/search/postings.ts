@@ -1,4 +1,4 @@
-import { fieldCount } from "./fields.ts";
+import { field as fields, fieldCount } from "./fields.ts";
 
 /** Highest count of one word in one field; the ranking saturates far below. */
 const countLimit = 15;
@@ -12,7 +12,7 @@ export interface Postings {
   readonly postingTool: Uint16Array | Uint32Array;
   /** Field number in the high four bits, count in the low four. */
   readonly postingField: Uint8Array;
-  /** In how many tools term t occurs. */
+  /** In how many tools term t occurs outside phrases: nobody makes a word common by claiming it. */
   readonly toolFrequency: Uint32Array;
   /** Words per tool and field, `tool * fieldCount + field`. */
   readonly lengths: Uint16Array;
@@ -21,7 +21,7 @@ export interface Postings {
 export interface PostingsBuilder {
   /** The number of a stem, a new one if it is new. */
   number(stem: string): number;
-  /** All stems of one field of one tool. Tools in ascending order, each field of a tool once. */
+  /** All stems of one field of one tool. Tools in ascending order, each field of a tool once, phrases last. */
   add(tool: number, field: number, stems: readonly string[]): void;
   finish(): Postings;
 }
@@ -92,7 +92,8 @@ function sortRows(rows: Rows, termCount: number, toolCount: number): Omit<Postin
     next[term] = at + 1;
     postingTool[at] = rowTool[row] as number;
     postingField[at] = rowField[row] as number;
-    if (at === termStart[term] || postingTool[at - 1] !== postingTool[at])
+    const isFirst = at === termStart[term] || postingTool[at - 1] !== postingTool[at];
+    if (isFirst && (postingField[at] as number) >> 4 !== fields.phrases)
       toolFrequency[term] = (toolFrequency[term] as number) + 1;
   }
   return { termStart, postingTool, postingField, toolFrequency };

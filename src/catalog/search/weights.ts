@@ -6,6 +6,8 @@ export interface RankingWeights {
   readonly k1: number;
   /** Per field: weight, and how strongly a long field is discounted (0 not at all, 1 fully). */
   readonly fields: Readonly<Record<FieldName, FieldWeight>>;
+  /** Words of a tool's phrases above which each says less, whatever other tools have; fewer words say no more. */
+  readonly phraseWords: number;
   /**
    * For tools that a query like this one led to before: `weight` x the best score x what the likeness is above `floor`.
    */
@@ -64,7 +66,9 @@ export const rankingWeights: RankingWeights = Object.freeze({
     parameterTexts: { weight: 0.4, b: 0.4 },
     enums: { weight: 0.5, b: 0.6 },
     joined: { weight: 1.2, b: 0.6 },
+    phrases: { weight: 0.75, b: 0.7 },
   }),
+  phraseWords: 12,
   learned: Object.freeze({ weight: 2, floor: 0.3 }),
   rarityPower: 0.9,
   commonTools: 300,

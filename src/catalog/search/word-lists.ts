@@ -1,6 +1,5 @@
 import commonWords from "./words/common-words.txt";
 import fillers from "./words/fillers.txt";
-import hintsActions from "./words/hints-actions.txt";
 import hintsFields from "./words/hints-fields.txt";
 import hintsLife from "./words/hints-life.txt";
 import hintsOffice from "./words/hints-office.txt";
@@ -18,16 +17,7 @@ import wordLanguages from "./words/word-languages.txt";
 export const wordLists = Object.freeze({
   strong: [wordForms, wordLanguages, synonymsStrong],
   weak: [synonymsWeak],
-  hints: [
-    hintsFields,
-    hintsActions,
-    hintsPlatforms,
-    hintsSoftware,
-    hintsOffice,
-    hintsLife,
-    hintsServers,
-    hintsServices,
-  ],
+  hints: [hintsFields, hintsPlatforms, hintsSoftware, hintsOffice, hintsLife, hintsServers, hintsServices],
   stopwords: [stopwords],
   fillers: [fillers],
   frequencies: [commonWords],

@@ -362,7 +362,10 @@ describe("refresh", () => {
     const world = createFakeWorld();
     const instance = await onlineIn(world);
     await instance.reconfigure(
-      fakeServer({ tools: { allow: undefined, deny: [], rename: { one: "first" }, describe: {} }, callTimeoutMs: 5 }),
+      fakeServer({
+        tools: { allow: undefined, deny: [], rename: { one: "first" }, describe: {}, phrases: {} },
+        callTimeoutMs: 5,
+      }),
     );
     expect(world.deps.catalog.get(id)?.tools.map((tool) => tool.path)).toEqual(["x:first"]);
     expect(instance.server.callTimeoutMs).toBe(5);

@@ -75,6 +75,11 @@ function openGatewayStore(folder: string, log: Log, auditKey: () => Promise<Uint
       const onFailure = warnOf("learned", "what searches learned from use cannot be saved");
       return createLearnedFile(join(folder, "learned.json"), onFailure);
     },
+    async phrases() {
+      const { createLearnedFile } = await loadLearned();
+      const onFailure = warnOf("phrases", "phrases that a model wrote cannot be kept");
+      return createLearnedFile(join(folder, "phrases.json"), onFailure);
+    },
     async vectors(model) {
       const { createVectorFile } = await loadVectors();
       const onFailure = warnOf("vectors", "vectors of tools cannot be saved");
