@@ -1,5 +1,4 @@
 import { field, fieldCount } from "./fields.ts";
-import type { IndexPart } from "./index-part.ts";
 import type { SearchIndex } from "./merge.ts";
 import type { Group, Member } from "./query.ts";
 
@@ -12,15 +11,16 @@ export interface GroupScores {
 
 /**
  * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called
- * "weather forecast" answers "umbrella" better than one that only mentions weather.
+ * "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out the parts that it
+ * has 0 for: their tools stay at 0.
  */
-export function scoreGroups(index: SearchIndex, groups: readonly Group[]): GroupScores {
+export function scoreGroups(index: SearchIndex, groups: readonly Group[], only?: Uint8Array): GroupScores {
   const scores = new Float64Array(index.toolCount);
   const matched = new Float64Array(index.toolCount);
   const scratch = scratchOf(index);
   const { also } = index.language.weights;
   for (const group of groups) {
-    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch);
+    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch, only);
     for (let at = 0; at < scratch.touchedCount; at += 1) {
       const tool = scratch.touched[at] as number;
       const best = scratch.best[tool] as number;
@@ -36,7 +36,7 @@ export function scoreGroups(index: SearchIndex, groups: readonly Group[]): Group
 }
 
 /** A related word that half of all tools have takes longest to look up and changes nothing. */
-function isWorth(member: Member, group: Group): boolean {
+export function isWorth(member: Member, group: Group): boolean {
   return member.weight === 1 || member.weight * member.rarity * group.weight >= leastShare * group.full;
 }
 const leastShare = 0.1;
@@ -74,9 +74,9 @@ function createScratch(size: number): Scratch {
   };
 }
 
-function scoreMember(index: SearchIndex, member: Member, scratch: Scratch): void {
+function scoreMember(index: SearchIndex, member: Member, scratch: Scratch, only: Uint8Array | undefined): void {
   const { best, sum, mentions, touched, seen } = scratch;
-  addIndexed(index, member, scratch);
+  addIndexed(index, member, scratch, only);
   const { k1 } = index.language.weights;
   const full = member.weight * member.rarity * (k1 + 1);
   for (let at = 0; at < scratch.seenCount; at += 1) {
@@ -94,36 +94,46 @@ function scoreMember(index: SearchIndex, member: Member, scratch: Scratch): void
   scratch.seenCount = 0;
 }
 
-/** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
-function addIndexed(index: SearchIndex, member: Member, scratch: Scratch): void {
-  const { mention } = index;
-  const { term } = member;
-  const { sum } = scratch;
-  const isLiteral = member.weight === 1;
-  const isCompanion = member.isCompanion === true;
-  const lastRef = index.refStart[term + 1] as number;
-  for (let ref = index.refStart[term] as number; ref < lastRef; ref += 1) {
-    const number = index.refPart[ref] as number;
-    const part = index.parts[number] as IndexPart;
-    const first = index.firstTool[number] as number;
-    const local = index.refTerm[ref] as number;
-    const end = part.termStart[local + 1] as number;
-    for (let posting = part.termStart[local] as number; posting < end; posting += 1) {
-      const packed = part.postingField[posting] as number;
-      const at = packed >> 4;
-      if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
-      const tool = first + (part.postingTool[posting] as number);
-      if (isCompanion && sum[tool] === 0) continue;
-      addMentions(scratch, tool, (packed & 15) * (mention[tool * fieldCount + at] as number));
-    }
+function addIndexed(index: SearchIndex, member: Member, scratch: Scratch, only: Uint8Array | undefined): void {
+  const { refPart, refPosting } = index;
+  const first = index.refStart[member.term] as number;
+  const last = index.refStart[member.term + 1] as number;
+  if (only === undefined) {
+    addPostings(index, member, scratch, { from: refPosting[first] as number, to: refPosting[last] as number });
+    return;
+  }
+  // Places that follow each other are read at once.
+  let start = first;
+  for (let ref = first; ref <= last; ref += 1) {
+    if (ref < last && only[refPart[ref] as number] === 1) continue;
+    if (start < ref)
+      addPostings(index, member, scratch, { from: refPosting[start] as number, to: refPosting[ref] as number });
+    start = ref + 1;
   }
 }
 
-function addMentions(scratch: Scratch, tool: number, count: number): void {
-  const before = scratch.mentions[tool] as number;
-  if (before === 0) {
-    scratch.seen[scratch.seenCount] = tool;
-    scratch.seenCount += 1;
+/** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
+function addPostings(
+  index: SearchIndex,
+  member: Member,
+  scratch: Scratch,
+  { from, to }: { readonly from: number; readonly to: number },
+): void {
+  const { mention, postingTool, postingField } = index;
+  const { sum, mentions, seen } = scratch;
+  const isLiteral = member.weight === 1;
+  const isCompanion = member.isCompanion === true;
+  for (let posting = from; posting < to; posting += 1) {
+    const packed = postingField[posting] as number;
+    const at = packed >> 4;
+    if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
+    const tool = postingTool[posting] as number;
+    if (isCompanion && sum[tool] === 0) continue;
+    const before = mentions[tool] as number;
+    if (before === 0) {
+      seen[scratch.seenCount] = tool;
+      scratch.seenCount += 1;
+    }
+    mentions[tool] = before + (packed & 15) * (mention[tool * fieldCount + at] as number);
   }
-  scratch.mentions[tool] = before + count;
 }

@@ -6,7 +6,7 @@ import { schemaTexts } from "./fields.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
 import { mergeParts, toolAt } from "./merge.ts";
-import { addPhrases } from "./phrases.ts";
+import { addPhrases, findPhrases } from "./phrases.ts";
 import { planQuery } from "./query.ts";
 import { scoreGroups } from "./score.ts";
 import { fitServers } from "./server-fit.ts";
@@ -91,11 +91,11 @@ test("a word in the name counts more than one in the description", () => {
 
 test("neighbours of the query that are neighbours in a name count extra, half in a description or server", () => {
   const scores = new Float64Array(index.toolCount);
-  addPhrases(index, ["pull", "request"].map(language.stem), scores);
+  addPhrases(findPhrases(index, ["pull", "request"].map(language.stem)), scores);
   expect([...scores].filter((score) => score > 0)).toHaveLength(1);
   const inName = scores[numberOf("merge_pull_request")] ?? 0;
   scores.fill(0);
-  addPhrases(index, ["previous", "page"].map(language.stem), scores);
+  addPhrases(findPhrases(index, ["previous", "page"].map(language.stem)), scores);
   expect(scores[numberOf("navigateBack")]).toBeCloseTo(inName / 2, 10);
 });
 
