@@ -23,7 +23,8 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { Store } from "../store/store.ts";
-import { createCatalog, createSearches, createViewOf, type CatalogOf } from "./catalog-wing.ts";
+import { createCurrentCatalog, type CurrentCatalog } from "../catalog/model/current.ts";
+import { createSearches, createViewOf } from "./catalog-wing.ts";
 import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createGatewayInstanceTokens } from "./instance-access.ts";
@@ -205,7 +206,7 @@ function buildWings(current: () => Config, deps: GatewayDeps) {
   const memory = createLargeBuffers();
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
-  const catalog = createCatalog();
+  const catalog = createCurrentCatalog();
   const people = createPeople(current(), deps.directory, log);
   const publicUrl = createPublicUrl(() => current().settings);
   const secrets = (): ReadonlySet<string> => {
@@ -228,7 +229,7 @@ function buildWings(current: () => Config, deps: GatewayDeps) {
     catalog,
   });
   const { fleet } = servers;
-  const viewOf = createViewOf({ config: current, catalog, fleet, loads: () => engine.namespaces.loads });
+  const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
   const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
   const engine = createEngine({
     config: current,
@@ -302,7 +303,7 @@ function createRedaction(config: () => Config, logins: () => ReadonlySet<string>
   };
 }
 
-function createToolCount(fleet: Fleet, catalog: CatalogOf, owner: Principal): GatewayParts["toolCount"] {
+function createToolCount(fleet: Fleet, catalog: Pick<CurrentCatalog, "get">, owner: Principal): GatewayParts["toolCount"] {
   return ({ id, server: { tools: rules } }) =>
     (catalog.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter((tool) =>
       mayUse(owner, { rules, tool: tool.upstreamName }),
