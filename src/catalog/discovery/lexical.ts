@@ -13,6 +13,8 @@ export interface LexicalDeps {
   readonly language: Language;
   readonly memory?: UseMemory;
   readonly embeddings?: Embeddings;
+  /** How long a search waits for tools that are still being indexed. */
+  readonly longestWaitMs?: number;
 }
 
 /** Our own search: ranking is `catalog/search`, this keeps its indexes and adds what needs I/O. */
@@ -20,6 +22,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
   const { language, memory, embeddings } = deps;
   const indexes = createIndexCache({
     language,
+    ...(deps.longestWaitMs === undefined ? {} : { longestWaitMs: deps.longestWaitMs }),
     ...(embeddings === undefined
       ? {}
       : { onBuilt: (sources) => embeddings.update(sources.flatMap((source) => source.tools)) }),
