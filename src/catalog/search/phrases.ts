@@ -27,10 +27,17 @@ export function findPhrases(index: SearchIndex, stems: readonly string[]): Phras
   return phrases;
 }
 
-/** Adds what phrases count to the tools that have them. */
-export function addPhrases(phrases: readonly Phrase[], scores: Float64Array): void {
+/** Adds what phrases count to the tools that have them; `only` leaves out the parts that it has 0 for. */
+export function addPhrases(
+  { partOf }: Pick<SearchIndex, "partOf">,
+  phrases: readonly Phrase[],
+  scores: Float64Array,
+  only?: Uint8Array,
+): void {
   for (const { value, shares } of phrases)
-    for (const [tool, share] of shares) scores[tool] = (scores[tool] as number) + share * value;
+    for (const [tool, share] of shares)
+      if (only === undefined || only[partOf[tool] as number] === 1)
+        scores[tool] = (scores[tool] as number) + share * value;
 }
 
 /** Tools that have the pair: 1 when in the name, 0.5 elsewhere. */

@@ -10,7 +10,7 @@ import { atLeast, boundsOfParts } from "./promising-parts.ts";
 import { addPhrases, findPhrases } from "./phrases.ts";
 import { planQuery } from "./query.ts";
 import { search, type SearchOptions } from "./rank.ts";
-import { scoreGroups } from "./score.ts";
+import { emptyScores, scoreGroups } from "./score.ts";
 
 const language = createLanguage();
 const words = (
@@ -114,11 +114,15 @@ test("no tool exceeds the bound of its part, and bounds tell parts apart", () =>
       const plan = planQuery(index, text);
       const phrases = findPhrases(index, plan.stems);
       const bounds = boundsOfParts(index, plan.groups, phrases) as Float64Array;
-      const { scores } = scoreGroups(index, plan.groups);
-      addPhrases(phrases, scores);
+      const scored = emptyScores(index);
+      scoreGroups(index, plan.groups, scored);
+      const { scores } = scored;
+      addPhrases(index, phrases, scores);
       for (const [tool, score] of scores.entries())
         expect(score).toBeLessThanOrEqual((bounds[index.partOf[tool] as number] as number) * (1 + 1e-9));
-      leftOut += atLeast(bounds, Math.max(...scores) / 2).filter((chosen) => chosen === 0).length;
+      leftOut += atLeast(bounds, Math.max(...scores) / 2, new Uint8Array(bounds.length)).filter(
+        (chosen) => chosen === 0,
+      ).length;
     }),
     { numRuns: 100 },
   );

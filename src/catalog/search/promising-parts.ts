@@ -47,11 +47,11 @@ export function promising(bounds: Float64Array, count: number): Uint8Array {
   return chosen;
 }
 
-/** The parts in which a tool may score `least` or more. */
-export function atLeast(bounds: Float64Array, least: number): Uint8Array {
+/** The parts in which a tool may score `least` or more, without those that were looked at `before`. */
+export function atLeast(bounds: Float64Array, least: number, before: Uint8Array): Uint8Array {
   const chosen = new Uint8Array(bounds.length);
   for (let part = 0; part < bounds.length; part += 1)
-    if ((bounds[part] as number) * tolerance >= least) chosen[part] = 1;
+    if (before[part] === 0 && (bounds[part] as number) * tolerance >= least) chosen[part] = 1;
   return chosen;
 }
 

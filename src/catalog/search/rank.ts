@@ -9,7 +9,7 @@ import { toolAt, type SearchIndex } from "./merge.ts";
 import { addPhrases, findPhrases } from "./phrases.ts";
 import { atLeast, boundsOfParts, promising } from "./promising-parts.ts";
 import { planQuery, type QueryPlan } from "./query.ts";
-import { scoreGroups, type GroupScores } from "./score.ts";
+import { emptyScores, scoreGroups } from "./score.ts";
 import { fitServers, type Candidate } from "./server-fit.ts";
 import { toWords } from "./words.ts";
 
@@ -83,21 +83,19 @@ function findCandidates(
   isWanted: (tool: number) => boolean,
 ): { readonly candidates: readonly Candidate[]; readonly matched: Float64Array } {
   const phrases = findPhrases(index, stems);
-  const score = (only?: Uint8Array): GroupScores => {
-    const scored = scoreGroups(index, groups, only);
-    addPhrases(phrases, scored.scores);
-    return scored;
+  const scored = emptyScores(index);
+  const score = (only?: Uint8Array): readonly Candidate[] => {
+    scoreGroups(index, groups, scored, only);
+    addPhrases(index, phrases, scored.scores, only);
+    return bestOf(scored.scores, candidateLimit, isWanted);
   };
   const bounds = boundsOfParts(index, groups, phrases);
-  if (bounds === undefined) {
-    const { scores, matched } = score();
-    return { candidates: bestOf(scores, candidateLimit, isWanted), matched };
-  }
+  if (bounds === undefined) return { candidates: score(), matched: scored.matched };
   // The last of the best among the most promising parts: what cannot reach it need not be looked at.
-  const sample = bestOf(score(promising(bounds, sampleParts)).scores, candidateLimit, isWanted);
+  const first = promising(bounds, sampleParts);
+  const sample = score(first);
   const least = sample.length < candidateLimit ? 0 : (sample.at(-1)?.score ?? 0);
-  const { scores, matched } = score(atLeast(bounds, least));
-  return { candidates: bestOf(scores, candidateLimit, isWanted), matched };
+  return { candidates: score(atLeast(bounds, least, first)), matched: scored.matched };
 }
 
 /** More for names that the query covers, less for tools that do something else than it asks. */

@@ -9,14 +9,25 @@ export interface GroupScores {
   readonly matched: Float64Array;
 }
 
+/** Nothing scored yet. Good until the next search of the same index: they never overlap, and all use the same memory. */
+export function emptyScores(index: SearchIndex): GroupScores {
+  const { scores, matched } = scratchOf(index);
+  scores.fill(0);
+  matched.fill(0);
+  return { scores, matched };
+}
+
 /**
- * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called
- * "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out the parts that it
- * has 0 for: their tools stay at 0.
+ * BM25F over all fields, added to `scored`. Each group counts its best member and a part of what the others say: a tool
+ * that is called "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out the
+ * parts that it has 0 for.
  */
-export function scoreGroups(index: SearchIndex, groups: readonly Group[], only?: Uint8Array): GroupScores {
-  const scores = new Float64Array(index.toolCount);
-  const matched = new Float64Array(index.toolCount);
+export function scoreGroups(
+  index: SearchIndex,
+  groups: readonly Group[],
+  { scores, matched }: GroupScores,
+  only?: Uint8Array,
+): void {
   const scratch = scratchOf(index);
   const { also } = index.language.weights;
   for (const group of groups) {
@@ -32,7 +43,6 @@ export function scoreGroups(index: SearchIndex, groups: readonly Group[], only?:
     }
     scratch.touchedCount = 0;
   }
-  return { scores, matched };
 }
 
 /** A related word that half of all tools have takes longest to look up and changes nothing. */
@@ -42,7 +52,7 @@ export function isWorth(member: Member, group: Group): boolean {
 const leastShare = 0.1;
 
 /** Per tool, and lists of the tools that are not zero, so that clearing takes no longer than filling. */
-interface Scratch {
+interface Scratch extends GroupScores {
   readonly best: Float64Array;
   readonly sum: Float64Array;
   readonly touched: Uint32Array;
@@ -52,7 +62,7 @@ interface Scratch {
   seenCount: number;
 }
 
-/** All zero between two searches, which never overlap: 40 bytes per tool, made once. */
+/** Zero between two searches, which never overlap, but for the scores: 48 bytes per tool, made once. */
 const scratches = new WeakMap<SearchIndex, Scratch>();
 
 function scratchOf(index: SearchIndex): Scratch {
@@ -64,6 +74,8 @@ function scratchOf(index: SearchIndex): Scratch {
 function createScratch(size: number): Scratch {
   const numbers = (): Float64Array => new Float64Array(size);
   return {
+    scores: numbers(),
+    matched: numbers(),
     best: numbers(),
     sum: numbers(),
     touched: new Uint32Array(size),
