@@ -43,7 +43,7 @@ export function boundsOfParts(
 /** The parts with the highest bounds. */
 export function promising(bounds: Float64Array, count: number): Uint8Array {
   const chosen = new Uint8Array(bounds.length);
-  for (const { tool: part } of bestOf(bounds, count, () => true)) chosen[part] = 1;
+  for (const { tool: part } of bestOf(bounds, count)) chosen[part] = 1;
   return chosen;
 }
 

@@ -61,7 +61,9 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   const worded = fitServers(index, refine(index, query, plan, candidates));
   const { learned } = options;
   const sorted = (
-    learned === undefined || learned.size === 0 ? worded : addLearned(index, plan, worded, { learned, isWanted })
+    learned === undefined || learned.size === 0
+      ? worded
+      : addLearned(index, plan, worded, { learned, isWanted: isWanted ?? everyTool })
   ).sort(byScore);
   const best = sorted[0];
   if (best === undefined) return { tools: [], total: 0, match: "none" };
@@ -80,7 +82,7 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
 function findCandidates(
   index: SearchIndex,
   { groups, stems }: QueryPlan,
-  isWanted: (tool: number) => boolean,
+  isWanted: ((tool: number) => boolean) | undefined,
 ): { readonly candidates: readonly Candidate[]; readonly matched: Float64Array } {
   const phrases = findPhrases(index, stems);
   const scored = emptyScores(index);
@@ -94,7 +96,7 @@ function findCandidates(
   // The last of the best among the most promising parts: what cannot reach it need not be looked at.
   const first = promising(bounds, sampleParts);
   const sample = score(first);
-  const least = sample.length < candidateLimit ? 0 : (sample.at(-1)?.score ?? 0);
+  const least = sample.length < candidateLimit ? 0 : leastOf(sample);
   return { candidates: score(atLeast(bounds, least, first)), matched: scored.matched };
 }
 
@@ -110,9 +112,16 @@ function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: 
   });
 }
 
-function wantedBy(index: SearchIndex, options: SearchOptions): (tool: number) => boolean {
+function leastOf(candidates: readonly Candidate[]): number {
+  return candidates.reduce((least, { score }) => Math.min(least, score), Number.POSITIVE_INFINITY);
+}
+
+const everyTool = (): boolean => true;
+
+/** Undefined where every tool is. */
+function wantedBy(index: SearchIndex, options: SearchOptions): ((tool: number) => boolean) | undefined {
   const { server, readOnly, allow } = options;
-  if (server === undefined && readOnly !== true && allow === undefined) return () => true;
+  if (server === undefined && readOnly !== true && allow === undefined) return undefined;
   return (tool) => isWantedTool(toolAt(index, tool), options);
 }
 
