@@ -4,39 +4,57 @@ import type { SearchIndex } from "./merge.ts";
 
 type MergedPostings = Pick<SearchIndex, "refPosting" | "postingTool" | "postingField">;
 
-/** Of so many places a step looks at once: a millisecond. */
-const stepSize = 2_000;
+/** Of so many places, or parts, a step looks at once: a millisecond. */
+const stepSize = 5_000;
+const partsInStep = 50;
+
+export interface PostingSources extends Pick<SearchIndex, "parts" | "firstTool"> {
+  readonly places: readonly Uint32Array[];
+}
 
 /**
  * The postings of all parts, term by term. A search reads them one after the other; in the parts each term of each part
- * would be somewhere else in memory, which took most of the time of a search in a large catalog. 5 bytes each.
+ * would be somewhere else in memory, which took most of the time of a search in a large catalog. For the same reason
+ * they are put together part by part. 5 bytes each.
  */
-export function* mergePostings({
-  parts,
-  firstTool,
-  refPart,
-  refTerm,
-}: Pick<SearchIndex, "parts" | "firstTool" | "refPart" | "refTerm">): Generator<undefined, MergedPostings> {
-  const count = parts.reduce((sum, part) => sum + part.postingTool.length, 0);
-  const refPosting = new Uint32Array(refPart.length + 1);
+export function* mergePostings({ parts, firstTool, places }: PostingSources): Generator<undefined, MergedPostings> {
+  const refPosting = yield* countPostings(parts, places);
+  const count = refPosting[refPosting.length - 1] as number;
   const postingTool = new Uint32Array(count);
   const postingField = new Uint8Array(count);
-  let at = 0;
-  for (let ref = 0; ref < refPart.length; ref += 1) {
-    if (ref % stepSize === 0) yield;
-    const number = refPart[ref] as number;
-    const part = parts[number] as IndexPart;
+  for (const [number, part] of parts.entries()) {
+    if (number % partsInStep === 0) yield;
     const first = firstTool[number] as number;
-    const local = refTerm[ref] as number;
-    const end = part.termStart[local + 1] as number;
-    for (let posting = part.termStart[local] as number; posting < end; posting += 1) {
-      postingTool[at] = first + (part.postingTool[posting] as number);
-      postingField[at] = part.postingField[posting] as number;
-      at += 1;
+    const own = places[number] as Uint32Array;
+    for (let local = 0; local < own.length; local += 1) {
+      let at = refPosting[own[local] as number] as number;
+      const end = part.termStart[local + 1] as number;
+      for (let posting = part.termStart[local] as number; posting < end; posting += 1) {
+        postingTool[at] = first + (part.postingTool[posting] as number);
+        postingField[at] = part.postingField[posting] as number;
+        at += 1;
+      }
     }
-    refPosting[ref + 1] = at;
   }
   return { refPosting, postingTool, postingField };
+}
+
+function* countPostings(
+  parts: readonly IndexPart[],
+  places: readonly Uint32Array[],
+): Generator<undefined, Uint32Array> {
+  const refPosting = new Uint32Array(places.reduce((sum, own) => sum + own.length, 1));
+  for (const [number, { termStart }] of parts.entries()) {
+    if (number % partsInStep === 0) yield;
+    const own = places[number] as Uint32Array;
+    for (let local = 0; local < own.length; local += 1)
+      refPosting[(own[local] as number) + 1] = (termStart[local + 1] as number) - (termStart[local] as number);
+  }
+  for (let ref = 1; ref < refPosting.length; ref += 1) {
+    if (ref % stepSize === 0) yield;
+    refPosting[ref] = (refPosting[ref] as number) + (refPosting[ref - 1] as number);
+  }
+  return refPosting;
 }
 
 /** Rounding to 32 bits must not make a bound too small. */

@@ -4,6 +4,8 @@ import type { SearchIndex } from "./merge.ts";
 type MergedTerms = Pick<SearchIndex, "terms" | "refStart" | "refPart" | "refTerm"> & {
   /** In how many tools each term occurs. */
   readonly toolFrequency: Uint32Array;
+  /** Of each part: the place of each of its own terms. */
+  readonly places: readonly Uint32Array[];
 };
 
 /** Parts whose terms are numbered in one step. */
@@ -31,10 +33,12 @@ export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, M
       next[global] = at + 1;
       refPart[at] = number;
       refTerm[at] = local;
+      // From here on the number of the term is not needed any more, but where it stands is.
+      globals[local] = at;
       toolFrequency[global] = (toolFrequency[global] as number) + (frequencies[local] as number);
     }
   }
-  return { terms, refStart, refPart, refTerm, toolFrequency };
+  return { terms, refStart, refPart, refTerm, toolFrequency, places: numbers };
 }
 
 function* countRefs(numbers: readonly Uint32Array[], termCount: number): Generator<undefined, Uint32Array> {

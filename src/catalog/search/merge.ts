@@ -58,11 +58,11 @@ export function mergeParts(parts: readonly IndexPart[], language: Language): Sea
 export function* mergeInSteps(parts: readonly IndexPart[], language: Language): Generator<undefined, SearchIndex> {
   const { firstTool, toolCount, partOf, serverOf } = numberTools(parts);
   yield;
-  const { toolFrequency, ...terms } = yield* mergeTerms(parts);
+  const { toolFrequency, places, ...terms } = yield* mergeTerms(parts);
   const rarity = yield* raritiesOf(terms.terms, toolFrequency, toolCount, language);
   const mention = yield* mentionWeights(parts, toolCount, language.weights);
   const isLarge = parts.length >= boundedFrom;
-  const postings = yield* mergePostings({ parts, firstTool, ...terms });
+  const postings = yield* mergePostings({ parts, firstTool, places });
   const refMost = isLarge ? yield* mostOfPlaces({ ...postings, mention }, language.weights.k1) : undefined;
   let spelling: SpellingIndex | undefined;
   return {
