@@ -1,4 +1,5 @@
-import { createViews, type StatusView, type View } from "../src/catalog/model/view.ts";
+import type { StatusView, View } from "../src/catalog/model/view.ts";
+import { createViews } from "../src/catalog/model/views.ts";
 import type { InstanceCatalog } from "../src/catalog/model/snapshot.ts";
 import type { InstanceId, ServerSlug } from "../src/kernel/ids.ts";
 import { localPrincipal } from "../src/kernel/principal.ts";

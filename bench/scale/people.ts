@@ -2,7 +2,8 @@ import { createDiscovery } from "../../src/catalog/discovery/discovery.ts";
 import { createFindMeant } from "../../src/catalog/discovery/meant-servers.ts";
 import { createCurrentCatalog } from "../../src/catalog/model/current.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
-import { createViews, type StatusView } from "../../src/catalog/model/view.ts";
+import type { StatusView } from "../../src/catalog/model/view.ts";
+import { createViews } from "../../src/catalog/model/views.ts";
 import type { InstanceId, PrincipalId } from "../../src/kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../src/kernel/principal.ts";
 import { createViewVersions } from "../../src/servers/instance/view-versions.ts";
@@ -74,7 +75,7 @@ function createWorld(people: number, offers: readonly InstanceCatalog[]) {
     );
   }
   const viewOf = createViews(
-    { versionOf: versions.of, statusViews: ({ id }) => standings.get(id) ?? [], partOf: catalog.get },
+    { versionOf: versions.of, statusViews: ({ id }) => standings.get(id) ?? [], catalogOf: catalog.get },
     () => true,
   );
 

@@ -1,5 +1,6 @@
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
-import { createViews, type View } from "../catalog/model/view.ts";
+import type { View } from "../catalog/model/view.ts";
+import { createViews } from "../catalog/model/views.ts";
 import { createDiscovery, type Discovery } from "../catalog/discovery/discovery.ts";
 import type { Config } from "../config/config.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";

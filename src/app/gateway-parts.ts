@@ -303,7 +303,11 @@ function createRedaction(config: () => Config, logins: () => ReadonlySet<string>
   };
 }
 
-function createToolCount(fleet: Fleet, catalog: Pick<CurrentCatalog, "get">, owner: Principal): GatewayParts["toolCount"] {
+function createToolCount(
+  fleet: Fleet,
+  catalog: Pick<CurrentCatalog, "get">,
+  owner: Principal,
+): GatewayParts["toolCount"] {
   return ({ id, server: { tools: rules } }) =>
     (catalog.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter((tool) =>
       mayUse(owner, { rules, tool: tool.upstreamName }),

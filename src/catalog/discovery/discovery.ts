@@ -170,7 +170,9 @@ interface Searched {
 }
 
 function readSearched(view: View, toolsOf: (server: ViewServer) => readonly ToolEntry[]): Searched {
-  const parts = view.servers.flatMap((server) => (server.shown && server.catalog !== undefined ? [server.catalog] : []));
+  const parts = view.servers.flatMap((server) =>
+    server.shown && server.catalog !== undefined ? [server.catalog] : [],
+  );
   const partial = view.servers.filter((server) => toolsOf(server).length !== server.catalog?.tools.length);
   const allowed = new Set(partial.flatMap(toolsOf));
   const restricted = new Set<string>(partial.map((server) => server.slug));

@@ -7,7 +7,8 @@ import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createCurrentCatalog } from "./current.ts";
 import { createSharedLists } from "./shared-lists.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
-import { createViews, type MaySee, type StatusView, type View } from "./view.ts";
+import type { MaySee, StatusView, View } from "./view.ts";
+import { createViews } from "./views.ts";
 
 const part = (slug: string, instance: string, tools: readonly string[], more: Partial<InstanceCatalog> = {}) => ({
   ...sampleInstance(
@@ -68,7 +69,7 @@ const instanceOf = (slug: string, person: string) => `${slug}-${person}` as Inst
 /** What people see of everything that is kept beside what is theirs: only that may be shared. */
 function toSeen(view: View): unknown {
   return {
-    servers: view.servers.map(({ slug, instance, status, part: own, tools }) => ({
+    servers: view.servers.map(({ slug, instance, status, catalog: own, tools }) => ({
       slug,
       instance,
       status,
@@ -105,7 +106,7 @@ test("views never mix: after any changes each person sees what a gateway would s
       const source = {
         versionOf: ({ id }: Principal) => versions.get(id) ?? 0,
         statusViews: ({ id }: Principal) => standings.get(id) ?? [],
-        partOf: catalog.get,
+        catalogOf: catalog.get,
       };
       const viewOf = createViews(source, maySee);
       for (const one of steps) {

@@ -1,14 +1,22 @@
 import { fieldCount } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
-import type { SearchIndex } from "./merge.ts";
 
-type MergedPostings = Pick<SearchIndex, "refPosting" | "postingTool" | "postingField">;
+/** The postings of several parts. */
+export interface MergedPostings {
+  /** Postings of the place r: from `refPosting[r]` to `refPosting[r + 1]`, so that those of a term follow each other. */
+  readonly refPosting: Uint32Array;
+  readonly postingTool: Uint32Array;
+  /** Field number in the high four bits, count in the low four. */
+  readonly postingField: Uint8Array;
+}
 
 /** Of so many places, or parts, a step looks at once: a millisecond. */
 const stepSize = 5_000;
 const partsInStep = 50;
 
-export interface PostingSources extends Pick<SearchIndex, "parts" | "firstTool"> {
+interface PostingSources {
+  readonly parts: readonly IndexPart[];
+  readonly firstTool: Uint32Array;
   readonly places: readonly Uint32Array[];
 }
 
@@ -60,9 +68,9 @@ function* countPostings(
 /** Rounding to 32 bits must not make a bound too small. */
 const roundedUp = 1 + 2 ** -20;
 
-/** See `SearchIndex.refMost`. */
+/** See `refMost` of the index. */
 export function* mostOfPlaces(
-  { refPosting, postingTool, postingField, mention }: MergedPostings & Pick<SearchIndex, "mention">,
+  { refPosting, postingTool, postingField, mention }: MergedPostings & { readonly mention: Float32Array },
   k1: number,
 ): Generator<undefined, Float32Array> {
   const most = new Float32Array(refPosting.length - 1);

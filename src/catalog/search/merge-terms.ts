@@ -1,18 +1,27 @@
 import type { IndexPart } from "./index-part.ts";
-import type { SearchIndex } from "./merge.ts";
 
-type MergedTerms = Pick<SearchIndex, "terms" | "refStart" | "refPart" | "refTerm"> & {
+/** The terms of several parts, and where they occur. */
+export interface MergedTerms {
+  /** Every stem of every part, by global number. */
+  readonly terms: ReadonlyMap<string, number>;
+  /** Where global term t occurs: parts and their own numbers from `refStart[t]` to `refStart[t + 1]`, by part. */
+  readonly refStart: Uint32Array;
+  readonly refPart: Uint32Array;
+  readonly refTerm: Uint32Array;
+}
+
+interface NumberedTerms extends MergedTerms {
   /** In how many tools each term occurs. */
   readonly toolFrequency: Uint32Array;
   /** Of each part: the place of each of its own terms. */
   readonly places: readonly Uint32Array[];
-};
+}
 
 /** Parts whose terms are numbered in one step. */
 const partsInStep = 20;
 
 /** Numbers the terms of all parts together, and notes where each occurs. In steps: between them may be other work. */
-export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, MergedTerms> {
+export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, NumberedTerms> {
   const terms = new Map<string, number>();
   const numbers: Uint32Array[] = [];
   for (const part of parts) {

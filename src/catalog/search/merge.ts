@@ -2,13 +2,13 @@ import type { ToolEntry } from "../model/snapshot.ts";
 import { fieldCount, fieldNames } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { Language } from "./language.ts";
-import { mergePostings, mostOfPlaces } from "./merge-postings.ts";
-import { mergeTerms } from "./merge-terms.ts";
+import { mergePostings, mostOfPlaces, type MergedPostings } from "./merge-postings.ts";
+import { mergeTerms, type MergedTerms } from "./merge-terms.ts";
 import { createSpellingIndex, type SpellingIndex } from "./trigrams.ts";
 import type { RankingWeights } from "./weights.ts";
 
 /** The indexes of several instances, searched as one. Immutable. */
-export interface SearchIndex {
+export interface SearchIndex extends MergedTerms, MergedPostings {
   readonly language: Language;
   readonly parts: readonly IndexPart[];
   /** Number of the first tool of each part; one more entry for the end. */
@@ -18,17 +18,6 @@ export interface SearchIndex {
   readonly partOf: Uint32Array;
   /** Number of the server that each part belongs to. */
   readonly serverOf: Uint32Array;
-  /** Every stem of every part, by global number. */
-  readonly terms: ReadonlyMap<string, number>;
-  /** Where global term t occurs: parts and their own numbers from `refStart[t]` to `refStart[t + 1]`, by part. */
-  readonly refStart: Uint32Array;
-  readonly refPart: Uint32Array;
-  readonly refTerm: Uint32Array;
-  /** Postings of the place r: from `refPosting[r]` to `refPosting[r + 1]`, so that those of a term follow each other. */
-  readonly refPosting: Uint32Array;
-  readonly postingTool: Uint32Array;
-  /** Field number in the high four bits, count in the low four. */
-  readonly postingField: Uint8Array;
   /**
    * By place: how much of a term's full score a tool of the part can have at most, saturation included. Undefined in a
    * catalog so small that looking at every tool costs less than leaving some out.
@@ -45,7 +34,12 @@ export interface SearchIndex {
 /** From this many parts on a search leaves out those that cannot have one of the best tools. */
 const boundedFrom = 100;
 
-/** Puts parts together: sums over them, no text is read again. About 30 ms for ten thousand tools. */
+/**
+ * Puts parts together: sums over them, no text is read again. About 30 ms for ten thousand tools; the gateway does it in
+ * steps.
+ *
+ * @internal for tests and benchmarks
+ */
 export function mergeParts(parts: readonly IndexPart[], language: Language): SearchIndex {
   const merging = mergeInSteps(parts, language);
   for (;;) {

@@ -202,7 +202,7 @@ test("a person's own server that starts, changes or offers something else moves 
   const [second] = versions();
   world.tools = ["one", "two"];
   await own?.refresh(never);
-  expect(fleet.partOf(own?.id as never)?.tools).toHaveLength(2);
+  expect(fleet.catalogOf(own?.id as never)?.tools).toHaveLength(2);
   expect(versions()[0]).toBeGreaterThan(second);
   expect(versions()[1]).toBe(other);
   const [third] = versions();

@@ -4,7 +4,8 @@ import { sampleStanding, sampleView } from "../../../test/sample-view.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createCurrentCatalog } from "./current.ts";
-import { createViews, type StatusView, type ViewSource } from "./view.ts";
+import type { StatusView, ViewSource } from "./view.ts";
+import { createViews } from "./views.ts";
 
 const alice: Principal = { ...localPrincipal, id: "alice" as PrincipalId };
 const bob: Principal = { ...localPrincipal, id: "bob" as PrincipalId };
