@@ -28,7 +28,6 @@ export function sampleInstance(
 
 function sampleTool(server: string, definition: ToolDefinition): ToolEntry {
   return {
-    instance: server as InstanceId,
     server: server as ServerSlug,
     upstreamName: definition.name,
     path: `${server}:${definition.name}` as ToolPath,

@@ -1,5 +1,6 @@
-import { createViews, type StatusView, type View } from "../src/catalog/model/view.ts";
-import { emptyCatalog, withInstance, type InstanceCatalog } from "../src/catalog/model/snapshot.ts";
+import type { StatusView, View } from "../src/catalog/model/view.ts";
+import { createViews } from "../src/catalog/model/views.ts";
+import type { InstanceCatalog } from "../src/catalog/model/snapshot.ts";
 import type { InstanceId, ServerSlug } from "../src/kernel/ids.ts";
 import { localPrincipal } from "../src/kernel/principal.ts";
 
@@ -27,10 +28,9 @@ export function sampleView(
   parts: readonly InstanceCatalog[],
   statusViews: readonly StatusView[] = parts.map((part) => sampleStanding(part.server)),
 ): View {
-  const catalog = parts.reduce(withInstance, emptyCatalog);
+  const byInstance = new Map(parts.map((part) => [part.instance, part]));
   return createViews(
-    () => catalog,
-    { statusVersion: 0, statusViews: () => statusViews },
+    { versionOf: () => 0, statusViews: () => statusViews, catalogOf: (id) => byInstance.get(id) },
     () => true,
   )(localPrincipal);
 }

@@ -109,7 +109,7 @@ function withHints(isKept: (text: string) => boolean): WordLists {
 }
 
 function recall({ queries, parts }: QuestionSet, variant: Variant): string {
-  const built = parts.map((part) => buildIndexPart(part, variant.language, variant.phrasesOf));
+  const built = parts.map((part) => buildIndexPart(part, variant.language, { phrasesOf: variant.phrasesOf }));
   const index = mergeParts(built, variant.language);
   const found = queries.map((query) => {
     const { tools } = search(index, query.query.slice(0, 1_000), { limit: 10 });

@@ -105,7 +105,6 @@ function toPart(server: string, tools: readonly CorpusTool[]): InstanceCatalog {
 function toEntry(tool: CorpusTool): ToolEntry {
   const { name, title, description, inputSchema } = tool;
   return {
-    instance: tool.server as InstanceId,
     server: tool.server as ServerSlug,
     upstreamName: name,
     path: `${tool.server}:${name}` as ToolPath,

@@ -41,7 +41,7 @@ export function askEngine(engine: SearchEngine, parts: readonly InstanceCatalog[
 export function askUncut(parts: readonly InstanceCatalog[]): Ask {
   const language = createLanguage();
   const index = mergeParts(
-    parts.map((part) => buildIndexPart(part, language, phrasesOf)),
+    parts.map((part) => buildIndexPart(part, language, { phrasesOf })),
     language,
   );
   return async ({ query }) =>

@@ -99,7 +99,7 @@ function createAsk(
   language: Language,
 ): (text: string) => Pick<Question, "signals" | "bestPath"> {
   const index = mergeParts(
-    parts.map((part) => buildIndexPart(part, language, phrasesOf)),
+    parts.map((part) => buildIndexPart(part, language, { phrasesOf })),
     language,
   );
   const numbers = new Map(Array.from({ length: index.toolCount }, (_, tool) => [toolAt(index, tool), tool]));

@@ -76,14 +76,14 @@ function buildCost(tools: readonly CorpusTool[]): Pick<SizePoint, "buildMs" | "u
     const language = createLanguage();
     const before = usedBytes();
     const start = performance.now();
-    const parts = sources.map((source) => buildIndexPart(source, language, phrasesOf));
+    const parts = sources.map((source) => buildIndexPart(source, language, { phrasesOf }));
     const index = mergeParts(parts, language);
     const buildMs = performance.now() - start;
     const bytes = usedBytes() - before;
     const changed = sources.find((source) => source.tools.length >= 25) ?? sources[0];
     const updateStart = performance.now();
     if (changed !== undefined)
-      mergeParts([...index.parts.slice(1), buildIndexPart(changed, language, phrasesOf)], language);
+      mergeParts([...index.parts.slice(1), buildIndexPart(changed, language, { phrasesOf })], language);
     return { buildMs, updateMs: performance.now() - updateStart, bytesPerTool: bytes / tools.length };
   });
   const least = (value: (run: (typeof runs)[number]) => number): number => Math.min(...runs.map(value));

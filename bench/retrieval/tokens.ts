@@ -3,7 +3,7 @@ import type { ToolEntry } from "../../src/catalog/model/snapshot.ts";
 import { renderDiscover } from "../../src/catalog/exposure/discover-answer.ts";
 import type { DiscoverHit } from "../../src/catalog/exposure/discover-result.ts";
 import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
-import type { InstanceId, ServerSlug, ToolPath } from "../../src/kernel/ids.ts";
+import type { ServerSlug, ToolPath } from "../../src/kernel/ids.ts";
 import type { JsonObject } from "../../src/kernel/json-bytes.ts";
 
 /** A tool as the retrieval sets hold it. */
@@ -98,7 +98,6 @@ function resultsOf(answer: string): string[] {
 export function toHit(tool: CorpusTool, rank = 0): DiscoverHit {
   const { name, title, description, inputSchema } = tool;
   const entry: ToolEntry = {
-    instance: tool.server as InstanceId,
     server: tool.server as ServerSlug,
     upstreamName: name,
     path: tool.id as ToolPath,

@@ -1,6 +1,6 @@
-import { createCurrentCatalog } from "../catalog/model/current.ts";
-import type { InstanceCatalog } from "../catalog/model/snapshot.ts";
-import { createViews, type View } from "../catalog/model/view.ts";
+import type { ToolEntry } from "../catalog/model/snapshot.ts";
+import type { View } from "../catalog/model/view.ts";
+import { createViews } from "../catalog/model/views.ts";
 import { createDiscovery, type Discovery } from "../catalog/discovery/discovery.ts";
 import type { Config } from "../config/config.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
@@ -14,33 +14,17 @@ import type { Fleet } from "../servers/instance/fleet.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { loadDiscovery } from "./search.ts";
 
-/** What is known of the servers. Their instances write it, everybody reads it. */
-export type CatalogOf = ReturnType<typeof createCatalog>;
-
-/** What is known of all servers, empty at first. */
-export function createCatalog() {
-  const current = createCurrentCatalog();
-  return {
-    current: current.get,
-    get: (id: InstanceId): InstanceCatalog | undefined => current.get().instances.get(id),
-    put: current.put,
-    remove: current.remove,
-  };
-}
-
 export interface ViewsDeps {
   readonly config: () => Config;
-  readonly catalog: CatalogOf;
   readonly fleet: Fleet;
   /** Called whenever a view is made, because loading namespaces needs views itself. */
   readonly loads: () => NamespaceLoads;
 }
 
 /** What each principal sees of the catalog. */
-export function createViewOf({ config, catalog, fleet, loads }: ViewsDeps): (principal: Principal) => View {
+export function createViewOf({ config, fleet, loads }: ViewsDeps): (principal: Principal) => View {
   const rulesOf = (instance: string) => fleet.get(instance as InstanceId)?.server.tools;
   return createViews(
-    catalog.current,
     fleet,
     (principal, statusView, tool) => {
       const rules = rulesOf(statusView.instance);
@@ -61,7 +45,8 @@ export interface SearchesDeps {
 
 /** Searches. Their engine is loaded at the first one. */
 export function createSearches({ settings, fleet, store, log, clock, loadLate }: SearchesDeps): Discovery {
-  const isShared = (tool: { readonly instance: InstanceId }): boolean => fleet.get(tool.instance)?.owner === null;
+  // A server that all share has one instance, which is named like it.
+  const isShared = ({ server }: ToolEntry): boolean => fleet.get(server as string as InstanceId)?.owner === null;
   const load = async () => await loadDiscovery(settings.search, { log, clock, store, isShared });
   return createDiscovery(async () => await loadLate("search", load));
 }

@@ -15,8 +15,8 @@ import type { Subscriptions } from "../engine/calls/subscriptions.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
-import { type CatalogOf } from "./catalog-wing.ts";
-import { type McpFront } from "./mcp-front.ts";
+import type { CurrentCatalog } from "../catalog/model/current.ts";
+import type { McpFront } from "./mcp-front.ts";
 import { createGatewayInstanceTokens } from "./instance-access.ts";
 import { type LateModules } from "./late-modules.ts";
 import type { Namespaces } from "./namespace-wiring.ts";
@@ -171,7 +171,11 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
   };
 }
 
-function createToolCount(fleet: Fleet, catalog: CatalogOf, owner: Principal): GatewayParts["toolCount"] {
+function createToolCount(
+  fleet: Fleet,
+  catalog: Pick<CurrentCatalog, "get">,
+  owner: Principal,
+): GatewayParts["toolCount"] {
   return ({ id, server: { tools: rules } }) =>
     (catalog.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter((tool) =>
       mayUse(owner, { rules, tool: tool.upstreamName }),

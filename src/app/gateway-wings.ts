@@ -15,7 +15,8 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { type Principal } from "../kernel/principal.ts";
 import type { Store } from "../store/store.ts";
-import { createCatalog, createSearches, createViewOf } from "./catalog-wing.ts";
+import { createSearches, createViewOf } from "./catalog-wing.ts";
+import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createLateModules } from "./late-modules.ts";
@@ -56,7 +57,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const memory = createLargeBuffers();
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
-  const catalog = createCatalog();
+  const catalog = createCurrentCatalog();
   const people = createPeople(current(), deps.directory, log);
   const publicUrl = createPublicUrl(() => current().settings);
   const secrets = (): ReadonlySet<string> => union(servers.logins.secrets(), people.directory.secrets());
@@ -76,7 +77,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     catalog,
   });
   const { fleet } = servers;
-  const viewOf = createViewOf({ config: current, catalog, fleet, loads: () => engine.namespaces.loads });
+  const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
   const records = createRecords({
     ...deps,
     config: current,

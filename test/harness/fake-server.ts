@@ -99,7 +99,7 @@ export function createFakeWorld(): FakeWorld {
         remove: async (id) => void world.kept.delete(id),
       },
       catalog: {
-        get: (id) => current.get().instances.get(id),
+        get: (id) => current.get(id),
         put: (part) => current.put(part),
         remove: (id) => current.remove(id),
       },

@@ -83,6 +83,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
   let loading: Promise<DiscoveryDeps> | undefined;
   let loaded: DiscoveryDeps | undefined;
   const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
+  const searched = new WeakMap<View, Searched>();
 
   function toolsForModels(server: ViewServer): readonly ToolEntry[] {
     let tools = forModels.get(server);
@@ -90,8 +91,15 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
     return tools;
   }
 
+  /** Made once for each view: a search then looks nothing up but its words. */
+  function searchedOf(view: View): Searched {
+    let known = searched.get(view);
+    if (known === undefined) searched.set(view, (known = readSearched(view, toolsForModels)));
+    return known;
+  }
+
   async function parts(): Promise<DiscoveryDeps> {
-    // A failed load is forgotten, so that the next search tries again.
+    // What cannot be loaded now may be there at the next search.
     loading ??= load().catch((error: unknown) => {
       loading = undefined;
       throw error;
@@ -104,9 +112,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
     async search(view, request, signal) {
       const { engine, memory } = await parts();
       const startedMs = performance.now();
-      const partial = view.servers.filter((server) => toolsForModels(server).length !== server.catalog?.tools.length);
-      const allowed = new Set(partial.flatMap(toolsForModels));
-      const restricted = new Set(partial.map((server) => server.instance as string));
+      const { parts: searchedParts, allow } = searchedOf(view);
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
@@ -116,14 +122,12 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
         const answer = await engine.search(
           {
             principal: view.principal.id,
-            parts: searchedCatalogs(view),
+            parts: searchedParts,
             query,
             limit: request.limit,
             ...(request.server === undefined ? {} : { server: request.server as ServerSlug }),
             ...(request.readOnly ? { readOnly: true } : {}),
-            ...(restricted.size === 0
-              ? {}
-              : { allow: (tool: ToolEntry) => !restricted.has(tool.instance) || allowed.has(tool) }),
+            ...(allow === undefined ? {} : { allow }),
           },
           signal,
         );
@@ -148,7 +152,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
     noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
       if (loaded === undefined) return;
-      await loaded.engine.prepare(searchedCatalogs(view), signal);
+      await loaded.engine.prepare(searchedOf(view).parts, signal);
     },
     async [Symbol.asyncDispose]() {
       const held = await loading?.catch(() => undefined);
@@ -163,6 +167,20 @@ function isForModels({ definition }: ToolEntry): boolean {
   return !Array.isArray(visibility) || visibility.includes("model");
 }
 
-function searchedCatalogs(view: View): readonly InstanceCatalog[] {
-  return view.servers.flatMap((server) => (server.shown && server.catalog !== undefined ? [server.catalog] : []));
+/** What a search of a view looks at. */
+interface Searched {
+  readonly parts: readonly InstanceCatalog[];
+  /** Undefined where every tool may be found. */
+  readonly allow: ((tool: ToolEntry) => boolean) | undefined;
+}
+
+function readSearched(view: View, toolsOf: (server: ViewServer) => readonly ToolEntry[]): Searched {
+  const parts = view.servers.flatMap((server) =>
+    server.shown && server.catalog !== undefined ? [server.catalog] : [],
+  );
+  const partial = view.servers.filter((server) => toolsOf(server).length !== server.catalog?.tools.length);
+  const allowed = new Set(partial.flatMap(toolsOf));
+  const restricted = new Set<string>(partial.map((server) => server.slug));
+  const allow = (tool: ToolEntry): boolean => !restricted.has(tool.server) || allowed.has(tool);
+  return { parts, allow: restricted.size === 0 ? undefined : allow };
 }

@@ -27,8 +27,11 @@ export interface SearchAnswer {
   readonly total: number;
   /** Whether the best tool does what was asked, does something similar, or nothing fits. */
   readonly match: Match;
-  /** What could not be used this time; the answer is good without it. */
-  readonly degraded?: "embeddings";
+  /**
+   * What could not be used this time: `embeddings`, without which the answer is good, or tools that are still being
+   * indexed (`indexing`).
+   */
+  readonly degraded?: "embeddings" | "indexing";
 }
 
 export interface SearchEngine {

@@ -1,7 +1,7 @@
 import { confidenceWeights } from "../search/confidence-weights.ts";
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 import type { ViewServer } from "../model/view.ts";
-import type { InstanceId, PrincipalId, ToolPath } from "../../kernel/ids.ts";
+import type { PrincipalId, ToolPath } from "../../kernel/ids.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
 
 /** Tools examined per query, and therefore the most servers that one query can be about. */
@@ -25,19 +25,19 @@ export type FindMeant = (request: MeantRequest, signal: AbortSignal) => Promise<
  * find.
  */
 export function createFindMeant(engine: SearchEngine): FindMeant {
-  const standIns = new Map<InstanceId, { readonly key: string; readonly catalog: InstanceCatalog }>();
+  // By content: the same part is found in the same index, whoever asks.
+  const standIns = new Map<string, InstanceCatalog>();
 
   function catalogOf(server: ViewServer): InstanceCatalog {
     if (server.catalog !== undefined && server.catalog.tools.length > 0) return server.catalog;
     const about = `${server.title} ${server.category ?? ""} ${server.catalog?.instructions ?? ""}`;
-    const key = `${server.slug} ${about}`;
-    const known = standIns.get(server.instance);
-    if (known?.key === key) return known.catalog;
-    const catalog = toStandIn(server, about);
-    standIns.delete(server.instance);
-    standIns.set(server.instance, { key, catalog });
-    if (standIns.size > standInLimit) standIns.delete(standIns.keys().next().value as InstanceId);
-    return catalog;
+    const key = `${server.slug} ${server.title} ${about}`;
+    const known = standIns.get(key);
+    if (known !== undefined) return known;
+    const part = toStandIn(server, about);
+    standIns.set(key, part);
+    if (standIns.size > standInLimit) standIns.delete(standIns.keys().next().value as string);
+    return part;
   }
 
   return async ({ principal, servers, queries, allow }, signal) => {
@@ -60,7 +60,6 @@ export function createFindMeant(engine: SearchEngine): FindMeant {
 function toStandIn(server: ViewServer, about: string): InstanceCatalog {
   const { instance, slug, title, transport } = server;
   const tool: ToolEntry = {
-    instance,
     server: slug,
     upstreamName: slug,
     path: `${slug}:${slug}` as ToolPath,

@@ -1,6 +1,7 @@
 import type { PromptEntry, ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { KeptPage } from "./kept-uri.ts";
 
@@ -8,6 +9,8 @@ import type { KeptPage } from "./kept-uri.ts";
 export type Intent =
   | {
       readonly kind: "call";
+      /** Whose tool it is, of all that offer the same. */
+      readonly instance: InstanceId;
       readonly tool: ToolEntry;
       readonly arguments: CallArguments;
       /** A warning that goes beside the result, for instance that a bare name was used. */
@@ -37,7 +40,12 @@ export type Intent =
       readonly page: KeptPage;
       /** As in a read. */ readonly as: "tool" | "native";
     }
-  | { readonly kind: "prompt"; readonly prompt: PromptEntry; readonly arguments: JsonBytes | undefined }
+  | {
+      readonly kind: "prompt";
+      readonly instance: InstanceId;
+      readonly prompt: PromptEntry;
+      readonly arguments: JsonBytes | undefined;
+    }
   | {
       readonly kind: "complete";
       readonly server: ViewServer;

@@ -13,6 +13,7 @@ import { buildNamespaceTable, type Control, type NamespaceTable } from "./namesp
 import { helpDefinition, listDefinition } from "./namespace-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead, toListedTool, toListing } from "./native.ts";
 import { resolveOffered } from "./offered-tool.ts";
+import { toCall } from "./tool-lookup.ts";
 
 /**
  * For clients that browse (docs/exposures/namespaces.md): a help tool, `{namespace}__list_tools` for each namespace,
@@ -63,8 +64,7 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
         const control = table.controls.get(request.name);
         if (control !== undefined) return resolveControl(view, control, request.arguments);
         const displaced = table.displaced(request.name);
-        if (displaced !== undefined)
-          return { kind: "call", tool: displaced, arguments: request.arguments, warning: undefined };
+        if (displaced !== undefined) return toCall(view, displaced, request.arguments);
         return resolveOffered(view, request.name, request.arguments, {
           listing: "namespaced",
           nameOf: (tool) => table.toolName(tool),

@@ -1,4 +1,4 @@
-import type { View, ViewServer } from "../model/view.ts";
+import { serverOf, type View, type ViewServer } from "../model/view.ts";
 import { parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -92,7 +92,8 @@ function lists(server: ViewServer, uri: string): boolean {
 /** The intent of prompts/get. Throws when no server has a prompt of this name. */
 export function resolvePrompt(view: View, name: string, given: JsonBytes | undefined): Intent {
   const prompt = view.names.findPrompt(name);
-  if (prompt !== undefined) return { kind: "prompt", prompt, arguments: given };
+  if (prompt !== undefined)
+    return { kind: "prompt", instance: serverOf(view, prompt).instance, prompt, arguments: given };
   const known = view.servers
     .flatMap((server) => server.catalog?.prompts ?? [])
     .map((entry) => view.names.promptName(entry));

@@ -63,7 +63,8 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
   switch (request.method) {
     case "tools/call": {
       const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
-      if (tool !== undefined) return { kind: "call", tool, arguments: request.arguments, warning: undefined };
+      if (tool !== undefined)
+        return { kind: "call", instance: server.instance, tool, arguments: request.arguments, warning: undefined };
       const hidden =
         server.catalog?.tools.some(
           (candidate) => candidate.definition.name === request.name || candidate.upstreamName === request.name,
@@ -79,7 +80,7 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
       const prompt = server.catalog?.prompts.find((candidate) => candidate.definition.name === request.name);
       return prompt === undefined
         ? { kind: "forward", server }
-        : { kind: "prompt", prompt, arguments: request.arguments };
+        : { kind: "prompt", instance: server.instance, prompt, arguments: request.arguments };
     }
     case "resources/read":
       return { kind: "read", server, uri: request.uri, as: "native" };

@@ -1,6 +1,6 @@
 import type { Listing } from "../model/names.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
-import type { BareNameRules, View, ViewServer } from "../model/view.ts";
+import { serverOf, type View, type ViewServer } from "../model/view.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
 import { nearestNames } from "./nearest.ts";
@@ -23,9 +23,9 @@ export function resolveTool(
   const found = view.names.find(spelling, listing);
   switch (found.kind) {
     case "one":
-      return { kind: "call", tool: found.tool, arguments: given, warning: undefined };
+      return toCall(view, found.tool, given);
     case "bare":
-      return resolveBare(view.bareNames, spelling, found.tool, given);
+      return resolveBare(view, spelling, found.tool, given);
     case "several":
       throw new GatewayError(
         "TOOL_AMBIGUOUS",
@@ -42,18 +42,25 @@ export function resolveTool(
  * it is not.
  */
 export function resolveBare(
-  rules: BareNameRules,
+  view: View,
   spelling: string,
   tool: ToolEntry,
   given: CallArguments,
 ): Extract<Intent, { kind: "call" }> {
   const name = JSON.stringify(spelling.slice(0, 200));
+  const rules = view.bareNames;
   if (!rules.legacySupport)
     throw new GatewayError("TOOL_UNKNOWN", `bare names such as ${name} are not accepted here: call ${tool.path}`, {
       data: { closest: [tool.path] },
     });
   const warning = rules.deprecationWarnings ? `The bare name ${name} is deprecated: call ${tool.path}.` : undefined;
-  return { kind: "call", tool, arguments: given, warning, bareName: spelling, migrated: rules.autoMigration };
+  const { instance } = serverOf(view, tool);
+  return { kind: "call", instance, tool, arguments: given, warning, bareName: spelling, migrated: rules.autoMigration };
+}
+
+/** A call of a tool of a view, by a name that needs no word about it. */
+export function toCall(view: View, tool: ToolEntry, given: CallArguments): Extract<Intent, { kind: "call" }> {
+  return { kind: "call", instance: serverOf(view, tool).instance, tool, arguments: given, warning: undefined };
 }
 
 function unknownTool(view: View, spelling: string): GatewayError {

@@ -1,23 +1,34 @@
 import type { InstanceId } from "../../kernel/ids.ts";
-import { emptyCatalog, withInstance, withoutInstance, type Catalog, type InstanceCatalog } from "./snapshot.ts";
+import { createSharedLists } from "./shared-lists.ts";
+import type { InstanceCatalog } from "./snapshot.ts";
 
-/** Holds the one reference to the current snapshot. Created by `app`; everybody else reads it. */
+/** What every instance offers now. Made by `app`; instances write it, and whoever reads it keeps what it was given. */
 export interface CurrentCatalog {
-  get(): Catalog;
-  put(own: InstanceCatalog): void;
+  get(instance: InstanceId): InstanceCatalog | undefined;
+  put(part: InstanceCatalog): void;
   remove(instance: InstanceId): void;
 }
 
 /** Begins with an empty catalog. */
 export function createCurrentCatalog(): CurrentCatalog {
-  let catalog = emptyCatalog;
+  const parts = new Map<InstanceId, InstanceCatalog>();
+  const lists = createSharedLists();
+
+  function remove(instance: InstanceId): void {
+    const before = parts.get(instance);
+    if (before === undefined) return;
+    parts.delete(instance);
+    lists.release(before);
+  }
+
   return {
-    get: () => catalog,
-    put(own) {
-      catalog = withInstance(catalog, own);
+    get: (instance) => parts.get(instance),
+    put(part) {
+      // What is there already must not be forgotten between the two.
+      const shared = lists.share(part);
+      remove(part.instance);
+      parts.set(part.instance, shared);
     },
-    remove(instance) {
-      catalog = withoutInstance(catalog, instance);
-    },
+    remove,
   };
 }

@@ -47,7 +47,7 @@ export function buildInstanceCatalog(
   lists: RawLists,
 ): { catalog: InstanceCatalog; skipped: readonly SkippedItem[] } {
   const skipped: SkippedItem[] = [];
-  const owner = { instance, server: server.slug };
+  const owner = { server: server.slug };
   const { mirrorsHeaders } = traitsOf(server.transport);
   const tools = acceptAll(lists.tools, toolKind, skipped)
     .filter((tool) => {
@@ -55,9 +55,10 @@ export function buildInstanceCatalog(
       if (reason !== undefined) skipped.push({ kind: "tool", name: tool.name, reason });
       return reason === undefined;
     })
-    .map((tool) => toToolEntry(server, instance, tool));
+    .map((tool) => toToolEntry(server, tool));
   const seenPaths = new Set<string>();
   const catalog: InstanceCatalog = Object.freeze({
+    instance,
     ...owner,
     serverTitle: server.displayName,
     transport: lists.transport,
@@ -86,7 +87,7 @@ function hasCredentials({ transport }: ServerConfig): boolean {
   return Object.keys(hasProcess(transport) ? transport.env : transport.headers).length > 0;
 }
 
-function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefinition): ToolEntry {
+function toToolEntry(server: ServerConfig, tool: ToolDefinition): ToolEntry {
   const name = ownValue(server.tools.rename, tool.name) ?? tool.name;
   const description = ownValue(server.tools.describe, tool.name);
   const phrases = ownValue(server.tools.phrases, tool.name);
@@ -102,7 +103,6 @@ function toToolEntry(server: ServerConfig, instance: InstanceId, tool: ToolDefin
             : { _meta: { ...(isJsonObject(tool._meta) ? tool._meta : {}), [phrasesKey]: phrases } }),
         };
   return Object.freeze({
-    instance,
     server: server.slug,
     upstreamName: tool.name,
     path: `${server.slug}:${name}` as ToolPath,

@@ -29,7 +29,7 @@ export type Found =
   | { readonly kind: "none" };
 
 export interface NamedCatalog {
-  readonly catalog: InstanceCatalog;
+  readonly catalog: Pick<InstanceCatalog, "tools" | "prompts">;
   readonly namespace: string;
   /**
    * The namespace that the server would have if no other claimed it too. Calls may use it as long as it means one

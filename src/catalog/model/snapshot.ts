@@ -10,15 +10,9 @@ import type { Era } from "../../kernel/call-context.ts";
 import type { TransportKind } from "../../config/transports.ts";
 
 /**
- * All that the instances offer at one moment. Replaced, never edited: a reader keeps the snapshot that it began with.
+ * What one instance offers. Frozen, and replaced as a whole: a reader keeps the one that it began with. The lists of
+ * instances that offer the same are the same objects (`shared-lists.ts`), so nothing in them knows whose they are.
  */
-export interface Catalog {
-  /** Grows by one with every replacement. */
-  readonly version: number;
-  readonly instances: ReadonlyMap<InstanceId, InstanceCatalog>;
-}
-
-/** What one instance offers. Frozen, and the same object in every snapshot in which it did not change. */
 export interface InstanceCatalog {
   readonly instance: InstanceId;
   readonly server: ServerSlug;
@@ -42,7 +36,6 @@ export interface InstanceCatalog {
  * `phrases`.
  */
 export interface ToolEntry {
-  readonly instance: InstanceId;
   readonly server: ServerSlug;
   /** The server's own name for the tool, which requests to the server use. */
   readonly upstreamName: string;
@@ -54,36 +47,16 @@ export interface ToolEntry {
 }
 
 export interface ResourceEntry {
-  readonly instance: InstanceId;
   readonly server: ServerSlug;
   readonly definition: ResourceDefinition;
 }
 
 export interface TemplateEntry {
-  readonly instance: InstanceId;
   readonly server: ServerSlug;
   readonly definition: ResourceTemplateDefinition;
 }
 
 export interface PromptEntry {
-  readonly instance: InstanceId;
   readonly server: ServerSlug;
   readonly definition: PromptDefinition;
-}
-
-export const emptyCatalog: Catalog = Object.freeze({ version: 0, instances: new Map() });
-
-/** A copy with one instance's catalog added or replaced. */
-export function withInstance(catalog: Catalog, own: InstanceCatalog): Catalog {
-  const instances = new Map(catalog.instances);
-  instances.set(own.instance, own);
-  return Object.freeze({ version: catalog.version + 1, instances });
-}
-
-/** A copy without one instance. The same snapshot when it was not in it. */
-export function withoutInstance(catalog: Catalog, instance: InstanceId): Catalog {
-  if (!catalog.instances.has(instance)) return catalog;
-  const instances = new Map(catalog.instances);
-  instances.delete(instance);
-  return Object.freeze({ version: catalog.version + 1, instances });
 }

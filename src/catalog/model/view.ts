@@ -1,9 +1,10 @@
 import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
-import { noneLoaded, resolveNamespaces, type LoadedNamespaces } from "./namespace-names.ts";
-import { buildNames, type NameTable } from "./names.ts";
-import type { Catalog, InstanceCatalog, ToolEntry } from "./snapshot.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { LoadedNamespaces } from "./namespace-names.ts";
+import type { NameTable } from "./names.ts";
+import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import type { TransportKind } from "../../config/transports.ts";
 
 /** One server as one principal sees it: its instance, its status, and what it offers. */
@@ -43,7 +44,7 @@ export interface View {
   readonly loaded: LoadedNamespaces;
   readonly bareNames: BareNameRules;
   /** Grows whenever anything in it may have changed. */
-  readonly version: string;
+  readonly version: number;
   server(slug: string): ViewServer | undefined;
 }
 
@@ -51,9 +52,15 @@ export interface View {
 export type StatusView = Omit<ViewServer, "catalog" | "tools">;
 
 export interface ViewSource {
-  /** Grows with every change of any status or of the set of servers. */
-  readonly statusVersion: number;
+  /**
+   * Grows with every change of what this principal has: of a status, of what is offered, of the set of servers. What
+   * happens to a server of another person's own does not count.
+   */
+  versionOf(principal: Principal): number;
+  /** One that did not change is the same object as before. */
   statusViews(principal: Principal): readonly StatusView[];
+  /** What an instance offers; one that did not change is the same object as before. */
+  catalogOf(instance: InstanceId): InstanceCatalog | undefined;
 }
 
 /** The rules for calling tools by their bare name (`namespaceSupport`). */
@@ -72,123 +79,11 @@ export interface ViewExtras {
   readonly bareNames: () => BareNameRules;
 }
 
-const plainExtras: ViewExtras = Object.freeze({ loaded: () => noneLoaded, bareNames: () => standardBareNames });
-const standardBareNames: BareNameRules = Object.freeze({
-  legacySupport: true,
-  deprecationWarnings: true,
-  autoMigration: false,
-});
-
 export type MaySee = (principal: Principal, server: StatusView, tool: ToolEntry) => boolean;
 
-/** Views that are kept, one per principal. The least recently used is dropped first. */
-const keptViews = 1_000;
-
-interface Kept {
-  readonly catalogVersion: number;
-  readonly statusVersion: number;
-  readonly body: ViewBody;
-  readonly view: View;
-}
-
-/**
- * Keeps views by principal, catalog version and status version, so that a call looks one entry up and builds nothing.
- * When only the extras change, the view is new but its servers and names are not built again.
- */
-export function createViews(
-  current: () => Catalog,
-  source: ViewSource,
-  maySee: MaySee,
-  extras: ViewExtras = plainExtras,
-): (principal: Principal) => View {
-  const memo = new Map<string, Kept>();
-  return (principal) => {
-    const catalog = current();
-    const known = memo.get(principal.id);
-    const loaded = extras.loaded(principal);
-    const bareNames = extras.bareNames();
-    const isSame =
-      known !== undefined &&
-      known.catalogVersion === catalog.version &&
-      known.statusVersion === source.statusVersion &&
-      isSamePrincipal(known.view.principal, principal);
-    if (isSame && known.view.loaded === loaded && known.view.bareNames === bareNames) return known.view;
-    const body = isSame ? known.body : buildBody(principal, catalog, source, maySee);
-    const view = toView(body, loaded, bareNames);
-    memo.delete(principal.id);
-    memo.set(principal.id, { catalogVersion: catalog.version, statusVersion: source.statusVersion, body, view });
-    if (memo.size > keptViews) memo.delete(memo.keys().next().value as string);
-    return view;
-  };
-}
-
-interface ViewBody {
-  readonly principal: Principal;
-  readonly servers: readonly ViewServer[];
-  readonly bySlug: ReadonlyMap<string, ViewServer>;
-  readonly names: () => NameTable;
-  readonly version: string;
-}
-
-function buildBody(principal: Principal, catalog: Catalog, source: ViewSource, maySee: MaySee): ViewBody {
-  const statusViews = source.statusViews(principal);
-  const namespaces = resolveNamespaces(statusViews).names;
-  const servers = statusViews.map((statusView): ViewServer => {
-    const offered = catalog.instances.get(statusView.instance);
-    const namespace = namespaces.get(statusView.slug) ?? statusView.namespace;
-    return Object.freeze({
-      ...statusView,
-      namespace,
-      catalog: offered,
-      tools: offered?.tools.filter((tool) => maySee(principal, statusView, tool)) ?? [],
-    });
-  });
-  const configured = new Map(statusViews.map((statusView) => [statusView.slug, statusView.namespace]));
-  let names: NameTable | undefined;
-  return {
-    principal,
-    servers: Object.freeze(servers),
-    bySlug: new Map(servers.map((server) => [server.slug as string, server])),
-    version: `${catalog.version}.${source.statusVersion}`,
-    // Built at the first call or list that needs it: many views are only ever searched.
-    names: () =>
-      (names ??= buildNames(
-        servers.flatMap((server) => {
-          if (server.catalog === undefined) return [];
-          const plain = configured.get(server.slug);
-          return [
-            {
-              catalog: { ...server.catalog, tools: server.tools },
-              namespace: server.namespace,
-              sharedNamespace: plain === server.namespace ? undefined : plain,
-            },
-          ];
-        }),
-      )),
-  };
-}
-
-function toView(body: ViewBody, loaded: LoadedNamespaces, bareNames: BareNameRules): View {
-  return Object.freeze({
-    principal: body.principal,
-    servers: body.servers,
-    loaded,
-    bareNames,
-    version: body.version,
-    get names() {
-      return body.names();
-    },
-    server: (slug: string) => body.bySlug.get(slug),
-  });
-}
-
-/** One person may come with several credentials, each of which has a principal object of its own. */
-function isSamePrincipal(a: Principal, b: Principal): boolean {
-  return (
-    a === b || (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.scopes, b.scopes))
-  );
-}
-
-function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
+/** The server that a tool or prompt of a view belongs to. */
+export function serverOf(view: Pick<View, "server">, { server }: { readonly server: ServerSlug }): ViewServer {
+  const found = view.server(server);
+  if (found === undefined) throw new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured`);
+  return found;
 }

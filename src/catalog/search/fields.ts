@@ -46,7 +46,10 @@ export interface SchemaTexts {
   readonly enums: string;
 }
 
-export function serverTexts(part: InstanceCatalog): { readonly server: string; readonly about: string } {
+export function serverTexts(part: Pick<InstanceCatalog, "server" | "serverTitle" | "serverInfo" | "instructions">): {
+  readonly server: string;
+  readonly about: string;
+} {
   const info = part.serverInfo;
   const server = [part.server, part.serverTitle, textOf(info["title"])].join(" ");
   const about = [textOf(info["description"]), part.instructions ?? ""].join(" ");

@@ -1,8 +1,18 @@
+import { field } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { SearchIndex } from "./merge.ts";
 
-/** Adds to tools in whose name, description or server neighbours of the query are neighbours too. */
-export function addPhrases(index: SearchIndex, stems: readonly string[], scores: Float64Array): void {
+/** Two neighbours of a query, and the tools in which they are neighbours too. */
+export interface Phrase {
+  /** What it adds to a tool that has it in its name. */
+  readonly value: number;
+  /** By tool: 1 when in the name, 0.5 when in description or server. */
+  readonly shares: ReadonlyMap<number, number>;
+}
+
+/** All of a query, each pair once. */
+export function findPhrases(index: SearchIndex, stems: readonly string[]): Phrase[] {
+  const phrases: Phrase[] = [];
   const done = new Set<string>();
   for (let at = 0; at + 1 < stems.length; at += 1) {
     const left = index.terms.get(stems[at] as string);
@@ -10,10 +20,24 @@ export function addPhrases(index: SearchIndex, stems: readonly string[], scores:
     const pair = `${left} ${right}`;
     if (left === undefined || right === undefined || left === right || done.has(pair)) continue;
     done.add(pair);
-    const found = toolsWithPair(index, left, right);
-    const value = index.language.weights.phrase * Math.log(1 + index.toolCount / Math.max(1, found.size));
-    for (const [tool, share] of found) scores[tool] = (scores[tool] as number) + share * value;
+    const shares = toolsWithPair(index, left, right);
+    const value = index.language.weights.phrase * Math.log(1 + index.toolCount / Math.max(1, shares.size));
+    if (shares.size > 0) phrases.push({ value, shares });
   }
+  return phrases;
+}
+
+/** Adds what phrases count to the tools that have them; `only` leaves out the parts that it has 0 for. */
+export function addPhrases(
+  { partOf }: Pick<SearchIndex, "partOf">,
+  phrases: readonly Phrase[],
+  scores: Float64Array,
+  only?: Uint8Array,
+): void {
+  for (const { value, shares } of phrases)
+    for (const [tool, share] of shares)
+      if (only === undefined || only[partOf[tool] as number] === 1)
+        scores[tool] = (scores[tool] as number) + share * value;
 }
 
 /** Tools that have the pair: 1 when in the name, 0.5 elsewhere. */
@@ -24,37 +48,59 @@ function toolsWithPair(index: SearchIndex, left: number, right: number): Map<num
   while (a < (index.refStart[left + 1] as number) && b < (index.refStart[right + 1] as number)) {
     const number = index.refPart[a] as number;
     const other = index.refPart[b] as number;
-    if (number === other) {
-      const first = index.firstTool[number] as number;
-      findInPart(
-        index.parts[number] as IndexPart,
-        index.refTerm[a] as number,
-        index.refTerm[b] as number,
-        (tool, share) => found.set(first + tool, share),
-      );
-    }
+    if (number === other) findInPart(index, a, b, found);
     if (number <= other) a += 1;
     if (other <= number) b += 1;
   }
   return found;
 }
 
-function findInPart(part: IndexPart, left: number, right: number, report: (tool: number, share: number) => void): void {
-  const pair: Pair = [left, right];
-  const inServer = hasPair(part.serverSequence, 0, part.serverSequence.length, pair);
-  const rarer = (part.toolFrequency[left] as number) <= (part.toolFrequency[right] as number) ? left : right;
-  let last = -1;
-  const end = part.termStart[rarer + 1] as number;
-  for (let posting = part.termStart[rarer] as number; posting < end; posting += 1) {
-    const tool = part.postingTool[posting] as number;
-    if (tool === last) continue;
-    last = tool;
-    const name = part.sequenceStart[2 * tool] as number;
-    const description = part.sequenceStart[2 * tool + 1] as number;
-    const stop = part.sequenceStart[2 * tool + 2] as number;
-    if (hasPair(part.sequence, name, description, pair)) report(tool, 1);
-    else if (inServer || hasPair(part.sequence, description, stop, pair)) report(tool, 0.5);
+/** Fields whose words are kept in order. */
+const orderedFields = (1 << field.name) | (1 << field.server) | (1 << field.description);
+
+/** `a` and `b` are the places of the two words in one part. Only tools that have both in one field are looked at. */
+function findInPart(index: SearchIndex, a: number, b: number, found: Map<number, number>): void {
+  const { refPosting, postingTool, refTerm } = index;
+  const endA = refPosting[a + 1] as number;
+  const endB = refPosting[b + 1] as number;
+  const pair: Pair = [refTerm[a] as number, refTerm[b] as number];
+  let atA = refPosting[a] as number;
+  let atB = refPosting[b] as number;
+  while (atA < endA && atB < endB) {
+    const tool = postingTool[atA] as number;
+    const other = postingTool[atB] as number;
+    if (tool === other && (fieldsOf(index, atA, endA) & fieldsOf(index, atB, endB) & orderedFields) !== 0) {
+      const share = shareOf(index, tool, pair);
+      if (share > 0) found.set(tool, share);
+    }
+    if (tool <= other) atA = nextTool(postingTool, atA, endA);
+    if (other <= tool) atB = nextTool(postingTool, atB, endB);
   }
+}
+
+/** The fields of one tool that have a term, one bit each. */
+function fieldsOf({ postingTool, postingField }: SearchIndex, from: number, end: number): number {
+  const tool = postingTool[from];
+  let fields = 0;
+  for (let at = from; at < end && postingTool[at] === tool; at += 1) fields |= 1 << ((postingField[at] as number) >> 4);
+  return fields;
+}
+
+function nextTool(postingTool: Uint32Array, from: number, end: number): number {
+  let at = from + 1;
+  while (at < end && postingTool[at] === postingTool[from]) at += 1;
+  return at;
+}
+
+function shareOf(index: SearchIndex, tool: number, pair: Pair): number {
+  const number = index.partOf[tool] as number;
+  const { sequence, sequenceStart, serverSequence } = index.parts[number] as IndexPart;
+  const local = tool - (index.firstTool[number] as number);
+  const name = sequenceStart[2 * local] as number;
+  const description = sequenceStart[2 * local + 1] as number;
+  if (hasPair(sequence, name, description, pair)) return 1;
+  if (hasPair(sequence, description, sequenceStart[2 * local + 2] as number, pair)) return 0.5;
+  return hasPair(serverSequence, 0, serverSequence.length, pair) ? 0.5 : 0;
 }
 
 type Pair = readonly [left: number, right: number];

@@ -1,13 +1,15 @@
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
+import { bestOf, byScore } from "./best-of.ts";
 import { confidenceOf } from "./confidence.ts";
 import type { Match } from "./confidence-weights.ts";
 import { nameCoverage } from "./coverage.ts";
 import { addLearned, type LearnedTools } from "./learned.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
-import { addPhrases } from "./phrases.ts";
+import { addPhrases, findPhrases } from "./phrases.ts";
+import { atLeast, boundsOfParts, promising } from "./promising-parts.ts";
 import { planQuery, type QueryPlan } from "./query.ts";
-import { scoreGroups } from "./score.ts";
+import { emptyScores, scoreGroups } from "./score.ts";
 import { fitServers, type Candidate } from "./server-fit.ts";
 import { toWords } from "./words.ts";
 
@@ -44,6 +46,8 @@ export interface SearchOptions {
 
 /** How many of the best by words are looked at more closely. */
 const candidateLimit = 200;
+/** Parts that are looked at first: enough that the last of their best tools is nearly as good as the last of all. */
+const sampleParts = 100;
 /** The best tool is a clear winner when it has this share of what the query says, */
 const clearAt = 0.8;
 /** and then what scores less than this share of it is not worth its tokens. */
@@ -52,14 +56,14 @@ const farBehind = 0.4;
 /** The tools that fit a query best. Pure; never throws. docs/search.md tells how. */
 export function search(index: SearchIndex, query: string, options: SearchOptions): Ranking {
   const plan = planQuery(index, query);
-  const { scores, matched } = scoreGroups(index, plan.groups);
-  addPhrases(index, plan.stems, scores);
   const isWanted = wantedBy(index, options);
-  const candidates = bestOf(scores, candidateLimit, isWanted);
+  const { candidates, matched } = findCandidates(index, plan, isWanted);
   const worded = fitServers(index, refine(index, query, plan, candidates));
   const { learned } = options;
   const sorted = (
-    learned === undefined || learned.size === 0 ? worded : addLearned(index, plan, worded, { learned, isWanted })
+    learned === undefined || learned.size === 0
+      ? worded
+      : addLearned(index, plan, worded, { learned, isWanted: isWanted ?? everyTool })
   ).sort(byScore);
   const best = sorted[0];
   if (best === undefined) return { tools: [], total: 0, match: "none" };
@@ -74,7 +78,27 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   return { tools, total: kept.length, match };
 }
 
-const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || a.tool - b.tool;
+/** The best by words, and how much of the query's words each has. */
+function findCandidates(
+  index: SearchIndex,
+  { groups, stems }: QueryPlan,
+  isWanted: ((tool: number) => boolean) | undefined,
+): { readonly candidates: readonly Candidate[]; readonly matched: Float64Array } {
+  const phrases = findPhrases(index, stems);
+  const scored = emptyScores(index);
+  const score = (only?: Uint8Array): readonly Candidate[] => {
+    scoreGroups(index, groups, scored, only);
+    addPhrases(index, phrases, scored.scores, only);
+    return bestOf(scored.scores, candidateLimit, isWanted);
+  };
+  const bounds = boundsOfParts(index, groups, phrases);
+  if (bounds === undefined) return { candidates: score(), matched: scored.matched };
+  // The last of the best among the most promising parts: what cannot reach it need not be looked at.
+  const first = promising(bounds, sampleParts);
+  const sample = score(first);
+  const least = sample.length < candidateLimit ? 0 : leastOf(sample);
+  return { candidates: score(atLeast(bounds, least, first)), matched: scored.matched };
+}
 
 /** More for names that the query covers, less for tools that do something else than it asks. */
 function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: readonly Candidate[]): Candidate[] {
@@ -88,9 +112,16 @@ function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: 
   });
 }
 
-function wantedBy(index: SearchIndex, options: SearchOptions): (tool: number) => boolean {
+function leastOf(candidates: readonly Candidate[]): number {
+  return candidates.reduce((least, { score }) => Math.min(least, score), Number.POSITIVE_INFINITY);
+}
+
+const everyTool = (): boolean => true;
+
+/** Undefined where every tool is. */
+function wantedBy(index: SearchIndex, options: SearchOptions): ((tool: number) => boolean) | undefined {
   const { server, readOnly, allow } = options;
-  if (server === undefined && readOnly !== true && allow === undefined) return () => true;
+  if (server === undefined && readOnly !== true && allow === undefined) return undefined;
   return (tool) => isWantedTool(toolAt(index, tool), options);
 }
 
@@ -102,21 +133,6 @@ export function isWantedTool(
   if (server !== undefined && tool.server !== server) return false;
   if (readOnly === true && tool.definition.annotations?.readOnlyHint !== true) return false;
   return allow === undefined || allow(tool);
-}
-
-/** The best few of many without sorting the many: what is below the best so far is passed over. */
-function bestOf(scores: Float64Array, limit: number, isWanted: (tool: number) => boolean): Candidate[] {
-  const found: Candidate[] = [];
-  let least = 0;
-  for (let tool = 0; tool < scores.length; tool += 1) {
-    const score = scores[tool] as number;
-    if (score <= least || !isWanted(tool)) continue;
-    found.push({ tool, score });
-    if (found.length < 4 * limit) continue;
-    found.sort(byScore).length = limit;
-    least = (found[limit - 1] as Candidate).score;
-  }
-  return found.sort(byScore).slice(0, limit);
 }
 
 /** Share that the best tool has of what this catalog can give. */

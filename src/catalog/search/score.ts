@@ -1,5 +1,4 @@
 import { field, fieldCount } from "./fields.ts";
-import type { IndexPart } from "./index-part.ts";
 import type { SearchIndex } from "./merge.ts";
 import type { Group, Member } from "./query.ts";
 
@@ -10,17 +9,29 @@ export interface GroupScores {
   readonly matched: Float64Array;
 }
 
+/** Nothing scored yet. Good until the next search of the same index: they never overlap, and all use the same memory. */
+export function emptyScores(index: SearchIndex): GroupScores {
+  const { scores, matched } = scratchOf(index);
+  scores.fill(0);
+  matched.fill(0);
+  return { scores, matched };
+}
+
 /**
- * BM25F over all fields. Each group counts its best member and a part of what the others say: a tool that is called
- * "weather forecast" answers "umbrella" better than one that only mentions weather.
+ * BM25F over all fields, added to `scored`. Each group counts its best member and a part of what the others say: a tool
+ * that is called "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out the
+ * parts that it has 0 for.
  */
-export function scoreGroups(index: SearchIndex, groups: readonly Group[]): GroupScores {
-  const scores = new Float64Array(index.toolCount);
-  const matched = new Float64Array(index.toolCount);
+export function scoreGroups(
+  index: SearchIndex,
+  groups: readonly Group[],
+  { scores, matched }: GroupScores,
+  only?: Uint8Array,
+): void {
   const scratch = scratchOf(index);
   const { also } = index.language.weights;
   for (const group of groups) {
-    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch);
+    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch, only);
     for (let at = 0; at < scratch.touchedCount; at += 1) {
       const tool = scratch.touched[at] as number;
       const best = scratch.best[tool] as number;
@@ -32,17 +43,16 @@ export function scoreGroups(index: SearchIndex, groups: readonly Group[]): Group
     }
     scratch.touchedCount = 0;
   }
-  return { scores, matched };
 }
 
 /** A related word that half of all tools have takes longest to look up and changes nothing. */
-function isWorth(member: Member, group: Group): boolean {
+export function isWorth(member: Member, group: Group): boolean {
   return member.weight === 1 || member.weight * member.rarity * group.weight >= leastShare * group.full;
 }
 const leastShare = 0.1;
 
 /** Per tool, and lists of the tools that are not zero, so that clearing takes no longer than filling. */
-interface Scratch {
+interface Scratch extends GroupScores {
   readonly best: Float64Array;
   readonly sum: Float64Array;
   readonly touched: Uint32Array;
@@ -52,7 +62,7 @@ interface Scratch {
   seenCount: number;
 }
 
-/** All zero between two searches, which never overlap: 40 bytes per tool, made once. */
+/** Zero between two searches, which never overlap, but for the scores: 48 bytes per tool, made once. */
 const scratches = new WeakMap<SearchIndex, Scratch>();
 
 function scratchOf(index: SearchIndex): Scratch {
@@ -64,6 +74,8 @@ function scratchOf(index: SearchIndex): Scratch {
 function createScratch(size: number): Scratch {
   const numbers = (): Float64Array => new Float64Array(size);
   return {
+    scores: numbers(),
+    matched: numbers(),
     best: numbers(),
     sum: numbers(),
     touched: new Uint32Array(size),
@@ -74,9 +86,9 @@ function createScratch(size: number): Scratch {
   };
 }
 
-function scoreMember(index: SearchIndex, member: Member, scratch: Scratch): void {
+function scoreMember(index: SearchIndex, member: Member, scratch: Scratch, only: Uint8Array | undefined): void {
   const { best, sum, mentions, touched, seen } = scratch;
-  addIndexed(index, member, scratch);
+  addIndexed(index, member, scratch, only);
   const { k1 } = index.language.weights;
   const full = member.weight * member.rarity * (k1 + 1);
   for (let at = 0; at < scratch.seenCount; at += 1) {
@@ -94,36 +106,46 @@ function scoreMember(index: SearchIndex, member: Member, scratch: Scratch): void
   scratch.seenCount = 0;
 }
 
-/** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
-function addIndexed(index: SearchIndex, member: Member, scratch: Scratch): void {
-  const { mention } = index;
-  const { term } = member;
-  const { sum } = scratch;
-  const isLiteral = member.weight === 1;
-  const isCompanion = member.isCompanion === true;
-  const lastRef = index.refStart[term + 1] as number;
-  for (let ref = index.refStart[term] as number; ref < lastRef; ref += 1) {
-    const number = index.refPart[ref] as number;
-    const part = index.parts[number] as IndexPart;
-    const first = index.firstTool[number] as number;
-    const local = index.refTerm[ref] as number;
-    const end = part.termStart[local + 1] as number;
-    for (let posting = part.termStart[local] as number; posting < end; posting += 1) {
-      const packed = part.postingField[posting] as number;
-      const at = packed >> 4;
-      if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
-      const tool = first + (part.postingTool[posting] as number);
-      if (isCompanion && sum[tool] === 0) continue;
-      addMentions(scratch, tool, (packed & 15) * (mention[tool * fieldCount + at] as number));
-    }
+function addIndexed(index: SearchIndex, member: Member, scratch: Scratch, only: Uint8Array | undefined): void {
+  const { refPart, refPosting } = index;
+  const first = index.refStart[member.term] as number;
+  const last = index.refStart[member.term + 1] as number;
+  if (only === undefined) {
+    addPostings(index, member, scratch, { from: refPosting[first] as number, to: refPosting[last] as number });
+    return;
+  }
+  // Places that follow each other are read at once.
+  let start = first;
+  for (let ref = first; ref <= last; ref += 1) {
+    if (ref < last && only[refPart[ref] as number] === 1) continue;
+    if (start < ref)
+      addPostings(index, member, scratch, { from: refPosting[start] as number, to: refPosting[ref] as number });
+    start = ref + 1;
   }
 }
 
-function addMentions(scratch: Scratch, tool: number, count: number): void {
-  const before = scratch.mentions[tool] as number;
-  if (before === 0) {
-    scratch.seen[scratch.seenCount] = tool;
-    scratch.seenCount += 1;
+/** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
+function addPostings(
+  index: SearchIndex,
+  member: Member,
+  scratch: Scratch,
+  { from, to }: { readonly from: number; readonly to: number },
+): void {
+  const { mention, postingTool, postingField } = index;
+  const { sum, mentions, seen } = scratch;
+  const isLiteral = member.weight === 1;
+  const isCompanion = member.isCompanion === true;
+  for (let posting = from; posting < to; posting += 1) {
+    const packed = postingField[posting] as number;
+    const at = packed >> 4;
+    if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
+    const tool = postingTool[posting] as number;
+    if (isCompanion && sum[tool] === 0) continue;
+    const before = mentions[tool] as number;
+    if (before === 0) {
+      seen[scratch.seenCount] = tool;
+      scratch.seenCount += 1;
+    }
+    mentions[tool] = before + (packed & 15) * (mention[tool * fieldCount + at] as number);
   }
-  scratch.mentions[tool] = before + count;
 }

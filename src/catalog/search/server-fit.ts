@@ -13,7 +13,7 @@ export interface Candidate {
 export function fitServers(index: SearchIndex, candidates: readonly Candidate[]): Candidate[] {
   const fits = new Map<number, { best: number; second: number }>();
   for (const { tool, score } of candidates) {
-    const number = index.partOf[tool] as number;
+    const number = index.serverOf[index.partOf[tool] as number] as number;
     const fit = fits.get(number) ?? { best: 0, second: 0 };
     if (score > fit.best) fits.set(number, { best: score, second: fit.best });
     else if (score > fit.second) fits.set(number, { best: fit.best, second: score });
@@ -22,7 +22,7 @@ export function fitServers(index: SearchIndex, candidates: readonly Candidate[])
   for (const { best, second } of fits.values()) most = Math.max(most, best + second / 2);
   const share = index.language.weights.serverFit / (most || 1);
   return candidates.map(({ tool, score }) => {
-    const { best, second } = fits.get(index.partOf[tool] as number) ?? { best: 0, second: 0 };
+    const { best, second } = fits.get(index.serverOf[index.partOf[tool] as number] as number) ?? { best: 0, second: 0 };
     return { tool, score: score * (1 + share * (best + second / 2)) };
   });
 }

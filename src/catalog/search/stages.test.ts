@@ -5,10 +5,10 @@ import { nameCoverage } from "./coverage.ts";
 import { schemaTexts } from "./fields.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
-import { mergeParts, toolAt } from "./merge.ts";
-import { addPhrases } from "./phrases.ts";
-import { planQuery } from "./query.ts";
-import { scoreGroups } from "./score.ts";
+import { mergeParts, toolAt, type SearchIndex } from "./merge.ts";
+import { addPhrases, findPhrases } from "./phrases.ts";
+import { planQuery, type Group } from "./query.ts";
+import { emptyScores, scoreGroups } from "./score.ts";
 import { fitServers } from "./server-fit.ts";
 
 const language = createLanguage();
@@ -20,6 +20,12 @@ const index = mergeParts(
 function numberOf(name: string): number {
   for (let tool = 0; tool < index.toolCount; tool += 1) if (toolAt(index, tool).definition.name === name) return tool;
   throw new Error(`no tool ${name}`);
+}
+
+function scoresOf(searched: SearchIndex, groups: readonly Group[]): Float64Array {
+  const scored = emptyScores(searched);
+  scoreGroups(searched, groups, scored);
+  return scored.scores;
 }
 
 test("a schema gives the names, descriptions and enum values of all its parameters", () => {
@@ -78,24 +84,24 @@ test("of a name that a word hints at, the rarest word leads; the others count on
     groups[0]?.members.find((one) => one.stem === stem)?.isCompanion;
   expect(member("forward")).toBe(false);
   expect(member("port")).toBe(true);
-  const { scores } = scoreGroups(kube, groups);
+  const scores = scoresOf(kube, groups);
   expect(scores[0]).toBeGreaterThan(0);
   expect([scores[1], scores[2]]).toEqual([0, 0]);
 });
 
 test("a word in the name counts more than one in the description", () => {
-  const { scores } = scoreGroups(index, planQuery(index, "repository").groups);
+  const scores = scoresOf(index, planQuery(index, "repository").groups);
   expect(scores[numberOf("delete_repository")]).toBeGreaterThan(scores[numberOf("create_issue")] ?? 0);
   expect(scores[numberOf("navigateBack")]).toBe(0);
 });
 
 test("neighbours of the query that are neighbours in a name count extra, half in a description or server", () => {
   const scores = new Float64Array(index.toolCount);
-  addPhrases(index, ["pull", "request"].map(language.stem), scores);
+  addPhrases(index, findPhrases(index, ["pull", "request"].map(language.stem)), scores);
   expect([...scores].filter((score) => score > 0)).toHaveLength(1);
   const inName = scores[numberOf("merge_pull_request")] ?? 0;
   scores.fill(0);
-  addPhrases(index, ["previous", "page"].map(language.stem), scores);
+  addPhrases(index, findPhrases(index, ["previous", "page"].map(language.stem)), scores);
   expect(scores[numberOf("navigateBack")]).toBeCloseTo(inName / 2, 10);
 });
 

@@ -31,9 +31,14 @@ import type { Validators } from "../validation/validators.ts";
  * recorded of it.
  */
 export interface Routing {
-  callTool(tool: ToolEntry, given: CallArguments, context: CallContext): Promise<ServerAnswer>;
+  callTool(instance: InstanceId, tool: ToolEntry, given: CallArguments, context: CallContext): Promise<ServerAnswer>;
   readResource(instance: InstanceId, uri: string, context: CallContext): Promise<ServerAnswer>;
-  getPrompt(prompt: PromptEntry, given: JsonBytes | undefined, context: CallContext): Promise<ServerAnswer>;
+  getPrompt(
+    instance: InstanceId,
+    prompt: PromptEntry,
+    given: JsonBytes | undefined,
+    context: CallContext,
+  ): Promise<ServerAnswer>;
   complete(instance: InstanceId, params: readonly ParamMember[], context: CallContext): Promise<ServerAnswer>;
   /** Any other request, passed on to one server unchanged. */
   forward(
@@ -106,13 +111,13 @@ export function createRouting(deps: RoutingDeps): Routing {
   }
 
   return {
-    callTool(tool, given, context) {
-      const instance = instanceFor(deps, tool.instance, tool.server);
+    callTool(id, tool, given, context) {
+      const instance = instanceFor(deps, id, tool.server);
       return tellingLoss(instance, send(tool, instance, given, context), context);
     },
     wake: async (id, signal) => await wake(deps, id, signal),
     readResource: (instance, uri, context) => passOn(instance, toRead(uri, context), context),
-    getPrompt: (prompt, given, context) => passOn(prompt.instance, toGetPrompt(prompt, given, context), context),
+    getPrompt: (instance, prompt, given, context) => passOn(instance, toGetPrompt(prompt, given, context), context),
     complete: (instance, params, context) =>
       passOn(instance, { method: "completion/complete", nameHeader: undefined, params, name: "completion" }, context),
     notify: (instance, method, params) =>

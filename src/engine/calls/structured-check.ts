@@ -49,7 +49,7 @@ export function createStructuredCheck(deps: StructuredCheckDeps): StructuredChec
     deps.events.emit({
       type: "result.schema_mismatch",
       atMs: deps.clock.now(),
-      instance: tool.instance,
+      instance: instance.id,
       server: tool.server,
       tool: tool.path,
       reason: problem.message,

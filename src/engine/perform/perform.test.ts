@@ -7,6 +7,7 @@ import { noArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import type { GatewayEvent } from "../../kernel/event.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { ServerAnswer } from "../calls/server-answer.ts";
@@ -14,7 +15,13 @@ import { createPerformer, type PerformDeps, type Performer } from "./perform.ts"
 
 const [tool] = sampleInstance("srv", [{ name: "run" }]).tools;
 if (tool === undefined) throw new Error("the sample has no tool");
-const call: Extract<Intent, { kind: "call" }> = { kind: "call", tool, arguments: noArguments, warning: undefined };
+const call: Extract<Intent, { kind: "call" }> = {
+  kind: "call",
+  instance: "srv" as InstanceId,
+  tool,
+  arguments: noArguments,
+  warning: undefined,
+};
 const contextOf = (signal = new AbortController().signal): CallContext => ({
   principal: localPrincipal,
   signal,

@@ -11,7 +11,7 @@ export function createPolicyStage(instanceOf: (id: InstanceId) => Instance | und
   return (intent, { context }) => {
     if (intent.kind !== "call") return undefined;
     const { tool } = intent;
-    const rules = instanceOf(tool.instance)?.server.tools;
+    const rules = instanceOf(intent.instance)?.server.tools;
     if (rules !== undefined && !mayUse(context.principal, { rules, tool: tool.upstreamName }))
       throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
     return undefined;

@@ -11,12 +11,13 @@ import {
   argumentsOf,
   clientNameOf,
   cutTokensOf,
+  instanceOf,
   methodOf,
   nameOf,
   outcomeWord,
-  ownerOf,
   pathOf,
   serverCodeOf,
+  slugOf,
   type ServerIntent,
 } from "./request-facts.ts";
 import type { TaskBook } from "./task-book.ts";
@@ -52,14 +53,13 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
     // The call reached no server.
     if (ended instanceof GatewayError && ended.code === "SERVER_UNKNOWN") return;
     const { context } = work;
-    const owner = ownerOf(intent);
     const given = argumentsOf(intent);
     const answer = answerOf(ended);
     const event: EventOf<"mcp.request.logs"> = {
       type: "mcp.request.logs",
       atMs: clock.now(),
-      instance: owner.instance,
-      server: owner.server,
+      instance: instanceOf(intent),
+      server: slugOf(intent),
       principal: context.principal.id,
       team: context.principal.team,
       via: context.via,
@@ -115,9 +115,8 @@ function noteCall(
   ended: Outcome,
 ): void {
   if (ended.kind === "result") {
-    deps.tasks.note(principal, intent.tool.instance, ended.result.known);
-    // A tool that failed, asked something or was cancelled may not have been the right one, so that nothing is
-    // learned from it.
+    deps.tasks.note(principal, intent.instance, ended.result.known);
+    // A tool that failed, asked something or was given up may not have been the right one.
     if (!ended.result.isQuestion && !ended.result.isError && !signal.aborted)
       deps.discovery.noteCall(principal, intent.tool);
   }

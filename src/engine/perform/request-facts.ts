@@ -11,22 +11,22 @@ import type { Work } from "./work.ts";
 /** An intent that one server answers. */
 export type ServerIntent = Extract<Intent, { kind: "call" | "read" | "prompt" | "complete" | "forward" }>;
 
-export interface RequestOwner {
-  readonly instance: InstanceId;
-  readonly server: ServerSlug;
+/** The instance that an intent is for. */
+export function instanceOf(intent: ServerIntent): InstanceId {
+  return intent.kind === "call" || intent.kind === "prompt" ? intent.instance : intent.server.instance;
 }
 
-/** The instance that an intent is for. */
-export function ownerOf(intent: ServerIntent): RequestOwner {
+/** The server that an intent is for, whoever's instance of it. */
+export function slugOf(intent: ServerIntent): ServerSlug {
   switch (intent.kind) {
     case "call":
-      return intent.tool;
+      return intent.tool.server;
     case "prompt":
-      return intent.prompt;
+      return intent.prompt.server;
     case "read":
     case "complete":
     case "forward":
-      return { instance: intent.server.instance, server: intent.server.slug };
+      return intent.server.slug;
   }
 }
 

@@ -63,7 +63,7 @@ function isReadByModel(intent: Intent, context: CallContext): intent is LargeInt
 function budgetOf({ settings, instanceOf }: ResultBudgetDeps, intent: LargeIntent, context: CallContext): number {
   const asked = context.maxResultTokens;
   if (asked !== undefined) return asked;
-  const id = intent.kind === "call" ? intent.tool.instance : intent.server.instance;
+  const id = intent.kind === "call" ? intent.instance : intent.server.instance;
   return instanceOf(id)?.server.maxResultTokens ?? settings().maxTokens;
 }
 

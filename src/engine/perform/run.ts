@@ -20,11 +20,11 @@ export function createRunStage(deps: RunDeps): RunStage {
   return (intent, work) => {
     switch (intent.kind) {
       case "call":
-        return routing.callTool(intent.tool, intent.arguments, work.context);
+        return routing.callTool(intent.instance, intent.tool, intent.arguments, work.context);
       case "read":
         return routing.readResource(intent.server.instance, intent.uri, work.context);
       case "prompt":
-        return routing.getPrompt(intent.prompt, intent.arguments, work.context);
+        return routing.getPrompt(intent.instance, intent.prompt, intent.arguments, work.context);
       case "complete":
         return routing.complete(intent.server.instance, withRef(originalOf(intent, work), intent.ref), work.context);
       case "forward": {

@@ -88,7 +88,7 @@ function resolveInContext(view: View, { name, appHeader: header }: NamedTool, fi
       `${JSON.stringify(name.slice(0, 200))} is a tool of ${app.slug}, and in full the name of another`,
       { data: { tool_paths: [own.path, full.path] } },
     );
-  return full === own ? resolveTool(view, name, noArguments) : resolveBare(view.bareNames, name, own, noArguments);
+  return full === own ? resolveTool(view, name, noArguments) : resolveBare(view, name, own, noArguments);
 }
 
 function ownsContextField(intent: CallIntent): boolean {
@@ -120,7 +120,13 @@ export function toExecuteAnswer(view: View, intent: CallIntent, outcome: ServerA
   const isFailed = outcome.kind === "error" || outcome.result.isError;
   const head = `{"success":${!isFailed},"tool_path":${asciiJson(tool.path)},${outcome.kind === "error" ? '"error"' : '"result"'}:`;
   // What MCP says in `_meta` has members of its own here: the result stays the server's.
-  const plain: CallIntent = { kind: "call", tool, arguments: intent.arguments, warning: undefined };
+  const plain: CallIntent = {
+    kind: "call",
+    instance: intent.instance,
+    tool,
+    arguments: intent.arguments,
+    warning: undefined,
+  };
   const shown = outcome.kind === "error" ? outcome.error : toShown(view, plain, outcome);
   const body = shown.toString("latin1");
   if (warning === undefined && migrated !== true) return `${head}${body}}`;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import type { View, ViewServer } from "../../catalog/model/view.ts";
+import { serverOf, type View, type ViewServer } from "../../catalog/model/view.ts";
 import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts";
 import { renderFound } from "../../catalog/exposure/discover-text.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
@@ -183,12 +183,12 @@ function toSummary(server: ViewServer, { path, definition }: ToolEntry): z.outpu
 }
 
 function toDetails(view: View, tool: ToolEntry): z.output<typeof toolDetails> {
-  const namespace = view.server(tool.server)?.namespace ?? tool.server;
+  const { namespace, instance } = serverOf(view, tool);
   return {
     tool_path: tool.path,
     server: tool.server,
     namespace,
-    instance: tool.instance,
+    instance,
     spellings: {
       path: tool.path,
       flat: view.names.flatName(tool),

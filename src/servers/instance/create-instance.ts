@@ -18,7 +18,7 @@ import { createRecovery, type Recovery } from "./recovery.ts";
 import { createRefresher } from "./refresh.ts";
 import { createServerEvents, type ServerEvents } from "./server-events.ts";
 import { toStatus } from "./state-status.ts";
-import { toStatusView } from "./status-view.ts";
+import { createStatusViews } from "./status-view.ts";
 import { createUsers, type Users } from "./users.ts";
 import { createWaiters } from "./waiters.ts";
 
@@ -63,7 +63,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     get stderr() {
       return serverEvents.stderr;
     },
-    statusView: () => toStatusView(life.id, life.server, life.state),
+    statusView: createStatusViews(life),
     users,
     acquire,
     async settled(signal) {

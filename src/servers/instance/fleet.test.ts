@@ -183,3 +183,43 @@ test("a value that is missing, and then filled in", async () => {
   await settle();
   expect(world.connections).toHaveLength(1);
 });
+
+test("a person's own server that starts, changes or offers something else moves nobody else's version", async () => {
+  const world = createFakeWorld();
+  const people = { alice: withToken("a"), bob: withToken("b") };
+  const fleet = await fleetIn(world, configOf([server("own", { scope: "user" }), server("all")], people));
+  const [alice, bob] = [principal("alice"), principal("bob")];
+  const own = fleet.find(alice, "own");
+  fleet.find(bob, "own");
+  await settle();
+  const versions = () => [fleet.versionOf(alice), fleet.versionOf(bob)] as const;
+  const [first, other] = versions();
+  await own?.stop();
+  await own?.restart(never);
+  await settle();
+  expect(versions()[0]).toBeGreaterThan(first);
+  expect(versions()[1]).toBe(other);
+  const [second] = versions();
+  world.tools = ["one", "two"];
+  await own?.refresh(never);
+  expect(fleet.catalogOf(own?.id as never)?.tools).toHaveLength(2);
+  expect(versions()[0]).toBeGreaterThan(second);
+  expect(versions()[1]).toBe(other);
+  const [third] = versions();
+  await fleet.find(alice, "all")?.refresh(never);
+  expect(versions()[0]).toBeGreaterThan(third);
+  expect(versions()[1]).toBeGreaterThan(other);
+});
+
+test("how an instance stands is the same object until something changes", async () => {
+  const world = createFakeWorld();
+  const fleet = await fleetIn(world, configOf([server("a")]));
+  const [before] = fleet.statusViews(localPrincipal);
+  expect(fleet.statusViews(localPrincipal)[0]).toBe(before);
+  await fleet.find(localPrincipal, "a")?.stop();
+  const [after] = fleet.statusViews(localPrincipal);
+  expect(after).not.toBe(before);
+  expect(after?.status).not.toBe(before?.status);
+  await fleet.reconcile(configOf([server("a", { displayName: "Better" })]));
+  expect(fleet.statusViews(localPrincipal)[0]).toMatchObject({ title: "Better" });
+});

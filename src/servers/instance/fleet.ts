@@ -2,13 +2,14 @@ import { firstWaitMs } from "../../kernel/limits.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { StatusView, ViewSource } from "../../catalog/model/view.ts";
 import type { Config } from "../../config/config.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createClientInstances, type ClientInstances } from "./client-instances.ts";
 import { createMembership, sharedId } from "./membership.ts";
 import { createPrincipalInstances } from "./principal-instances.ts";
 import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import { createViewVersions } from "./view-versions.ts";
 import { differs, hasLostToken, wantedFor, type Owners } from "./wanted.ts";
 
 /**
@@ -67,24 +68,21 @@ export function createFleet(deps: FleetDeps): Fleet {
   const { people } = deps;
   const clients = createClientInstances(deps);
   let config: FleetConfig | undefined;
-  let statusVersion = 0;
-  const onChange = (): void => {
-    statusVersion += 1;
-  };
+  const versions = createViewVersions();
 
-  const members = createMembership(deps, onAdded, onChange);
+  const members = createMembership(deps, onAdded, versions.noteChange);
   const principals = createPrincipalInstances(members, () => config?.servers ?? [], people);
   const { instances } = members;
 
-  function onAdded(): void {
-    principals.forget();
-    onChange();
+  function onAdded(owner: PrincipalId | null): void {
+    principals.forget(owner);
+    versions.noteChange(owner);
   }
 
   async function reconcile(next: FleetConfig): Promise<ReconcileReport> {
     const before = config;
     config = next;
-    principals.forget();
+    principals.forget(null);
     const work: Promise<void>[] = [];
     for (const instance of instances.values()) {
       const wanted = wantedFor(instance, next.servers, people);
@@ -105,15 +103,14 @@ export function createFleet(deps: FleetDeps): Fleet {
         work.push(members.add({ id, owner: null, server, missing: [] }));
     }
     clients.follow((id) => instances.get(id));
-    onChange();
+    versions.noteChange(null);
     await Promise.all(work);
     return report(before, next);
   }
 
   return {
-    get statusVersion() {
-      return statusVersion;
-    },
+    versionOf: versions.of,
+    catalogOf: deps.catalog.get,
     statusViews: (principal): readonly StatusView[] =>
       principals.of(principal).map((instance) => instance.statusView()),
     reconcile,
@@ -138,7 +135,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     },
     async [Symbol.asyncDispose]() {
       for (const instance of instances.values()) members.dismiss(instance, "stopping");
-      principals.forget();
+      principals.forget(null);
       await Promise.all([members.gone(), clients[Symbol.asyncDispose]()]);
     },
   };

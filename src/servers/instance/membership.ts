@@ -1,5 +1,5 @@
 import type { ServerConfig } from "../../config/config.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { createInstance } from "./create-instance.ts";
 import { createDepartures } from "./departures.ts";
 import type { Instance } from "./instance.ts";
@@ -23,11 +23,14 @@ export interface Membership {
   gone(): Promise<unknown>;
 }
 
-/** `onAdded` is called for every new instance, `onChange` after every change of state. */
+/**
+ * Both are told whose instance it is, null for one that all share: `onAdded` of every new one, `onChange` after every
+ * change of one's state and of what it offers.
+ */
 export function createMembership(
   deps: Omit<InstanceDeps, "onChange">,
-  onAdded: () => void,
-  onChange: () => void,
+  onAdded: (owner: PrincipalId | null) => void,
+  onChange: (owner: PrincipalId | null) => void,
 ): Membership {
   const instances = new Map<InstanceId, Instance>();
   const departures = createDepartures();
@@ -42,11 +45,11 @@ export function createMembership(
       const open = server.roots === undefined ? deps.open : openWithRoots(deps.open, configuredRoots(server.roots));
       const instance = createInstance(
         { id, owner, server, missing, after: departures.of(id), users: users.get(id) },
-        { ...deps, open, onChange },
+        { ...deps, open, catalog: watched(deps.catalog, () => onChange(owner)), onChange: () => onChange(owner) },
       );
       instances.set(id, instance);
       users.set(id, instance.users);
-      onAdded();
+      onAdded(owner);
       instance.adopt(await deps.keeper.load(id));
     },
     dismiss(instance, why) {
@@ -58,7 +61,21 @@ export function createMembership(
   };
 }
 
-/** A shared instance has its server's slug as id. */
+function watched(catalog: InstanceDeps["catalog"], onChange: () => void): InstanceDeps["catalog"] {
+  return {
+    get: catalog.get,
+    put(part) {
+      catalog.put(part);
+      onChange();
+    },
+    remove(instance) {
+      catalog.remove(instance);
+      onChange();
+    },
+  };
+}
+
+/** A shared instance is named like its server. */
 export function sharedId(server: ServerConfig): InstanceId {
   return server.slug as string as InstanceId;
 }

@@ -18,8 +18,8 @@ export interface PrincipalInstances {
   credentialsBefore(owner: PrincipalId | null): readonly string[];
   /** Reads the tokens of all owners again, and forgets owners who no longer exist. */
   noteCredentials(): void;
-  /** Call when instances were added or removed. */
-  forget(): void;
+  /** There are others now: of this person's, or for everybody (null). */
+  forget(owner: PrincipalId | null): void;
 }
 
 /** `servers` returns the servers of the current configuration. */
@@ -66,6 +66,9 @@ export function createPrincipalInstances(
     noteCredentials() {
       for (const owner of credentials.keys()) noteOf(owner);
     },
-    forget: () => known.clear(),
+    forget(owner) {
+      if (owner === null) known.clear();
+      else known.delete(owner);
+    },
   };
 }

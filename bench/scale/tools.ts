@@ -1,0 +1,65 @@
+import { lexicalEngine, never, toRequest } from "../retrieval/engines.ts";
+import { longQueries } from "../retrieval/discover-cost.ts";
+import { toParts, type CorpusTool } from "../retrieval/data.ts";
+import { costOf, usedBytes, worstLagMs, type Cost } from "./cost.ts";
+
+export interface ToolsPoint {
+  readonly tools: number;
+  readonly servers: number;
+  /** From nothing to an index that can be searched. */
+  readonly buildMs: number;
+  readonly buildCpuMs: number;
+  /** The longest that anything else had to wait meanwhile. */
+  readonly worstLagMs: number;
+  readonly indexBytes: number;
+  /** Questions of the set, and ones of thirty words. */
+  readonly search: Cost;
+  readonly searchLong: Cost;
+}
+
+/** One view with so many tools: those of the sets, and then the same again under other servers' names. */
+export async function measureTools(
+  size: number,
+  pool: readonly CorpusTool[],
+  queries: readonly string[],
+): Promise<ToolsPoint> {
+  const parts = toParts(repeated(pool, size));
+  const engine = lexicalEngine();
+  // The language is read once, whatever is indexed.
+  await engine.prepare(parts.slice(0, 1), never);
+  const before = usedBytes();
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  const lag = await worstLagMs(async () => await engine.prepare(parts, never));
+  const buildMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  const indexBytes = usedBytes() - before;
+  const ask = (texts: readonly string[]) => async (round: number) =>
+    void (await engine.search(toRequest(texts[round % texts.length] as string, parts), never));
+  const long = longQueries(queries);
+  for (const texts of [queries, long]) await costOf(queries.length, ask(texts));
+  return {
+    tools: size,
+    servers: parts.length,
+    buildMs,
+    buildCpuMs: (user + system) / 1_000,
+    worstLagMs: lag,
+    indexBytes,
+    search: await bestOfThree(async () => await costOf(queries.length, ask(queries))),
+    searchLong: await bestOfThree(async () => await costOf(long.length, ask(long))),
+  };
+}
+
+/** What other processes do on the machine is not ours. */
+async function bestOfThree(measure: () => Promise<Cost>): Promise<Cost> {
+  const costs = [await measure(), await measure(), await measure()];
+  return costs.reduce((best, cost) => (cost.p95Ms < best.p95Ms ? cost : best));
+}
+
+function repeated(pool: readonly CorpusTool[], size: number): CorpusTool[] {
+  return Array.from({ length: size }, (_, at) => {
+    const tool = pool[at % pool.length] as CorpusTool;
+    const round = Math.floor(at / pool.length);
+    return round === 0 ? tool : { ...tool, id: `${round} ${tool.id}`, server: `${round} ${tool.server}` };
+  });
+}

@@ -1,0 +1,129 @@
+import type { Principal } from "../../kernel/principal.ts";
+import { createSizedCache } from "../../kernel/sized-cache.ts";
+import { resolveNamespaces } from "./namespace-names.ts";
+import { buildNames, type NamedCatalog, type NameTable } from "./names.ts";
+import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
+import type { MaySee, StatusView, ViewServer, ViewSource } from "./view.ts";
+
+/** What a view is made of but for its extras. */
+export interface ViewBody {
+  readonly principal: Principal;
+  readonly servers: readonly ViewServer[];
+  readonly bySlug: ReadonlyMap<string, ViewServer>;
+  readonly names: () => NameTable;
+  /** Of each server, what it was made from. */
+  readonly standings: ReadonlyMap<ViewServer, StatusView>;
+}
+
+export interface ViewBodies {
+  /** `before` is the one that the same principal had: servers to which nothing happened are taken from it. */
+  build(principal: Principal, before: ViewBody | undefined): ViewBody;
+}
+
+export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies {
+  const subsetOf = createSubsets();
+  const tables = createNameTables();
+
+  function toServer(principal: Principal, standing: StatusView, namespace: string): ViewServer {
+    const catalog = source.catalogOf(standing.instance);
+    const tools = catalog === undefined ? [] : subsetOf(catalog.tools, (tool) => maySee(principal, standing, tool));
+    return Object.freeze({ ...standing, namespace, catalog, tools });
+  }
+
+  return {
+    build(principal, before) {
+      const standings = source.statusViews(principal);
+      const namespaces = resolveNamespaces(standings).names;
+      const servers = standings.map((standing) => {
+        const namespace = namespaces.get(standing.slug) ?? standing.namespace;
+        const known = before?.bySlug.get(standing.slug);
+        const isSame =
+          known !== undefined &&
+          before?.standings.get(known) === standing &&
+          known.catalog === source.catalogOf(standing.instance) &&
+          known.namespace === namespace;
+        return isSame ? known : toServer(principal, standing, namespace);
+      });
+      let names: NameTable | undefined;
+      return {
+        principal,
+        servers: Object.freeze(servers),
+        bySlug: new Map(servers.map((server) => [server.slug as string, server])),
+        standings: new Map(servers.map((server, at) => [server, standings[at] as StatusView])),
+        // Built at the first call or list that needs it: many views are only ever searched.
+        names: () =>
+          (names ??= tables(servers.flatMap((server, at) => toNamed(server, (standings[at] as StatusView).namespace)))),
+      };
+    },
+  };
+}
+
+function toNamed({ catalog, tools, namespace }: ViewServer, configured: string): NamedCatalog[] {
+  if (catalog === undefined) return [];
+  const sharedNamespace = configured === namespace ? undefined : configured;
+  return [{ catalog: { tools, prompts: catalog.prompts }, namespace, sharedNamespace }];
+}
+
+/** Different choices that are remembered of one list: as many as a large team has roles. */
+const subsetLimit = 64;
+
+/** Parts of lists. Equal choices of one list are one list, so that people with the same rights share what it becomes. */
+function createSubsets(): (
+  tools: readonly ToolEntry[],
+  isChosen: (tool: ToolEntry) => boolean,
+) => readonly ToolEntry[] {
+  const known = new WeakMap<readonly ToolEntry[], Map<string, readonly ToolEntry[]>>();
+  return (tools, isChosen) => {
+    let choice = "";
+    let count = 0;
+    for (const tool of tools) {
+      const chosen = isChosen(tool);
+      choice += chosen ? "1" : "0";
+      if (chosen) count += 1;
+    }
+    if (count === tools.length) return tools;
+    let subsets = known.get(tools);
+    if (subsets === undefined) known.set(tools, (subsets = new Map()));
+    let subset = subsets.get(choice);
+    if (subset === undefined) {
+      subset = Object.freeze(tools.filter((_tool, at) => choice[at] === "1"));
+      if (subsets.size >= subsetLimit) subsets.clear();
+      subsets.set(choice, subset);
+    }
+    return subset;
+  };
+}
+
+/** Tables of names, some 1 KB per tool: those of fifty different views of three hundred tools. */
+const tableBytes = 16 * 2 ** 20;
+const bytesPerTool = 1_024;
+
+/** Tables of names. Views that name the same lists in the same way share one. */
+function createNameTables(): (parts: readonly NamedCatalog[]) => NameTable {
+  const tables = createSizedCache<string, NameTable>(tableBytes);
+  const numberOf = createNumbers();
+  return (parts) => {
+    const key = parts
+      .map(({ catalog, namespace, sharedNamespace }) =>
+        [numberOf(catalog.tools), numberOf(catalog.prompts), namespace, sharedNamespace ?? ""].join(" "),
+      )
+      .join("\n");
+    let table = tables.get(key);
+    if (table === undefined) tables.set(key, (table = buildNames(parts)), bytesOf(parts));
+    return table;
+  };
+}
+
+function bytesOf(parts: readonly NamedCatalog[]): number {
+  return bytesPerTool * parts.reduce((sum, { catalog }) => sum + catalog.tools.length + catalog.prompts.length, 1);
+}
+
+function createNumbers(): (list: InstanceCatalog["tools"] | InstanceCatalog["prompts"]) => number {
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
+  return (list) => {
+    let number = numbers.get(list);
+    if (number === undefined) numbers.set(list, (number = last += 1));
+    return number;
+  };
+}

@@ -1,0 +1,78 @@
+import type { Principal } from "../../kernel/principal.ts";
+import { noneLoaded, type LoadedNamespaces } from "./namespace-names.ts";
+import type { BareNameRules, MaySee, View, ViewExtras, ViewSource } from "./view.ts";
+import { createViewBodies, type ViewBody } from "./view-body.ts";
+
+const plainExtras: ViewExtras = Object.freeze({ loaded: () => noneLoaded, bareNames: () => standardBareNames });
+const standardBareNames: BareNameRules = Object.freeze({
+  legacySupport: true,
+  deprecationWarnings: true,
+  autoMigration: false,
+});
+
+/** Views that are kept, one per principal. The least recently used is dropped first. */
+const keptViews = 1_000;
+
+interface Kept {
+  readonly version: number;
+  readonly body: ViewBody;
+  readonly view: View;
+}
+
+/**
+ * Views, memoised by principal and version: a call looks one entry up and builds nothing. When something changed, the
+ * servers to which nothing happened stay the same objects; when only the extras changed, all of them and the names.
+ */
+export function createViews(
+  source: ViewSource,
+  maySee: MaySee,
+  extras: ViewExtras = plainExtras,
+): (principal: Principal) => View {
+  const memo = new Map<string, Kept>();
+  const bodies = createViewBodies(source, maySee);
+  return (principal) => {
+    const known = memo.get(principal.id);
+    const loaded = extras.loaded(principal);
+    const bareNames = extras.bareNames();
+    const before = known !== undefined && isSamePrincipal(known.view.principal, principal) ? known : undefined;
+    const isSame = before !== undefined && before.version === source.versionOf(principal);
+    if (isSame && before.view.loaded === loaded && before.view.bareNames === bareNames) return before.view;
+    const body = isSame ? before.body : bodies.build(principal, before?.body);
+    // Asked again: the first look at a person's servers makes them.
+    const version = source.versionOf(principal);
+    const view = toView(body, version, { loaded, bareNames });
+    memo.delete(principal.id);
+    memo.set(principal.id, { version, body, view });
+    if (memo.size > keptViews) memo.delete(memo.keys().next().value as string);
+    return view;
+  };
+}
+
+function toView(
+  body: ViewBody,
+  version: number,
+  { loaded, bareNames }: { readonly loaded: LoadedNamespaces; readonly bareNames: BareNameRules },
+): View {
+  return Object.freeze({
+    principal: body.principal,
+    servers: body.servers,
+    loaded,
+    bareNames,
+    version,
+    get names() {
+      return body.names();
+    },
+    server: (slug: string) => body.bySlug.get(slug),
+  });
+}
+
+/** One person may come with several credentials, each of which has a principal object of its own. */
+function isSamePrincipal(a: Principal, b: Principal): boolean {
+  return (
+    a === b || (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.scopes, b.scopes))
+  );
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, index) => text === b[index]);
+}

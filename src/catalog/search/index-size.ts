@@ -1,0 +1,52 @@
+import type { IndexPart } from "./index-part.ts";
+import type { SearchIndex } from "./merge.ts";
+
+/** A stem in a list, and its share of the string: stems are shared by all parts. */
+const stemBytes = 16;
+/** A stem in the table of all: its entry, and the string. */
+const termBytes = 80;
+/** Per tool, made at the first search: places where scores are added up, and the words of the name. */
+const scratchBytes = 80;
+/** What one small object or array costs beside its content. */
+const objectBytes = 100;
+
+/** What an index of one instance holds in memory, about. */
+export function bytesOfPart(part: IndexPart): number {
+  const { termStart, postingTool, postingField, toolFrequency, lengths, sequence, sequenceStart, serverSequence } =
+    part;
+  const arrays = [
+    termStart,
+    postingTool,
+    postingField,
+    toolFrequency,
+    lengths,
+    sequence,
+    sequenceStart,
+    serverSequence,
+  ];
+  return arrays.reduce((sum, array) => sum + array.byteLength + objectBytes, part.terms.length * stemBytes);
+}
+
+/** What a merged index holds beside its parts, about. */
+export function bytesOfIndex(index: SearchIndex): number {
+  const { firstTool, partOf, serverOf, refStart, refPart, refTerm, refMost, rarity, mention, refPosting } = index;
+  const { postingTool, postingField } = index;
+  const arrays = [
+    firstTool,
+    partOf,
+    serverOf,
+    refStart,
+    refPart,
+    refTerm,
+    rarity,
+    mention,
+    refMost,
+    refPosting,
+    postingTool,
+    postingField,
+  ];
+  return arrays.reduce(
+    (sum, array) => sum + (array?.byteLength ?? 0),
+    index.terms.size * termBytes + index.toolCount * scratchBytes,
+  );
+}
