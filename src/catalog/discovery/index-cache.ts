@@ -47,7 +47,7 @@ const mergedBytes = 64 * 2 ** 20;
 const usualWaitMs = 3_000;
 
 export function createIndexCache(options: IndexCacheOptions): IndexCache {
-  const { language, phrasesOf, onBuilt, longestWaitMs = usualWaitMs } = options;
+  const { language, onBuilt, longestWaitMs = usualWaitMs } = options;
   const slices = createSlices();
   const numbers = createContentNumbers();
   const partsOf = createPartsOf(options, numbers);
