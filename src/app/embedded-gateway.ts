@@ -5,12 +5,13 @@ import type { Config } from "../config/config.ts";
 import { homeDirectories } from "../config/directories.ts";
 import { loadConfig, loadConfigObject } from "../config/load.ts";
 import { ownEnvironment } from "../config/own-environment.ts";
-import { secretsOf } from "../config/secrets.ts";
+import { createConfigSecrets } from "../config/secrets.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { toUrl } from "../front/http/public-url.ts";
 import { createPinoLog } from "../records/pino-log.ts";
+import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import type { Store } from "../store/store.ts";
 import { openDirectory } from "./data-directory.ts";
 import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./embedding-types.ts";
@@ -133,7 +134,12 @@ function openLog(
 ): Log {
   return createPinoLog({
     level: level ?? "warn",
-    secrets: () => new Set([...secretsOf(config), ...(tokens() ?? [])]),
+    redact: createRedaction({
+      secrets: joinSecrets(
+        createConfigSecrets(() => config),
+        tokens,
+      ),
+    }).text,
     ...(write === undefined ? {} : { write }),
   });
 }

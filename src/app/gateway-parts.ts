@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { type EventBus } from "../kernel/event-bus.ts";
 import { type Metrics } from "../records/metrics.ts";
+import type { Redaction } from "../records/redaction.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Fleet, ReconcileReport } from "../servers/instance/fleet.ts";
@@ -58,6 +59,8 @@ export interface GatewayParts extends AsyncDisposable {
    * them.
    */
   readonly secrets: () => ReadonlySet<string>;
+  /** Takes these and the configuration's out of everything that is shown or kept. */
+  readonly redaction: Redaction;
   readonly config: () => Config;
   /** Brings everything in line with a configuration; the first call starts what has to be started. */
   apply(config: Config): Promise<void>;
@@ -168,6 +171,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     publicUrl,
     rootsHint: createRootsHint({ fleet, events, log }),
     secrets,
+    redaction: wings.redaction,
   };
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
-import { secretsOf } from "../config/secrets.ts";
+import { createConfigSecrets } from "../config/secrets.ts";
 import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
-import { redact } from "../records/pino-log.ts";
+import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import type { Log } from "../kernel/log.ts";
 import { createMetrics } from "../records/metrics.ts";
 import type { Directory } from "../people/directory/directory.ts";
@@ -60,8 +60,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const catalog = createCurrentCatalog();
   const people = createPeople(current(), deps.directory, log);
   const publicUrl = createPublicUrl(() => current().settings);
-  const secrets = (): ReadonlySet<string> => union(servers.logins.secrets(), people.directory.secrets());
-  const redact = createRedaction(current, secrets);
+  const secrets = joinSecrets(() => servers.logins.secrets(), people.directory.secrets);
+  const redaction = createRedaction({ secrets: joinSecrets(createConfigSecrets(current), secrets) });
   const servers = createServers({
     ...deps,
     config: current,
@@ -71,7 +71,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     loopGuard,
     loadLate: late.load,
     openSecrets: deps.store.secrets,
-    redact,
+    redact: redaction.text,
     people: people.directory,
     keeper: kept.catalogs,
     catalog,
@@ -84,7 +84,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     events,
     store: kept,
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
-    redact,
+    redaction,
     loadLate: late.load,
   });
   const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
@@ -121,6 +121,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     people,
     publicUrl,
     secrets,
+    redaction,
     servers,
     viewOf,
     engine,
@@ -193,17 +194,4 @@ export async function stopInOrder(
 
 function createBus(log: Log): EventBus {
   return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
-}
-
-function union(some: ReadonlySet<string>, more: ReadonlySet<string>): ReadonlySet<string> {
-  return more.size === 0 ? some : new Set([...some, ...more]);
-}
-
-/** A server may write a thousand lines a second: the set is made once per configuration. */
-function createRedaction(config: () => Config, logins: () => ReadonlySet<string>): (text: string) => string {
-  let known = { config: config(), secrets: secretsOf(config()) };
-  return (text) => {
-    if (known.config !== config()) known = { config: config(), secrets: secretsOf(config()) };
-    return redact(redact(text, known.secrets), logins());
-  };
 }

@@ -5,6 +5,8 @@ import type { InstanceId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import { createRecordSink } from "../records/record-sink.ts";
+import type { Redaction } from "../records/redaction.ts";
+import { createRowRedaction } from "../records/row-redaction.ts";
 import { createRequestLog, type LogRequest, type RequestLogging } from "../records/call-recorder.ts";
 import { logServers } from "../records/server-lines.ts";
 import type { RecordStore, StoreProblem } from "../store/record-store.ts";
@@ -33,7 +35,7 @@ export interface RecordsDeps {
   readonly events: EventBus;
   readonly store: Pick<GatewayStore, "records">;
   readonly loggingOf: (instance: InstanceId) => RequestLogging;
-  readonly redact: (text: string) => string;
+  readonly redaction: Redaction;
   readonly loadLate: LoadLate;
   readonly log: Log;
   readonly clock: Clock;
@@ -58,7 +60,7 @@ const recordNothing: Records = Object.freeze({
 });
 
 function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly keepCalls: number }): Records {
-  const { redact, log, clock } = deps;
+  const { redaction, log, clock } = deps;
   const sink = createRecordSink();
   const stopLogging = logServers(deps.events, sink);
   let opening: Promise<void> | undefined;
@@ -69,7 +71,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
     try {
       const store = await deps.loadLate(
         "records",
-        async () => await deps.store.records({ clock, ...keep, redact: (_kind, row) => row }),
+        async () => await deps.store.records({ clock, ...keep, redact: createRowRedaction(redaction) }),
       );
       opened = store;
       store.onHealth(createReport(log));
@@ -87,7 +89,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
   }
 
   return {
-    recordCall: createRequestLog({ sink, loggingOf: deps.loggingOf, redactJson: redact }),
+    recordCall: createRequestLog({ sink, loggingOf: deps.loggingOf, redactJson: redaction.json }),
     store: () => opened,
     isOn: true,
     problems: () => (failed === undefined ? (opened?.health().problems ?? []) : [failed]),

@@ -1,5 +1,3 @@
-import { secretsOf } from "../config/secrets.ts";
-import { redact } from "../records/pino-log.ts";
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import type { RunningRequest } from "../front/mcp/running-requests.ts";
@@ -48,7 +46,7 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     },
     metrics: gateway.metrics,
     debugFacts: () => debugFacts(gateway),
-    redact: (text) => redact(text, new Set([...secretsOf(gateway.config()), ...gateway.secrets()])),
+    redact: gateway.redaction.text,
     reportFailure: (failure, operation) =>
       log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
     log,

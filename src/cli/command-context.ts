@@ -1,9 +1,10 @@
 import type { Config } from "../config/config.ts";
 import type { HomeDirectories } from "../config/directories.ts";
 import { loadConfig } from "../config/load.ts";
-import { secretsOf } from "../config/secrets.ts";
+import { createConfigSecrets } from "../config/secrets.ts";
 import type { Log } from "../kernel/log.ts";
 import { createPinoLog } from "../records/pino-log.ts";
+import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import { openDirectory } from "../app/data-directory.ts";
 import { openStore } from "../app/store-backend.ts";
 import type { Served } from "../store/served.ts";
@@ -51,7 +52,7 @@ export interface LogOptions {
 export function openLog({ config, level, tokens, write }: LogOptions): Log {
   return createPinoLog({
     level: level ?? config().settings.logLevel ?? "info",
-    secrets: () => new Set([...secretsOf(config()), ...(tokens?.() ?? [])]),
+    redact: createRedaction({ secrets: joinSecrets(createConfigSecrets(config), () => tokens?.()) }).text,
     ...(write === undefined ? {} : { write }),
   });
 }

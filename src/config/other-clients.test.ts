@@ -7,7 +7,7 @@ import { localPrincipal } from "../kernel/principal.ts";
 import type { Config } from "./config.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { loadConfig } from "./load.ts";
-import { secretsOf } from "./secrets.ts";
+import { createConfigSecrets } from "./secrets.ts";
 
 let directory: string;
 
@@ -117,7 +117,8 @@ describe("envFile", () => {
       BOTH: "entry",
       EMPTY: "",
     });
-    for (const secret of ["canary-4711", "two words", "line-of-key"]) expect(secretsOf(config)).toContain(secret);
+    for (const secret of ["canary-4711", "two words", "line-of-key"])
+      expect(createConfigSecrets(() => config)()).toContain(secret);
     expect(config.envFiles).toEqual([join(directory, "my.env")]);
   });
 

@@ -11,12 +11,25 @@ const shortestSecret = 6;
 const shortestLine = 8;
 
 /**
+ * The secrets of the configuration as it is now ({@link secretsOf}): made once per configuration, because a server may
+ * write a thousand lines a second.
+ */
+export function createConfigSecrets(config: () => Config): () => ReadonlySet<string> {
+  let known: { readonly config: Config; readonly secrets: ReadonlySet<string> } | undefined;
+  return () => {
+    const current = config();
+    if (known?.config !== current) known = { config: current, secrets: secretsOf(current) };
+    return known.secrets;
+  };
+}
+
+/**
  * Texts that must never be shown: every value that came from a variable; every value under `headers` and `apiKey`;
  * every value under `env` except plain words and numbers; a credential without its scheme (of `Bearer x` also `x`);
  * the lines of a value that has several; and, in a URL, the user part and parameters whose names suggest secrets.
  * Values below six characters are left out. Literal arguments are not known to be secret.
  */
-export function secretsOf(config: Config): ReadonlySet<string> {
+function secretsOf(config: Config): ReadonlySet<string> {
   const secrets = new Set<string>();
   const add = (value: string | undefined) => {
     for (const part of [value, value?.replace(/^(Bearer|Basic|Token|ApiKey)\s+/i, "")]) {

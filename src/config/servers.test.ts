@@ -1,7 +1,7 @@
 import { longestMs } from "../kernel/limits.ts";
 import { describe, expect, test } from "vitest";
 import type { Config, ServerConfig } from "./config.ts";
-import { secretsOf } from "./secrets.ts";
+import { createConfigSecrets } from "./secrets.ts";
 
 import { buildConfig, type LoadOptions } from "./load.ts";
 
@@ -64,7 +64,7 @@ describe("servers as other clients write them", () => {
       },
     });
     expect(servers[1]?.transport).toMatchObject({ proxy: false });
-    expect([...secretsOf(config)]).toEqual(expect.arrayContaining(["proxy-pw", "sesame-open"]));
+    expect([...createConfigSecrets(() => config)()]).toEqual(expect.arrayContaining(["proxy-pw", "sesame-open"]));
     expect(warnings).toEqual([expect.stringContaining("has no effect here")]);
   });
 

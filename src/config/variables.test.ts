@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Config } from "./config.ts";
 import { buildConfig, type LoadOptions } from "./load.ts";
-import { secretsOf } from "./secrets.ts";
+import { createConfigSecrets } from "./secrets.ts";
 
 const directory = "/conf";
 
@@ -95,7 +95,7 @@ describe("variables", () => {
     expect(config.warnings.join()).not.toContain("4711");
   });
 
-  test("secretsOf knows substituted values, env, headers, apiKey, URL credentials and people's values, but nothing short", async () => {
+  test("the secrets of a configuration are substituted values, env, headers, apiKey, URL credentials and people's values, but nothing short", async () => {
     const config = await loadValue(
       {
         mcpServers: {
@@ -119,7 +119,7 @@ describe("variables", () => {
       },
       { env: { ARG_KEY: "arg-secret", ALICE: "alice-secret", HOME: "/home/alice" } },
     );
-    const secrets = secretsOf(config);
+    const secrets = createConfigSecrets(() => config)();
     for (const secret of [
       "arg-secret",
       "env-secret",
@@ -148,7 +148,7 @@ describe("variables", () => {
       },
       { env: { WORD: "connecting" } },
     );
-    expect(secretsOf(config)).toEqual(
+    expect(createConfigSecrets(() => config)()).toEqual(
       new Set([
         ...["connecting", "dragonfly", "20111978", "abcdefghijklmnop", "xKjQabZw", "2011-19"],
         ...["payments", "butterfly"],
@@ -156,10 +156,10 @@ describe("variables", () => {
     );
   });
 
-  test("secretsOf knows each line of a value that has several, and no name that nobody filled in", async () => {
+  test("the secrets of a configuration are each line of a value that has several, and no name that nobody filled in", async () => {
     const pem = "-----BEGIN KEY-----\r\nMIIEvQIBADANBgkqh\r\n  kiG9w0BAQEFAASC\r\nQ==\r\n-----END KEY-----\r\n";
     const env = { PEM: pem, TOKEN: "${input:tok}", OTHER: "${env:GONE_TOO}" };
     const config = await loadValue({ mcpServers: { a: { command: "x", env } } });
-    expect(secretsOf(config)).toEqual(new Set([pem, "MIIEvQIBADANBgkqh", "kiG9w0BAQEFAASC"]));
+    expect(createConfigSecrets(() => config)()).toEqual(new Set([pem, "MIIEvQIBADANBgkqh", "kiG9w0BAQEFAASC"]));
   });
 });

@@ -37,7 +37,7 @@ export interface Directory {
    * Secret values of people that no log may contain, in addition to those of the configuration. Called for every line
    * of a log.
    */
-  secrets(): ReadonlySet<string>;
+  readonly secrets: () => ReadonlySet<string>;
   /**
    * Calls `listener` when people changed on their own, but not after the gateway itself applied a configuration.
    * Returns the function that unsubscribes.

@@ -27,8 +27,8 @@ export interface LoginInMemoryDeps {
   readonly store: CredentialStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Gets every token that is used. */
-  readonly secrets: Set<string>;
+  /** Gets every token that is used, before it is. */
+  readonly remember: (secrets: readonly string[]) => void;
 }
 
 export function createLoginInMemory(instance: string, deps: LoginInMemoryDeps): LoginInMemory {
@@ -40,13 +40,12 @@ export function createLoginInMemory(instance: string, deps: LoginInMemoryDeps): 
   let checkedMs = Number.NEGATIVE_INFINITY;
 
   function take(next: Credential | undefined): void {
+    if (next !== undefined) {
+      const { tokens, client } = next;
+      deps.remember([tokens.access, tokens.refresh, client.secret].filter((secret) => secret !== undefined));
+    }
     credential = next;
     header = next === undefined ? undefined : Object.freeze({ authorization: `Bearer ${next.tokens.access}` });
-    if (next === undefined) return;
-    for (const secret of [next.tokens.access, next.tokens.refresh, next.client.secret])
-      if (secret !== undefined) deps.secrets.add(secret);
-    // Tokens of long ago have expired: the oldest are forgotten first.
-    for (const oldest of deps.secrets) if (deps.secrets.size > mostSecrets) deps.secrets.delete(oldest);
   }
 
   async function readKept(): Promise<KeptCredential> {
@@ -99,5 +98,3 @@ function problemOf(kept: KeptCredential, read: Credential | undefined): string |
   if (kept.kind === "unreadable") return kept.reason;
   return kept.kind === "text" && read === undefined ? "its file is of another version of toolyard" : undefined;
 }
-
-const mostSecrets = 1_000;

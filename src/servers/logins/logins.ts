@@ -15,7 +15,7 @@ export interface Logins extends AsyncDisposable {
    * none.
    */
   loginOf(instance: string): Promise<string | undefined>;
-  /** Tokens in use: what no log may show. */
+  /** Tokens in use: what no log may show. Another set whenever there are others. */
   readonly secrets: ReadonlySet<string>;
 }
 
@@ -28,16 +28,22 @@ export interface LoginsDeps {
 export function createLogins(deps: LoginsDeps): Logins {
   const accounts = new Map<string, Account>();
   const renewals = new Set<Promise<unknown>>();
-  const secrets = new Set<string>();
+  let secrets: ReadonlySet<string> = new Set();
   const track = (renewal: Promise<unknown>): void => {
     renewals.add(renewal);
     void renewal.finally(() => renewals.delete(renewal)).catch(() => undefined);
   };
 
+  /** Tokens of long ago have expired: of too many the oldest are forgotten. */
+  function remember(tokens: readonly string[]): void {
+    if (tokens.every((token) => secrets.has(token))) return;
+    secrets = new Set([...secrets, ...tokens].slice(-mostSecrets));
+  }
+
   function accountOf(instance: string): Account {
     const known = accounts.get(instance);
     if (known !== undefined) return known;
-    const account = createAccount(instance, { ...deps, track, secrets });
+    const account = createAccount(instance, { ...deps, track, remember });
     accounts.set(instance, account);
     return account;
   }
@@ -55,10 +61,14 @@ export function createLogins(deps: LoginsDeps): Logins {
       await account.reload();
       return account.loginId;
     },
-    secrets,
+    get secrets() {
+      return secrets;
+    },
     async [Symbol.asyncDispose]() {
       // A refresh that is under way has perhaps used up the old token already: what it brings must be kept.
       await Promise.allSettled(renewals);
     },
   };
 }
+
+const mostSecrets = 1_000;

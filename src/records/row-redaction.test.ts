@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import type { ServerLogLine } from "../store/record-rows.ts";
+import { createRedaction } from "./redaction.ts";
+import { createRowRedaction } from "./row-redaction.ts";
+
+const known = new Set(["CANARY-5e1f77"]);
+const clean = createRowRedaction(createRedaction({ secrets: () => known }));
+const row: ServerLogLine = { id: 1, atMs: 0, team: null, instance: "a", server: "a", level: "info", line: "fine" };
+
+test("FAULT J: a log message of a server is kept without secrets, also where it was cut", () => {
+  expect(clean("log", { ...row, line: "is CANARY-5e1f77." }).line).toBe("is [redacted].");
+  expect(clean("log", { ...row, line: "is CANARY-5" }).line).toBe("is [redacted]");
+});
+
+test("a row without secrets is the same row", () => {
+  expect(clean("log", row)).toBe(row);
+});

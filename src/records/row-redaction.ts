@@ -1,0 +1,23 @@
+import type { RecordKind, RecordRows, RecordStoreOptions } from "../store/record-store.ts";
+import type { Redaction } from "./redaction.ts";
+
+type Cleaners = { readonly [Kind in RecordKind]?: (row: RecordRows[Kind]) => RecordRows[Kind] };
+
+/**
+ * The last look at rows before they leave the main thread: at lines that servers sent as log messages, which nobody has
+ * looked at before, and at names of what was called, because a URI may hold a token. Rows without secrets stay the
+ * same objects.
+ */
+export function createRowRedaction({ text }: Pick<Redaction, "text">): RecordStoreOptions["redact"] {
+  const cleaners: Cleaners = {
+    log(row) {
+      const line = text(row.line);
+      return line === row.line ? row : { ...row, line };
+    },
+    request(row) {
+      const name = text(row.name);
+      return name === row.name ? row : { ...row, name };
+    },
+  };
+  return <Kind extends RecordKind>(kind: Kind, row: RecordRows[Kind]) => cleaners[kind]?.(row) ?? row;
+}
