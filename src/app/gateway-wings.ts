@@ -60,8 +60,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const catalog = createCurrentCatalog();
   const people = createPeople(current(), deps.directory, log);
   const publicUrl = createPublicUrl(() => current().settings);
-  const secrets = joinSecrets(() => servers.logins.secrets(), people.directory.secrets);
-  const redaction = createRedaction({ secrets: joinSecrets(createConfigSecrets(current), secrets) });
+  const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.directory.secrets);
+  const { redaction } = secrecy;
   const servers = createServers({
     ...deps,
     config: current,
@@ -120,8 +120,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     catalog,
     people,
     publicUrl,
-    secrets,
-    redaction,
+    ...secrecy,
     servers,
     viewOf,
     engine,
@@ -190,6 +189,12 @@ export async function stopInOrder(
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await records.close(recordsDeadlineMs);
   await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation(), engine.stopResults()]);
+}
+
+/** `secrets` are those that stand elsewhere than in the configuration; `redaction` hides all. */
+function createSecrecy(config: () => Config, ...elsewhere: readonly (() => ReadonlySet<string>)[]) {
+  const secrets = joinSecrets(...elsewhere);
+  return { secrets, redaction: createRedaction({ secrets: joinSecrets(createConfigSecrets(config), secrets) }) };
 }
 
 function createBus(log: Log): EventBus {

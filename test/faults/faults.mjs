@@ -794,7 +794,7 @@ export const faultGroups = [
           "escapes in any field.",
         gets: "No secret stands in any output: log, answers, files, errors. One event is one JSON line.",
         tests: ["secrets of the configuration are in no output", "no token, code or verifier in any output or file"],
-        missing: "the dashboard, traces and records, which are not built yet.",
+        missing: "the dashboard and traces, which are not built yet.",
       },
     ],
   },
