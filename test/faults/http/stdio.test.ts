@@ -116,6 +116,7 @@ describe("bad input", () => {
     const garbage: readonly (readonly [string | Buffer, number])[] = [
       ["hello", -32700],
       ["{", -32700],
+      ["[", -32700],
       ["1", -32600],
       ["[]", -32600],
       ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
