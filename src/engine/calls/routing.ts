@@ -167,12 +167,20 @@ async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Pro
 }
 
 /**
- * The value of the Mcp-Name header for a request that the gateway does not interpret (2026-07-28, streamable-http,
- * standard request headers).
+ * Which member the Mcp-Name header repeats, of requests that the gateway does not interpret (2026-07-28, streamable-http, standard
+ * request headers; SEP-2663, routing headers).
  */
+const namingMember: Readonly<Record<string, string>> = Object.freeze({
+  "tools/call": "name",
+  "prompts/get": "name",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+});
+
 function nameOf(method: string, params: readonly ParamMember[]): string | undefined {
-  if (method !== "tools/call" && method !== "prompts/get") return undefined;
-  const bytes = params.find(([key]) => key === "name")?.[1];
+  const member = Object.hasOwn(namingMember, method) ? namingMember[method] : undefined;
+  const bytes = member === undefined ? undefined : params.find(([key]) => key === member)?.[1];
   const name: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"));
   return typeof name === "string" ? name : undefined;
 }

@@ -163,9 +163,17 @@ const methods = {
     await (tool?.run ?? canary)(exchange);
   },
   "tasks/get"(exchange) {
-    const { taskId } = exchange.params;
-    if (!exchange.server.tasks.has(taskId)) return exchange.fail(-32602, `Unknown task ${taskId}`);
-    exchange.answer({ taskId, status: "working" });
+    const taskId = namedTask(exchange);
+    if (taskId !== undefined) exchange.answer({ taskId, status: "working" });
+  },
+  "tasks/update"(exchange) {
+    if (namedTask(exchange) !== undefined) exchange.answer({});
+  },
+  "tasks/cancel"(exchange) {
+    const taskId = namedTask(exchange);
+    if (taskId === undefined) return;
+    exchange.server.tasks.delete(taskId);
+    exchange.answer(exchange.era === "legacy" ? { taskId, status: "cancelled" } : {});
   },
   "resources/list": (exchange) =>
     exchange.server.lists.answerPage(exchange, "resources", [
@@ -197,6 +205,13 @@ const methods = {
     server.listeners.add(exchange);
   },
 };
+
+/** The task that a request is about; undefined when it has been refused. */
+function namedTask({ params: { taskId }, server, era, wire, fail }) {
+  if (era === "modern" && wire.kind === "http" && wire.headers["mcp-name"] !== taskId)
+    return fail(-32020, "Mcp-Name is not the task's id");
+  return server.tasks.has(taskId) ? taskId : fail(-32602, `Unknown task ${taskId}`);
+}
 
 /** A task that never ends: 2025-11-25 hands it out in `task`, the extension of 2026-07-28 as the result itself. */
 function startTask({ server, params, era, answer }) {
