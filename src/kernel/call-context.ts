@@ -70,6 +70,11 @@ export interface CallContext {
   readonly ownRoots?: JsonBytes | undefined;
   /** Members of the request's `params` that the gateway does not use; they are passed to the server unchanged. */
   readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
+  /**
+   * The request's `Mcp-Param-*` headers, at endpoints that show one server unchanged: names without that prefix, values
+   * as they were sent.
+   */
+  readonly paramHeaders?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Set at endpoints that show one server unchanged: the gateway adds nothing to its results. */
   readonly transparent?: boolean | undefined;
   /** Set when the client was shown the servers' own definitions of tools, including output schemas. */

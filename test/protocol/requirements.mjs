@@ -453,6 +453,8 @@ export const sections = [
         "SHOULD",
         "On -32020 the list is fetched again and the call repeated",
         "SHOULD: -32020 of a server: its lists are fetched again and the call is made once more",
+        "SHOULD: on -32020 the list is fetched again, and the call made once more with the headers that it asks for",
+        "a %s client's call of a tool that was not listed yet is made with what its new entry mirrors",
       ),
       row(
         "SHOULD",
@@ -487,6 +489,12 @@ export const sections = [
         "tasks/get, tasks/update and tasks/cancel carry Mcp-Name, the task's id (SEP-2663)",
         "MUST: what is asked about a task names it in Mcp-Name towards a modern server",
         "MUST: a modern client's own Mcp-Name of a task must be the task's id; without one it is served",
+      ),
+      row(
+        "MUST",
+        "An Mcp-Param header that nobody here knows is passed on to a server that is shown as it is",
+        "MUST: a header parameter that nobody here knows is passed on as it stands, beside those that are mirrored",
+        "header parameters of a client reach no server through the other exposures",
       ),
     ],
   },

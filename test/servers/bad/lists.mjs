@@ -30,6 +30,14 @@ export function createLists(options) {
       if (to !== undefined) tools.push(plainTool(to, options));
     },
 
+    /** The listed tool of that name, as the list is now. */
+    find(name) {
+      const file = options["tools-json"];
+      const listed =
+        file === undefined ? tools.map((tool) => JSON.parse(tool)) : JSON.parse(readFileSync(file, "utf8"));
+      return listed.find((tool) => tool.name === name);
+    },
+
     answerTools(exchange) {
       const file = options["tools-json"];
       if (file !== undefined) return exchange.answer(page(exchange, "tools", readFileSync(file, "utf8")));

@@ -101,6 +101,10 @@ const table = {
   "http-sse-answers": { type: "flag", help: "answers every POST as an event stream" },
   session: { type: "flag", help: "legacy sessions: initialize gives an id, an unknown one is 404" },
   "require-auth": { type: "text", help: "401 without `Authorization: Bearer THIS`" },
+  "checks-params": {
+    type: "flag",
+    help: "modern HTTP: answers -32020 where Mcp-Param-* is not what the list says now, or the argument `refuse` is set",
+  },
   "header-mismatches": {
     type: "number",
     initial: 0,

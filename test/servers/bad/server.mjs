@@ -157,6 +157,8 @@ const methods = {
       server.mismatchesLeft -= 1;
       return exchange.fail(-32020, "Header mismatch, as asked");
     }
+    if (server.options["checks-params"] && !mirrorsItsParams(exchange))
+      return exchange.fail(-32020, "Mcp-Param-* does not say what the arguments do");
     const startsTask = params.task !== undefined || params.arguments?.unasked === true;
     if (startsTask && params.name === "start-task") return startTask(exchange);
     const tool = server.options["only-canaries"] ? undefined : server.tools.get(params.name);
@@ -205,6 +207,21 @@ const methods = {
     server.listeners.add(exchange);
   },
 };
+
+/** Whether the headers repeat what the list, as it is now, wants repeated. */
+function mirrorsItsParams({ server, params, wire, args }) {
+  const listed = server.lists.find(params.name)?.inputSchema.properties ?? {};
+  const expected = Object.entries(listed).filter(([key]) => args[key] !== undefined);
+  return (
+    args.refuse !== true &&
+    expected.every(([key, { "x-mcp-header": name }]) => {
+      if (name === undefined) return true;
+      const header = wire.headers?.[`mcp-param-${name.toLowerCase()}`];
+      const coded = /^=\?base64\?(.*)\?=$/.exec(header)?.[1];
+      return args[key] === (coded === undefined ? header : Buffer.from(coded, "base64").toString());
+    })
+  );
+}
 
 /** The task that a request is about; undefined when it has been refused. */
 function namedTask({ params: { taskId }, server, era, wire, fail }) {
