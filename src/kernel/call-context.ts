@@ -92,10 +92,10 @@ export interface Replies {
   /** Sends a complete JSON-RPC message (latin1) before the answer. Returns false when it cannot be delivered. */
   send(message: string): boolean;
   /**
-   * Closes the client's stream without an answer; the client reconnects for it later (2025-11-25, transports:
-   * polling).
+   * Closes the client's stream without an answer, which can be fetched from the server in `nextMs` at the earliest; the
+   * client reconnects for it later (2025-11-25, transports: polling).
    */
-  breakOff?(): void;
+  breakOff?(nextMs: number): void;
 }
 
 /** A client while it is connected: a legacy session, or a connection over stdio. */

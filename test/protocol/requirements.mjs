@@ -471,6 +471,7 @@ export const sections = [
         "SHOULD",
         "2025-11-25: streams can be resumed with Last-Event-ID",
         "MAY: a stream that its server breaks off is broken off here too; the rest is there for who comes back",
+        "SHOULD: where a server has its client wait, ours is let go so late that the answer is there when it comes back",
         "a broken event stream is resumed after its last event, as long as it goes on",
       ),
       row(
