@@ -11,7 +11,7 @@ import type { MirrorAgain } from "./server-exchange.ts";
 export function createMirrorAgain(viewOf: (principal: Principal) => View, mirror: MirrorArguments): MirrorAgain {
   return ({ instance, target, params, context }) => {
     const server = viewOf(context.principal).servers.find((candidate) => candidate.instance === instance.id);
-    const tool = server?.part?.tools.find(({ upstreamName }) => upstreamName === target.nameHeader);
+    const tool = server?.catalog?.tools.find(({ upstreamName }) => upstreamName === target.nameHeader);
     if (tool === undefined) return undefined;
     const given = params.find(([key]) => key === "arguments")?.[1];
     return mirror(tool, toCallArguments(typeof given === "string" ? Buffer.from(given, "latin1") : given));
