@@ -682,6 +682,18 @@ export const sections = [
         "server/prompts: names are looked up, arguments pass",
         "lists, calls, reads, subscribes, and is asked",
       ),
+      row(
+        "MUST",
+        "Skills (SEP-2640): entries, files and directories pass at a server's own endpoint; digests hold wherever a file is read",
+        "MUST: skills/list and skills/get pass at the server's own endpoint, entries as they are",
+        "MUST: a skill's files have the digests and sizes that its entry names, wherever they are read",
+        "directories are read where the server offers it",
+      ),
+      row(
+        "MUST",
+        "Skills (SEP-2640): who declares them answers skills/list and skills/get",
+        "MUST: skills are declared where skills/list is answered, and nowhere else",
+      ),
     ],
   },
   {

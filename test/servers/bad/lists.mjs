@@ -14,6 +14,9 @@ export function createLists(options) {
     capabilities: {
       tools: { listChanged: true },
       logging: {},
+      ...(options.skills && {
+        extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
+      }),
       ...(options.tasks && {
         tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
         extensions: { "io.modelcontextprotocol/tasks": {} },

@@ -13,6 +13,7 @@ import {
   getPrompt,
 } from "./offers.mjs";
 import { record } from "./records.mjs";
+import { skillMethods } from "./skills.mjs";
 import { allTools, canary } from "./tools.mjs";
 
 const modernVersion = "2026-07-28";
@@ -114,7 +115,8 @@ async function dispatch(server, message, exchange) {
     };
     return exchange.fail(-32022, "This server speaks 2026-07-28 only", data, 400);
   }
-  const method = Object.hasOwn(methods, message.method) ? methods[message.method] : undefined;
+  const known = options.skills ? { ...methods, ...skillMethods } : methods;
+  const method = Object.hasOwn(known, message.method) ? known[message.method] : undefined;
   if (method === undefined) return exchange.fail(-32601, `Unknown method ${message.method}`);
   await method(exchange);
 }
