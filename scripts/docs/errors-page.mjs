@@ -13,7 +13,8 @@ const groups = [
       INTERNAL: "The gateway itself failed. Its log has the cause.",
       HEADER_MISMATCH:
         "`Mcp-Method` or `Mcp-Name` is missing, differs from the body, or is badly encoded (2026-07-28).",
-      CAPABILITY_MISSING: "A server refused a call because the client did not declare a capability (2026-07-28).",
+      CAPABILITY_MISSING:
+        "A server refused a call because the client did not declare a capability, or asks for something that the request with the answers did not declare any more (2026-07-28).",
       VERSION_UNSUPPORTED:
         "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
       BODY_TOO_LARGE: "The body is larger than `limits.requestBodyBytes`.",

@@ -63,6 +63,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const sessionlessClients = createSessionlessClients(clock);
   const routing = createRouting({
     instanceOf: fleet.get,
+    viewOf: deps.viewOf,
     presenceOf: (context) => context.connected?.presence ?? sessionlessClients.of(context),
     clients: fleet.clients,
     validators,

@@ -88,11 +88,11 @@ export const limitRows = {
     reason: "twice the largest catalog that search is measured with",
   }),
   contentBlocks: number({
-    fallback: 500,
+    fallback: 10_000,
     min: 1,
     max: 100_000,
     about: "most content blocks of one result",
-    reason: "real results have a handful; each block takes memory in every client",
+    reason: "a result of a thousand rows may have a block for each; each takes memory in every client",
     isReadAtStart: true,
   }),
   openStreams: number({

@@ -70,6 +70,11 @@ export interface CallContext {
   readonly ownRoots?: JsonBytes | undefined;
   /** Members of the request's `params` that the gateway does not use; they are passed to the server unchanged. */
   readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
+  /**
+   * The request's `Mcp-Param-*` headers, at endpoints that show one server unchanged: names without that prefix, values
+   * as they were sent.
+   */
+  readonly paramHeaders?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Set at endpoints that show one server unchanged: the gateway adds nothing to its results. */
   readonly transparent?: boolean | undefined;
   /** Set when the client was shown the servers' own definitions of tools, including output schemas. */
@@ -87,10 +92,10 @@ export interface Replies {
   /** Sends a complete JSON-RPC message (latin1) before the answer. Returns false when it cannot be delivered. */
   send(message: string): boolean;
   /**
-   * Closes the client's stream without an answer; the client reconnects for it later (2025-11-25, transports:
-   * polling).
+   * Closes the client's stream without an answer, which can be fetched from the server in `nextMs` at the earliest; the
+   * client reconnects for it later (2025-11-25, transports: polling).
    */
-  breakOff?(): void;
+  breakOff?(nextMs: number): void;
 }
 
 /** A client while it is connected: a legacy session, or a connection over stdio. */

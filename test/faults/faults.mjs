@@ -300,7 +300,7 @@ export const faultGroups = [
       {
         number: "43",
         what:
-          "Results that are too large: more than `limits.contentBlocks` (500) blocks, or more bytes " +
+          "Results that are too large: more than `limits.contentBlocks` (10,000) blocks, or more bytes " +
           "than `limits.resultBytes` (32 MiB) or `limits.upstreamMessageBytes` (16 MiB).",
         gets: "`RESULT_TOO_LARGE`, which names the limit. What fits arrives whole.",
       },

@@ -106,6 +106,17 @@ export const sections = [
         "Icons of servers are neither fetched nor changed",
         "SHOULD: icons and annotations pass untouched, and nobody fetches them",
       ),
+      row(
+        "MUST NOT",
+        "2025-11-25 and before: no result says resultType, which these revisions do not have",
+        "MUST NOT: no result says resultType, whatever it answers and however large",
+        "src/front/mcp/result-text.test.ts: to a legacy client a result does not say %s, and is otherwise what it was",
+      ),
+      row(
+        "MUST",
+        "What breaks off is no JSON, also behind a single bracket or brace: -32700",
+        "FAULT 2: MUST: a lone bracket or brace is truncated JSON, in every revision",
+      ),
     ],
   },
   {
@@ -208,6 +219,12 @@ export const sections = [
         "rounds follow each other, each with a state of its own",
         "several questions, and several rounds of them, are answered within one call",
       ),
+      row(
+        "MUST",
+        "A retry is judged by its own capabilities: what it did not declare is -32021 with what is required, and not asked",
+        "MUST: a retry is judged by its own capabilities: without what the next question needs it is -32021, not asked",
+        "what is left to ask is judged by the request that waits: one that cannot answer it ends the call",
+      ),
     ],
   },
   {
@@ -230,6 +247,17 @@ export const sections = [
         "MUST",
         "Questions are bound to the person who called",
         "FAULT 48: MUST: another person, another tool and other arguments are refused",
+      ),
+      row(
+        "MUST",
+        "2025-11-25: a question by URL has an elicitationId that no other has, also when its server speaks a revision without",
+        "MUST: a question by URL has an elicitationId of its own, in every call and every round",
+      ),
+      row(
+        "MAY",
+        "2025-11-25: notifications/elicitation/complete says which question by URL is done",
+        "MAY: a client is told when what it opened is done: when the server asks for it no more",
+        "nor one whose call failed: whether it was visited is not known",
       ),
     ],
   },
@@ -425,6 +453,8 @@ export const sections = [
         "SHOULD",
         "On -32020 the list is fetched again and the call repeated",
         "SHOULD: -32020 of a server: its lists are fetched again and the call is made once more",
+        "SHOULD: on -32020 the list is fetched again, and the call made once more with the headers that it asks for",
+        "a %s client's call of a tool that was not listed yet is made with what its new entry mirrors",
       ),
       row(
         "SHOULD",
@@ -441,6 +471,7 @@ export const sections = [
         "SHOULD",
         "2025-11-25: streams can be resumed with Last-Event-ID",
         "MAY: a stream that its server breaks off is broken off here too; the rest is there for who comes back",
+        "SHOULD: where a server has its client wait, ours is let go so late that the answer is there when it comes back",
         "a broken event stream is resumed after its last event, as long as it goes on",
       ),
       row(
@@ -453,6 +484,18 @@ export const sections = [
         "SHOULD",
         "2024-11-05: servers over HTTP+SSE are found out and used",
         "a server over HTTP+SSE is found out by itself and called like any other",
+      ),
+      row(
+        "MUST",
+        "tasks/get, tasks/update and tasks/cancel carry Mcp-Name, the task's id (SEP-2663)",
+        "MUST: what is asked about a task names it in Mcp-Name towards a modern server",
+        "MUST: a modern client's own Mcp-Name of a task must be the task's id; without one it is served",
+      ),
+      row(
+        "MUST",
+        "An Mcp-Param header that nobody here knows is passed on to a server that is shown as it is",
+        "MUST: a header parameter that nobody here knows is passed on as it stands, beside those that are mirrored",
+        "header parameters of a client reach no server through the other exposures",
       ),
     ],
   },
@@ -638,6 +681,18 @@ export const sections = [
         "MUST",
         "server/prompts: names are looked up, arguments pass",
         "lists, calls, reads, subscribes, and is asked",
+      ),
+      row(
+        "MUST",
+        "Skills (SEP-2640): entries, files and directories pass at a server's own endpoint; digests hold wherever a file is read",
+        "MUST: skills/list and skills/get pass at the server's own endpoint, entries as they are",
+        "MUST: a skill's files have the digests and sizes that its entry names, wherever they are read",
+        "directories are read where the server offers it",
+      ),
+      row(
+        "MUST",
+        "Skills (SEP-2640): who declares them answers skills/list and skills/get",
+        "MUST: skills are declared where skills/list is answered, and nowhere else",
       ),
     ],
   },

@@ -201,6 +201,24 @@ describe("Streamable HTTP, before 2026", () => {
     await session.end();
   });
 
+  test("SHOULD: where a server has its client wait, ours is let go so late that the answer is there when it comes back [2025-11-25 basic/transports]", async () => {
+    await using slow = await startHttpServer(referenceFile, "--retry-ms", "2500");
+    await using other = await startGateway({
+      config: { mcpServers: { slow: { type: "http", url: slow.url } }, toolyard: { transparent: "slow" } },
+    });
+    const session = await openSession(`${other.url}/mcp`);
+    const stream = await session.call("r", "tools/call", { name: "test_reconnection", arguments: {} });
+    // The first event comes at once: whoever loses the stream on the way can come back from it.
+    const first = await until(() => stream.events[0]?.id);
+    await until(() => stream.ended);
+    expect(stream.messages).toEqual([]);
+    const rest = await session.listen(first);
+    expect(await rest.next(({ id }) => id === "r")).toMatchObject({
+      result: { content: [{ text: "The client came back" }] },
+    });
+    await session.end();
+  });
+
   test("MUST: revisions of before have no events without data, and get their answer on the one stream [2025-06-18 basic/transports]", async () => {
     const session = await openSession(url(), { revision: "2025-06-18" });
     const stream = await session.call("r", "tools/call", { name: "test_reconnection", arguments: {} });

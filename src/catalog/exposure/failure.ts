@@ -15,6 +15,7 @@ const protocolFailures: ReadonlySet<FailureCode> = new Set([
   "PARAMS_INVALID",
   "INTERNAL",
   "HEADER_MISMATCH",
+  "CAPABILITY_MISSING",
   "VERSION_UNSUPPORTED",
   "UPSTREAM_PROTOCOL",
   "CALL_CANCELLED",

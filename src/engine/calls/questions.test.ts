@@ -158,3 +158,19 @@ describe("input_required", () => {
       expect(withServerNamed(odd, "srv")).toEqual(odd);
   });
 });
+
+test.each([
+  [question, { elicitation: { form: {} } }],
+  [{ method: "elicitation/create", params: { mode: "url" } }, { elicitation: { url: {} } }],
+  [{ method: "sampling/createMessage", params: {} }, { sampling: {} }],
+  [{ method: "vendor/ask", params: {} }, {}],
+])("a retry that cannot answer %j is told that it needs %j", async (request, requiredCapabilities) => {
+  const ours = round("modern", {});
+  const first = { ...asking, inputRequests: { next: request } };
+  await expect(settle(ours, undefined, first)).rejects.toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
+  const retried = { ...ours, context: { ...ours.context, requestState: "state-0" } };
+  await expect(settle(retried, undefined, first)).rejects.toMatchObject({
+    code: "CAPABILITY_MISSING",
+    data: { requiredCapabilities },
+  });
+});

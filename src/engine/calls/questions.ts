@@ -8,6 +8,7 @@ import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { wrapState } from "./roots.ts";
 import type { ServerAnswer } from "./server-answer.ts";
+import { createUrlQuestions, type UrlQuestions } from "./url-questions.ts";
 
 /** A server that keeps asking is stopped after this many rounds. */
 const mostRounds = 20;
@@ -67,14 +68,19 @@ export async function settleQuestions(
   resend: (extra: readonly ParamMember[]) => Promise<ServerAnswer>,
 ): Promise<ServerAnswer> {
   const { context } = round;
+  const urls = createUrlQuestions(context.replies);
   let last = first;
   for (let rounds = 0; ; rounds += 1) {
     const asked = toInputRequired(last);
-    if (asked === undefined) return last;
+    if (asked === undefined) {
+      if (last.kind === "result" && !last.result.isError) urls.noteAsked({});
+      return last;
+    }
     if (rounds === mostRounds)
       throw new GatewayError("UPSTREAM_PROTOCOL", `${round.server} asked more than ${mostRounds} times for one call`);
     if (context.client.era === "modern" && !isOnlyRoots(asked, round)) return passOn(last, asked, round);
-    const responses = await askAll(asked, round);
+    urls.noteAsked(asked.inputRequests);
+    const responses = await askAll(asked, round, urls);
     const extra: ParamMember[] = [["inputResponses", Buffer.from(asciiJsonOf(responses), "latin1")]];
     if (asked.requestState !== undefined)
       extra.push(["requestState", Buffer.from(asciiJson(asked.requestState), "latin1")]);
@@ -104,7 +110,8 @@ function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound
   const theirs = requests.filter(([, request]) => !isOurs(request));
   for (const [key, request] of theirs) {
     const { method, params } = questionParts(request);
-    if (!canAnswer(round.context.client.capabilities, method, params)) throw cannotAnswer(round.server, method, key);
+    if (!canAnswer(round.context.client.capabilities, method, params))
+      throw cannotAnswer(round, { method, params, key });
   }
   const state = ours.length === 0 ? asked.requestState : wrapState(ours, asked.requestState);
   const sealed =
@@ -120,7 +127,11 @@ function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound
   return { kind: "result", result: new ResultBytes(Buffer.from(asciiJson(result), "latin1")) };
 }
 
-async function askAll(asked: InputRequired, round: QuestionRound): Promise<ReadonlyMap<string, JsonBytes>> {
+async function askAll(
+  asked: InputRequired,
+  round: QuestionRound,
+  urls: UrlQuestions,
+): Promise<ReadonlyMap<string, JsonBytes>> {
   const { ask, signal, client } = round.context;
   const responses = new Map<string, JsonBytes>();
   for (const [key, request] of Object.entries(asked.inputRequests)) {
@@ -130,8 +141,8 @@ async function askAll(asked: InputRequired, round: QuestionRound): Promise<Reado
       continue;
     }
     if (ask === undefined || !canAnswer(client.capabilities, method, params))
-      throw cannotAnswer(round.server, method, key);
-    const asking = questionParts(named(request, round)).params;
+      throw cannotAnswer(round, { method, params, key });
+    const asking = urls.identify(questionParts(named(request, round)).params);
     const answer = await ask(
       { method: method as Question["method"], params: Buffer.from(asciiJson(asking), "latin1"), key },
       signal,
@@ -143,6 +154,7 @@ async function askAll(asked: InputRequired, round: QuestionRound): Promise<Reado
         `the client refused ${method} of ${round.server}: ${error.message.slice(0, 200)} (${error.code})`,
       );
     }
+    urls.noteAnswer(asking, answer.result);
     responses.set(key, answer.result);
   }
   return responses;
@@ -170,11 +182,30 @@ function questionParts(request: unknown): { method: string; params: JsonObject }
   };
 }
 
-function cannotAnswer(server: string, method: string, key: string): GatewayError {
+function cannotAnswer(
+  { server, context }: QuestionRound,
+  { method, params, key }: { readonly method: string; readonly params: JsonObject; readonly key: string },
+): GatewayError {
+  const asks = `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)})`;
+  const isRetry = context.requestState !== undefined || context.inputResponses !== undefined;
+  if (isRetry && context.client.era === "modern") return capabilityMissing(asks, method, params);
   return new GatewayError(
     "CLIENT_CANNOT_ANSWER",
-    `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)}), but this client has not declared that it can answer that, or its answer may not go to this server`,
+    `${asks}, but this client has not declared that it can answer that, or its answer may not go to this server`,
   );
+}
+
+/**
+ * What a modern client gets that could be asked when it called, and comes back with answers as one that cannot
+ * (2026-07-28, basic/index: each request stands for itself). `asks` says who asks what.
+ */
+export function capabilityMissing(asks: string, method: string, params: JsonObject): GatewayError {
+  const name = Object.hasOwn(capabilityOf, method) ? capabilityOf[method as Question["method"]] : undefined;
+  const mode = params["mode"] === "url" ? "url" : "form";
+  const required = name === undefined ? {} : { [name]: name === "elicitation" ? { [mode]: {} } : {} };
+  return new GatewayError("CAPABILITY_MISSING", `${asks}, but this request has not declared that it can answer that`, {
+    data: { requiredCapabilities: required },
+  });
 }
 
 function asciiJsonOf(responses: ReadonlyMap<string, JsonBytes>): string {

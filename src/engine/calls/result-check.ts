@@ -45,8 +45,10 @@ export function checkToolResult(
   };
   if (result.length <= parsedUpToBytes || mustParse) return whole();
   return scanLarge(path, result, limits).then((members) => {
-    if (!isOrdinary(result, members)) return whole();
-    return new ResultBytes(result, undefined, lookOver(path, result, members, limits));
+    const type = findMember(members, "resultType");
+    if (!isOrdinary(result, members, type)) return whole();
+    const isError = lookOver(path, result, members, limits);
+    return new ResultBytes(result, undefined, { isError, saysType: type !== undefined });
   });
 }
 
@@ -60,9 +62,12 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
     );
   }
   if (result.length <= parsedUpToBytes) return new ResultBytes(result, parseObject(what, result));
-  return scanLarge(what, result, limits).then(
-    (members) => new ResultBytes(result, isOrdinary(result, members) ? undefined : parseObject(what, result)),
-  );
+  return scanLarge(what, result, limits).then((members) => {
+    const type = findMember(members, "resultType");
+    return isOrdinary(result, members, type)
+      ? new ResultBytes(result, undefined, { saysType: type !== undefined })
+      : new ResultBytes(result, parseObject(what, result));
+  });
 }
 
 /**
@@ -84,8 +89,7 @@ async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits):
  * Whether the gateway only passes the result on. Questions and tasks concern the gateway itself, and are parsed
  * whatever their size (faults 48, 49).
  */
-function isOrdinary(result: JsonBytes, members: readonly Member[]): boolean {
-  const type = findMember(members, "resultType");
+function isOrdinary(result: JsonBytes, members: readonly Member[], type: Member | undefined): boolean {
   return (
     findMember(members, "task") === undefined &&
     (type === undefined || result.toString("latin1", type.start, type.end) === '"complete"')

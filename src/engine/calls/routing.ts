@@ -1,5 +1,8 @@
 import { deepestJson, firstWaitMs } from "../../kernel/limits.ts";
 import type { ToolEntry, PromptEntry } from "../../catalog/model/snapshot.ts";
+import type { View } from "../../catalog/model/view.ts";
+import { traitsOf } from "../../config/transports.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { Limits } from "../../config/config.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
 import type { ClientInstances } from "../../servers/instance/client-instances.ts";
@@ -15,6 +18,8 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
+import { createMirrorAgain } from "./mirror-again.ts";
+import { createMirrorArguments } from "./mirrored-headers.ts";
 import { createRelay } from "./relay.ts";
 import { withLoss } from "./loss.ts";
 import { createWaitingQuestions } from "./waiting-questions.ts";
@@ -57,6 +62,7 @@ export interface Routing {
 }
 
 export interface RoutingDeps {
+  readonly viewOf: (principal: Principal) => View;
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly clients: Pick<ClientInstances, "enter">;
   readonly validators: Validators;
@@ -75,13 +81,15 @@ export function createRouting(deps: RoutingDeps): Routing {
     mostParked: deps.limits.parkedCalls,
     clock: deps.clock,
   });
-  const relay = createRelay({ ...deps, waitingQuestions });
+  const mirror = createMirrorArguments();
+  const relay = createRelay({ ...deps, waitingQuestions, mirrorAgain: createMirrorAgain(deps.viewOf, mirror) });
   const { resultBytes, contentBlocks } = deps.limits;
   const limits = { resultBytes, contentBlocks, depth: deepestJson };
   const send = createToolCalls({
     relay,
     validators: deps.validators,
     checkStructured: createStructuredCheck(deps),
+    mirror,
     limits,
   });
 
@@ -104,7 +112,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       headers: [],
       repeatable: true,
       binding: () => `${method} ${name}`,
-      refetch: false,
+      refetch: method === "tools/call" && traitsOf(instance.server.transport).mirrorsHeaders,
       check: (result) => checkResult(name, result, limits),
     };
     return tellingLoss(instance, relay({ instance, target, params: request.params, context }), context);
@@ -167,12 +175,20 @@ async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Pro
 }
 
 /**
- * The value of the Mcp-Name header for a request that the gateway does not interpret (2026-07-28, streamable-http,
- * standard request headers).
+ * Which member the Mcp-Name header repeats, of requests that the gateway does not interpret (2026-07-28, streamable-http, standard
+ * request headers; SEP-2663, routing headers).
  */
+const namingMember: Readonly<Record<string, string>> = Object.freeze({
+  "tools/call": "name",
+  "prompts/get": "name",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+});
+
 function nameOf(method: string, params: readonly ParamMember[]): string | undefined {
-  if (method !== "tools/call" && method !== "prompts/get") return undefined;
-  const bytes = params.find(([key]) => key === "name")?.[1];
+  const member = Object.hasOwn(namingMember, method) ? namingMember[method] : undefined;
+  const bytes = member === undefined ? undefined : params.find(([key]) => key === member)?.[1];
   const name: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"));
   return typeof name === "string" ? name : undefined;
 }

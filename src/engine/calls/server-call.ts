@@ -2,13 +2,14 @@ import type { CallContext } from "../../kernel/call-context.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
+import type { MirroredHeaders } from "./mirrored-headers.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 /** What is sent to one server, and how its answer is looked at. */
 export interface Target {
   readonly method: string;
   readonly nameHeader: string | undefined;
-  readonly headers: readonly (readonly [string, string])[];
+  readonly headers: MirroredHeaders;
   /** Whether it may be sent again after it may have run. */
   readonly repeatable: boolean;
   /** What a sealed state is bound to. */

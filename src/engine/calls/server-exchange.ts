@@ -8,6 +8,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Connection, ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
+import type { MirroredHeaders } from "./mirrored-headers.ts";
 import { withServerNamed } from "./questions.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { ServerCall } from "./server-call.ts";
@@ -17,7 +18,11 @@ export interface ExchangeDeps {
   readonly clock: Pick<Clock, "monotonic">;
   readonly waitingQuestions: WaitingQuestions;
   readonly presenceOf: (context: CallContext) => ClientPresence;
+  readonly mirrorAgain: MirrorAgain;
 }
+
+/** What a call is to mirror by the lists that were just fetched; undefined where these do not name its tool. */
+export type MirrorAgain = (call: ServerCall) => MirroredHeaders | undefined;
 
 /** What becomes of a checked answer. The call is an argument so that no call needs a closure of its own. */
 export type Conclude = (answer: ServerAnswer, call: ServerCall) => ServerAnswer | Promise<ServerAnswer>;
@@ -33,11 +38,12 @@ export type ServerExchange = (
   conclude: Conclude,
 ) => Promise<ServerAnswer>;
 
-export function createServerExchange({ clock, waitingQuestions, presenceOf }: ExchangeDeps): ServerExchange {
+export function createServerExchange(deps: ExchangeDeps): ServerExchange {
+  const { clock, waitingQuestions, presenceOf } = deps;
   return async (call, params, conclude) => {
     const { instance, target, context } = call;
     let sent = false;
-    const request = toRequest(waitingQuestions, call, params, () => {
+    let request = toRequest(waitingQuestions, call, params, () => {
       sent = true;
     });
     let answer: ServerAnswer;
@@ -54,6 +60,8 @@ export function createServerExchange({ clock, waitingQuestions, presenceOf }: Ex
         if (answer.kind === "result" || !target.refetch || tries > 1) break;
         if (parseErrorObject(answer.error).code !== failures.HEADER_MISMATCH.rpc) break;
         await instance.refresh(context.signal);
+        const headers = deps.mirrorAgain(call);
+        if (headers !== undefined) request = { ...request, headers };
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         // A request that failed may have changed the server's state before it did.
@@ -111,6 +119,7 @@ function toRequest(
               signal,
             ),
     headers: target.headers.length === 0 ? undefined : target.headers,
+    passedHeaders: context.paramHeaders,
     nameHeader: target.nameHeader,
     onSent,
   };

@@ -1,6 +1,5 @@
 import { traitsOf } from "../../config/transports.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import { headerParameters, type HeaderParameter } from "../../catalog/model/header-parameters.ts";
 import type { ServerConfig } from "../../config/config.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
@@ -9,7 +8,7 @@ import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { Validators } from "../validation/validators.ts";
 import { checkArguments } from "./arguments.ts";
-import { headerValue } from "./mirrored-argument.ts";
+import type { MirrorArguments, MirroredHeaders } from "./mirrored-headers.ts";
 import type { Relay } from "./relay.ts";
 import { checkToolResult, type ResultLimits } from "./result-check.ts";
 import type { ServerAnswer } from "./server-answer.ts";
@@ -20,6 +19,7 @@ export interface ToolCallDeps {
   readonly relay: Relay;
   readonly validators: Validators;
   readonly checkStructured: StructuredCheck;
+  readonly mirror: MirrorArguments;
   readonly limits: ResultLimits;
 }
 
@@ -36,8 +36,6 @@ export type SendToolCall = (
  * generator.
  */
 export function createToolCalls(deps: ToolCallDeps): SendToolCall {
-  const mirrored: Mirrored = new WeakMap();
-
   function sendChecked(
     tool: ToolEntry,
     instance: Instance,
@@ -67,7 +65,7 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
     return {
       method: "tools/call",
       nameHeader: tool.upstreamName,
-      headers: mirrorsHeaders ? headersOf(mirrored, tool, given) : noHeaders,
+      headers: mirrorsHeaders ? deps.mirror(tool, given) : noHeaders,
       repeatable: isRepeatable(tool),
       binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
       refetch: mirrorsHeaders,
@@ -85,21 +83,9 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
   };
 }
 
-/** The arguments of a tool that are repeated in headers, looked up once for each definition. */
-type Mirrored = WeakMap<ToolEntry, readonly HeaderParameter[]>;
-
-function headersOf(mirrored: Mirrored, tool: ToolEntry, given: CallArguments): readonly (readonly [string, string])[] {
-  let parameters = mirrored.get(tool);
-  if (parameters === undefined) mirrored.set(tool, (parameters = headerParameters(tool.definition.inputSchema)));
-  return parameters.flatMap((parameter) => {
-    const value = headerValue(parameter.path, given);
-    return value === undefined ? [] : [[parameter.name, value] as const];
-  });
-}
-
 function isRepeatable(tool: ToolEntry): boolean {
   const annotations = tool.definition.annotations;
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
 
-const noHeaders: readonly (readonly [string, string])[] = Object.freeze([]);
+const noHeaders: MirroredHeaders = Object.freeze([]);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createResponses } from "../../../test/harness/open-response.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { Accepts } from "./accept.ts";
@@ -70,7 +70,7 @@ test("pieces leave without being joined, and are let go once they are written", 
 
 test("a stream that was broken off goes on in its log, to its answer", async () => {
   const { channel, read, streams } = await open(both, true);
-  channel.breakOff?.();
+  channel.breakOff?.(0);
   const { text } = await read();
   const id = /^id: (.+)$/m.exec(text)?.[1] ?? "";
   expect(channel.send('{"n":1}')).toBe(true);
@@ -81,9 +81,28 @@ test("a stream that was broken off goes on in its log, to its answer", async () 
   expect(kept.map((event) => /data: (.*)/.exec(event)?.[1] ?? event)).toEqual(['{"n":1}', answer, "end"]);
 });
 
+test("a client is let go when it will come back as the answer is due, and not at all when that is there before", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const late = await open(both, true);
+    late.channel.breakOff?.(6_000);
+    vi.advanceTimersByTime(4_999);
+    expect(late.response.writableEnded).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(late.response.writableEnded).toBe(true);
+    const early = await open(both, true);
+    early.channel.breakOff?.(6_000);
+    early.channel.finish('"result":{}');
+    vi.advanceTimersByTime(10_000);
+    expect((await early.read()).text).toMatch(/^id: \S+_0\nretry: 1000\ndata: \n\n.*data: \{"jsonrpc"/s);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("without a log there is nothing to come back to, so that nothing is broken off", async () => {
   const { channel, read } = await open(both);
-  channel.breakOff?.();
+  channel.breakOff?.(0);
   channel.finish('"result":{}');
   expect(await read()).toMatchObject({ type: "application/json", text: answer });
 });

@@ -4,7 +4,7 @@ import { eventStreamHeaders, eventText, keepAliveText } from "../../wire/sse/eve
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Accepts } from "./accept.ts";
 import type { EventLog } from "./event-log.ts";
-import type { ResumableStreams } from "./resumable-streams.ts";
+import { clientRetryMs, type ResumableStreams } from "./resumable-streams.ts";
 import { joinText, textLength, type WireText } from "./result-text.ts";
 
 /**
@@ -15,8 +15,12 @@ import { joinText, textLength, type WireText } from "./result-text.ts";
 export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */
   send(message: string): boolean;
-  /** Ends the stream without the answer, where the client can come back for it; elsewhere nothing happens. */
-  breakOff?(): void;
+  /**
+   * Ends the stream without the answer, where the client can come back for it; elsewhere nothing happens. The answer
+   * is not there before `nextMs` are over: the client, which waits as long as it was told, is let go so late that it
+   * does not come in vain, and so early that it is not late.
+   */
+  breakOff?(nextMs: number): void;
   /** The answer: `body` is `"result":…` or `"error":…`. Nothing can be sent after it. */
   finish(body: WireText, httpStatus?: number): void;
 }
@@ -51,6 +55,7 @@ class HttpAnswerChannel implements AnswerChannel {
   /** The connection has ended, or the stream was broken off: what is still said reaches a client that comes back. */
   #gone = false;
   #keepAlive: NodeJS.Timeout | undefined;
+  #letGo: NodeJS.Timeout | undefined;
   #events: EventLog | undefined;
 
   constructor(response: ServerResponse, options: AnswerChannelOptions) {
@@ -68,10 +73,16 @@ class HttpAnswerChannel implements AnswerChannel {
     return true;
   }
 
-  breakOff(): void {
+  breakOff(nextMs: number): void {
     if (this.#finished || this.#gone || !this.#options.accepts.stream || this.#options.resumable === undefined) return;
     if (!this.#streaming) this.#openStream();
     if (this.#events === undefined) return;
+    clearTimeout(this.#letGo);
+    this.#letGo = setTimeout(() => this.#breakOffNow(), Math.max(0, nextMs - clientRetryMs));
+  }
+
+  #breakOffNow(): void {
+    if (this.#finished || this.#gone) return;
     this.#gone = true;
     this.#response.end();
   }
@@ -115,6 +126,7 @@ class HttpAnswerChannel implements AnswerChannel {
 
   #closed(): void {
     clearInterval(this.#keepAlive);
+    clearTimeout(this.#letGo);
     if (this.#finished || this.#gone) return;
     this.#gone = true;
     this.#options.onGone();

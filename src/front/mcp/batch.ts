@@ -6,7 +6,7 @@ import { answerText } from "../../wire/mcp/envelope.ts";
 import { failureText } from "../../wire/mcp/failure-text.ts";
 import type { Caller } from "./caller.ts";
 import type { LegacyRequests } from "./legacy.ts";
-import { MessageError, readClientMessage } from "../../wire/mcp/client-message.ts";
+import { MessageError, readClientMessage, requireJson } from "../../wire/mcp/client-message.ts";
 import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
 
@@ -32,8 +32,11 @@ export function answerBatch(
   deps: BatchDeps,
   done: (reply: string | undefined) => void,
 ): void {
-  if (caller.client.revision !== batchRevision)
+  if (caller.client.revision !== batchRevision) {
+    // What breaks off behind its bracket is no batch of any revision.
+    requireJson(body, deps.limits.jsonDepth);
     throw new MessageError("REQUEST_INVALID", `a batch of messages exists only in revision ${batchRevision}`);
+  }
   const elements = scanElements(body, 0, body.length, deps.limits.jsonDepth, mostMessages);
   if (elements.length === 0) throw new MessageError("REQUEST_INVALID", "the batch is empty");
   if (elements.length > mostMessages)

@@ -10,7 +10,10 @@ export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
   const own = exposure.transparent(view)?.catalog?.capabilities;
   if (own !== undefined && isJsonObject(own)) return own;
   const servers = view.servers.flatMap(({ catalog }) => (catalog === undefined ? [] : [catalog.capabilities]));
-  const extensions = servers.map((declared) => declared["extensions"]).filter(isJsonObject);
+  const extensions = servers
+    .map((declared) => declared["extensions"])
+    .filter(isJsonObject)
+    .map(withoutOwnMethods);
   return {
     tools: exposure.toolsChange ? { listChanged: true } : {},
     resources: { subscribe: true, listChanged: true },
@@ -24,3 +27,11 @@ export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
 
 /** Tasks of several servers cannot be listed together: only what names a task finds its server. */
 const taskCapabilities: JsonObject = Object.freeze({ cancel: {}, requests: { tools: { call: {} } } });
+
+/**
+ * Whoever declares skills answers `skills/list` and `skills/get` (SEP-2640), which only a server's own endpoint can:
+ * their entries name files by addresses of that server.
+ */
+function withoutOwnMethods({ "io.modelcontextprotocol/skills": _skills, ...others }: JsonObject): JsonObject {
+  return others;
+}

@@ -9,13 +9,14 @@ const question = (key?: string): Question => ({
   params: Buffer.from("{}"),
   ...(key === undefined ? {} : { key }),
 });
+const ways = { client: { era: "modern" as const, revision: "2026-07-28", capabilities: { elicitation: {} } } };
 const answers = (...keys: string[]) => new Map(keys.map((key) => [key, Buffer.from(`"to ${key}"`)]));
 
 /** A call that asks one question per key, and whose questions are kept by the test. */
 function begin(...keys: (string | undefined)[]) {
   const parked: AskedQuestions[] = [];
   const conversation = createConversation(
-    {},
+    ways,
     async ({ ask }, signal) => {
       const told = await Promise.allSettled(keys.map(async (key) => await ask(question(key), signal)));
       return { body: JSON.stringify(told.map(toText)), status: 200 };
@@ -51,7 +52,7 @@ test("each answer settles its question; those that are left out are asked again,
 
 test("questions that cannot be kept are rejected, and the call goes on to its answer", async () => {
   const conversation = createConversation(
-    {},
+    ways,
     async ({ ask }, signal) => {
       const body = await ask(question(), signal).catch((error: unknown) => (error as GatewayError).code);
       return { body: JSON.stringify(body), status: 200 };
@@ -67,7 +68,7 @@ test("questions that cannot be kept are rejected, and the call goes on to its an
 test("whoever comes back waits for what the call does next, and not for what was asked before", async () => {
   let goOn = (): void => undefined;
   const conversation = createConversation(
-    {},
+    ways,
     async ({ ask }, signal) => {
       await ask(question("first"), signal);
       await new Promise<void>((resolve) => (goOn = resolve));
@@ -98,7 +99,7 @@ test("a question that its server takes back before anybody was told is not asked
 
 test("cancelling aborts the call, whose own answer still comes", async () => {
   const conversation = createConversation(
-    {},
+    ways,
     async (_conversation, signal) =>
       await new Promise((resolve) =>
         signal.addEventListener("abort", () =>

@@ -12,8 +12,8 @@ import type { ReplyBody } from "./caller.ts";
 export interface Conversation {
   readonly ask: NonNullable<CallContext["ask"]>;
   /**
-   * How progress and logs reach the client: on the request that waits for the answer now, not on the one that began
-   * it.
+   * How progress and logs reach the client, and what it can be asked: all that is said by the request that waits for
+   * the answer now, not by the one that began it.
    */
   ways: Ways;
   /** What the client is to be told next: the call's answer, or the questions that have come up. One waits at a time. */
@@ -22,11 +22,13 @@ export interface Conversation {
   cancel(reason: GatewayError): void;
 }
 
-export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies">;
+export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies" | "client">;
 
 export type Turn =
   | { readonly kind: "answer"; readonly reply: ReplyBody }
-  | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string };
+  | { readonly kind: "questions"; readonly handle: string; readonly inputRequests: string }
+  /** A question has come up that the client does not declare any more that it can answer: the call was ended. */
+  | { readonly kind: "refused"; readonly error: GatewayError };
 
 export type RunConversation = (conversation: Conversation, signal: AbortSignal) => Promise<ReplyBody>;
 

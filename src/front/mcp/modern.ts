@@ -6,10 +6,13 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
 /** Where a header stands for a member of the body (2026-07-28, streamable-http, standard request headers). */
-const namedBy: Readonly<Record<string, "name" | "uri" | undefined>> = Object.freeze({
+const namedBy: Readonly<Record<string, "name" | "uri" | "taskId" | undefined>> = Object.freeze({
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
 });
 
 export function claimedRevision(params: JsonObject): unknown {
@@ -67,8 +70,9 @@ function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): voi
   const source = Object.hasOwn(namedBy, request.method) ? namedBy[request.method] : undefined;
   if (source === undefined) return;
   const named = headers["mcp-name"];
-  // Nothing to mirror: the method itself says what its params lack.
-  if (named === undefined && typeof request.params[source] !== "string") return;
+  // Nothing to mirror: the method itself says what its params lack. Of tasks only clients are told to name them
+  // (SEP-2663): a request without the header is not refused for it.
+  if (named === undefined && (source === "taskId" || typeof request.params[source] !== "string")) return;
   if (named === undefined) throw new GatewayError("HEADER_MISMATCH", "the Mcp-Name header is missing");
   const decoded = decodeHeaderValue(Array.isArray(named) ? named.join(",") : named);
   if (decoded !== request.params[source])

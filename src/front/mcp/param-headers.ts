@@ -6,7 +6,9 @@ import {
   type HeaderParameter,
 } from "../../catalog/model/header-parameters.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Caller } from "./caller.ts";
 import { decodeHeaderValue } from "./modern.ts";
 
 /** Throws HEADER_MISMATCH unless the request's `Mcp-Param-*` headers say what its arguments do. */
@@ -48,4 +50,20 @@ function checkOne({ name, path }: HeaderParameter, args: unknown, headers: Incom
       "HEADER_MISMATCH",
       `the Mcp-Param-${name} header does not match the argument ${path.join(".")}`,
     );
+}
+
+const prefix = "mcp-param-";
+
+/**
+ * The header parameters of a request to a server that is shown as it is: whoever stands between passes on those that
+ * it does not know (2026-07-28, streamable-http, server behavior for custom headers). Undefined when there are none.
+ */
+export function paramHeadersOf({ headers, endpoint }: Caller): CallContext["paramHeaders"] {
+  if (headers === undefined || !endpoint.exposure.isTransparent) return undefined;
+  let found: (readonly [string, string])[] | undefined;
+  for (const name in headers) {
+    const value = name.startsWith(prefix) ? headers[name] : undefined;
+    if (typeof value === "string") (found ??= []).push([name.slice(prefix.length), value]);
+  }
+  return found;
 }

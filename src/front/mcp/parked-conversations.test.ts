@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Answer, CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Conversation } from "./conversation.ts";
 import { createParkedConversations, type ParkedConversations } from "./parked-conversations.ts";
 
@@ -10,6 +11,9 @@ const question = (text: string, key?: string) => ({
   method: "elicitation/create" as const,
   params: Buffer.from(JSON.stringify({ message: text })),
   ...(key === undefined ? {} : { key }),
+});
+const ways = (capabilities: JsonObject = { elicitation: {} }) => ({
+  client: { era: "modern" as const, revision: "2026-07-28", capabilities },
 });
 const invalid = expect.objectContaining({ code: "HANDLE_INVALID" });
 
@@ -29,7 +33,7 @@ function create(mostParked = 10): { conversations: ParkedConversations; expire: 
 
 /** A call that asks each of the texts at once and answers with what it was told. */
 function beginAsking(conversations: ParkedConversations, ...texts: string[]): Conversation {
-  return conversations.begin(binding, {}, async ({ ask }, signal) => {
+  return conversations.begin(binding, ways(), async ({ ask }, signal) => {
     const told = await Promise.all(texts.map(async (text) => await tell(ask, text, signal)));
     return { body: JSON.stringify(told), status: 200 };
   });
@@ -113,7 +117,7 @@ test("beyond the most that may be parked, the question is refused and the call g
 
 test("a question that its server took back is not asked", async () => {
   const { conversations } = create();
-  const conversation = conversations.begin(binding, {}, async ({ ask }) => {
+  const conversation = conversations.begin(binding, ways(), async ({ ask }) => {
     const taken = new AbortController();
     const asked = ask(question("a"), taken.signal).catch(() => "taken back");
     taken.abort();
@@ -131,4 +135,21 @@ test("once ended, what is parked is cancelled and whoever asks is told, so that 
   expect(() => conversations.resume(handle, binding, undefined)).toThrow(invalid);
   for (const conversation of [parked, beginAsking(conversations, "b")])
     expect(await conversation.next()).toEqual({ kind: "answer", reply: { body: '["DRAINING"]', status: 200 } });
+});
+
+test("what is left to ask is judged by the request that waits: one that cannot answer it ends the call", async () => {
+  const { conversations } = create();
+  const parked = beginAsking(conversations, "a", "b");
+  const { handle } = await questions(parked);
+  const resumed = conversations.resume(handle, binding, Buffer.from('{"q1":"yes"}'));
+  resumed.ways = ways({ sampling: {}, elicitation: { url: {} } });
+  expect(await resumed.next()).toEqual({
+    kind: "refused",
+    error: expect.objectContaining({
+      code: "CAPABILITY_MISSING",
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
+    }),
+  });
+  expect(conversations.parked).toBe(0);
+  expect(await resumed.next()).toMatchObject({ kind: "answer" });
 });

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { canAnswer, capabilityMissing } from "../../engine/calls/questions.ts";
+import { parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import { deepestJson } from "../../kernel/limits.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
@@ -65,6 +66,12 @@ export function createParkedConversations(options: {
   }
 
   function park(binding: Binding, conversation: Conversation, asked: AskedQuestions): Turn | undefined {
+    const missing = missingFor(conversation, asked);
+    if (missing !== undefined) {
+      conversation.cancel(missing);
+      asked.reject(missing);
+      return { kind: "refused", error: missing };
+    }
     const refused = refusal();
     if (refused !== undefined) {
       asked.reject(refused);
@@ -112,6 +119,16 @@ export function createParkedConversations(options: {
       return parkedByHandle.size;
     },
   };
+}
+
+/** What the request that waits did not declare, of all that is needed to answer; undefined when nothing is missing. */
+function missingFor({ ways }: Conversation, { byKey }: AskedQuestions): GatewayError | undefined {
+  for (const { method, params } of byKey.values()) {
+    const parsed = parseJsonObject(params) ?? {};
+    if (!canAnswer(ways.client.capabilities, method, parsed))
+      return capabilityMissing(`the server asks with ${method}`, method, parsed);
+  }
+  return undefined;
 }
 
 function isSame(one: Binding, other: Binding): boolean {

@@ -5,6 +5,7 @@ import { isHopKey, metaKeys } from "../../wire/mcp/revisions.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Caller, ReplyChannel } from "./caller.ts";
+import { paramHeadersOf } from "./param-headers.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
 /** What travels with a request: who asks, what may be passed on, and the ways back to the client. */
@@ -38,6 +39,7 @@ export function toCallContext(
     inputResponses,
     requestState: typeof requestState === "string" && caller.client.era === "modern" ? requestState : undefined,
     extraParams: extraParams(request),
+    paramHeaders: paramHeadersOf(caller),
     transparent: caller.endpoint.exposure.isTransparent,
     sawDefinitions: caller.endpoint.exposure.showsDefinitions === true,
     maxResultTokens: isJsonObject(meta) ? toTokenLimit(meta[metaKeys.maxResultTokens]) : undefined,

@@ -1,4 +1,4 @@
-import type { CallContext } from "../../kernel/call-context.ts";
+import type { CallContext, ClientTraits } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { canAnswer } from "../../engine/calls/questions.ts";
 import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
@@ -37,8 +37,7 @@ export function createRequestRunner(
       const begun = conversations.begin(
         binding,
         context,
-        async (conversation, ended) =>
-          await dispatch(request, caller, inConversation(context, conversation, ended, caller)),
+        async (conversation, ended) => await dispatch(request, caller, inConversation(context, conversation, ended)),
       );
       return await nextTurn(begun, signal);
     }
@@ -54,6 +53,7 @@ export function createRequestRunner(
     try {
       const turn = await conversation.next();
       if (turn.kind === "answer") return turn.reply;
+      if (turn.kind === "refused") throw turn.error;
       const result = ownResultText({}, "modern", serverInfoText)
         .replace('"resultType":"complete"', '"resultType":"input_required"')
         .slice(0, -1);
@@ -83,16 +83,14 @@ export function createRequestRunner(
 }
 
 /** The same call, told of by whichever request of the client waits for it. */
-function inConversation(
-  context: CallContext,
-  conversation: Conversation,
-  signal: AbortSignal,
-  caller: Caller,
-): CallContext {
+function inConversation(context: CallContext, conversation: Conversation, signal: AbortSignal): CallContext {
+  const askOnce = guarded(conversation.ask, context.client);
   return {
     ...context,
     signal,
-    ask: guarded(conversation.ask, caller),
+    // The client's later requests are judged where they would be told the question.
+    ask: (question, asking) =>
+      conversation.ways === context ? askOnce(question, asking) : conversation.ask(question, asking),
     onProgress: context.onProgress === undefined ? undefined : (params) => conversation.ways.onProgress?.(params),
     onLog: context.onLog === undefined ? undefined : (params) => conversation.ways.onLog?.(params),
     replies: { send: (message) => conversation.ways.replies?.send(message) === true },
@@ -113,15 +111,15 @@ function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
   if (session === undefined || !canBeAsked(caller)) return undefined;
   return guarded(
     async (question, signal) => await session.questions.ask(question, (message) => channel.send(message), signal),
-    caller,
+    caller.client,
   );
 }
 
 /** Nobody is asked for what they did not declare (2026-07-28, basic/patterns/mrtr). */
-function guarded(ask: NonNullable<CallContext["ask"]>, caller: Caller): NonNullable<CallContext["ask"]> {
+function guarded(ask: NonNullable<CallContext["ask"]>, client: ClientTraits): NonNullable<CallContext["ask"]> {
   return async (question, signal) => {
     const params = JSON.parse(question.params.toString("utf8")) as Record<string, unknown>;
-    if (!canAnswer(caller.client.capabilities, question.method, params)) {
+    if (!canAnswer(client.capabilities, question.method, params)) {
       throw new GatewayError(
         "CLIENT_CANNOT_ANSWER",
         `the client did not declare that it can answer ${question.method}`,

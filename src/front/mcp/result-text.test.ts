@@ -24,3 +24,28 @@ test.each(["null", "[1]", "{}", '{"a":1}', '{"io.modelcontextprotocol/serverInfo
     }
   },
 );
+
+const types = ['"resultType":"complete"', '"result\\u0054ype" : "task"', '"resultType":{"a":[1]}'];
+
+test.each(types)("to a legacy client a result does not say %s, and is otherwise what it was", (type) => {
+  const others = ['"content":[{"text":"\\"resultType\\":1"}]', `"pad":"${"é".repeat(9)}"`, '"_meta":{"resultType":1}'];
+  for (const pad of ["", padding])
+    for (let at = 0; at <= others.length; at += 1) {
+      const kept = [...others, `"large":"${pad}"`];
+      const bytes = Buffer.from(`{ ${kept.toSpliced(at, 0, type).join(" , ")} }`);
+      const parsed = JSON.parse(bytes.toString()) as { [key: string]: unknown };
+      for (const known of [parsed, undefined]) {
+        const text = joinText(toResultText(new ResultBytes(bytes, known), "legacy", '{"name":"us"}'));
+        expect(JSON.parse(Buffer.from(text, "latin1").toString())).toEqual(JSON.parse(`{${kept.join(",")}}`));
+      }
+    }
+});
+
+test.each([
+  ['{"resultType":"complete"}', "{}"],
+  [' {"resultType":"complete","resultType":"complete"} ', "{}"],
+  ['{"resultType":"a","x":1,"resultType":"b"}', '{"x":1}'],
+  ['{"x":{"resultType":"kept"}}', '{"x":{"resultType":"kept"}}'],
+])("%s is %s to a legacy client", (given, told) => {
+  expect(joinText(toResultText(new ResultBytes(Buffer.from(given)), "legacy", "{}"))).toBe(told);
+});

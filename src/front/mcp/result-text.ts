@@ -1,7 +1,7 @@
 import { deepestJson } from "../../kernel/limits.ts";
 import { openBrace } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { findMember, scanNested } from "../../wire/json/json-scan.ts";
+import { findMember, scanMembers, scanNested } from "../../wire/json/json-scan.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
@@ -36,17 +36,16 @@ export function prefixed(prefix: string, text: WireText): WireText {
 
 /**
  * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our
- * serverInfo, whoever made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop). Everything else
- * is the server's bytes.
+ * serverInfo, whoever made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop); to a legacy one
+ * none does, because its revisions have no such member. Everything else is the server's bytes.
  */
-export function toResultText(
-  { bytes: result, known: parsed }: ResultBytes,
-  era: Era,
-  serverInfoText: string,
-  hints = "",
-): WireText {
+export function toResultText(answer: ResultBytes, era: Era, serverInfoText: string, hints = ""): WireText {
+  const { bytes: result, known: parsed } = answer;
   const isLarge = result.length >= piecesFromBytes;
-  if (era === "legacy") return isLarge ? [result] : result.toString("latin1");
+  if (era === "legacy") {
+    if (answer.saysType) return withoutType(result, isLarge);
+    return isLarge ? [result] : result.toString("latin1");
+  }
   const cut: Cut = isLarge
     ? (start, end) => result.subarray(start, end)
     : (start, end) => result.toString("latin1", start, end);
@@ -55,6 +54,24 @@ export function toResultText(
       ? joinedPieces(result, cut, serverInfoText, hints)
       : plainPieces(result, cut, parsed, serverInfoText, hints);
   return isLarge ? pieces : joinText(pieces);
+}
+
+/** The result without its `resultType`, wherever that stands, and however often. */
+function withoutType(result: JsonBytes, isLarge: boolean): WireText {
+  const members = scanMembers(result, 0, result.length, deepestJson);
+  const pieces: Buffer[] = [];
+  let lead = "{";
+  // Runs of members that stay, each with its commas as they were.
+  for (let from = 0; from < members.length; from += 1) {
+    if (members[from]?.is("resultType") === true) continue;
+    let to = from;
+    while (members[to + 1]?.is("resultType") === false) to += 1;
+    pieces.push(Buffer.from(lead), result.subarray(members[from]?.keyStart, members[to]?.end));
+    lead = ",";
+    from = to;
+  }
+  pieces.push(Buffer.from(pieces.length === 0 ? "{}" : "}"));
+  return isLarge ? pieces : Buffer.concat(pieces).toString("latin1");
 }
 
 /** The bytes of the result from `start` to `end`, or to its end. */

@@ -15,7 +15,7 @@ export interface ResumableStreams {
 /** Streams that are kept per session; beyond it the oldest is forgotten. Each log has limits of its own. */
 const mostLogs = 16;
 /** What the client is told to wait before it comes back to a stream that broke off. */
-const retryMs = 1_000;
+export const clientRetryMs = 1_000;
 /** Revisions whose clients understand an event without data (2025-11-25, transports; SEP-1699). */
 const resumableRevisions: ReadonlySet<string> = new Set(["2025-11-25"]);
 
@@ -24,7 +24,7 @@ export function createResumableStreams(revision: string): ResumableStreams {
   return {
     open() {
       if (!resumableRevisions.has(revision)) return undefined;
-      const log = createEventLog(randomUUID(), retryMs);
+      const log = createEventLog(randomUUID(), clientRetryMs);
       logs.set(log.id, log);
       for (const id of logs.keys()) {
         if (logs.size <= mostLogs) break;

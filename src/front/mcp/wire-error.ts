@@ -11,6 +11,7 @@ const modernStatus: ReadonlySet<FailureCode> = new Set([
   "REQUEST_INVALID",
   "METHOD_UNKNOWN",
   "HEADER_MISMATCH",
+  "CAPABILITY_MISSING",
   "VERSION_UNSUPPORTED",
 ]);
 

@@ -68,7 +68,12 @@ export interface UpstreamRequest {
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
   /** The tool's header parameters (2026-07-28, streamable-http, `x-mcp-header`): name without prefix, and value. */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** The value of `Mcp-Name`: the tool's or prompt's own name, or the resource's URI. */
+  /**
+   * Header parameters that the client sent: name without prefix, and value as it stood in the header. Those that
+   * `headers` has too are not sent twice.
+   */
+  readonly passedHeaders?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** The value of `Mcp-Name`: the tool's or prompt's own name, the resource's URI, or the task's id. */
   readonly nameHeader?: string | undefined;
   /**
    * Called once, when the request is being written. From then on the server may have seen it, so it must not be

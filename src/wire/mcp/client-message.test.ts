@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isBatch, MessageError, readClientMessage, type ClientRequest } from "./client-message.ts";
+import { isBatch, MessageError, readClientMessage, requireJson, type ClientRequest } from "./client-message.ts";
 
 const maxDepth = 64;
 
@@ -153,4 +153,15 @@ test("a batch is known by its first bracket", () => {
   expect(isBatch(Buffer.from(" \r\n\t["))).toBe(true);
   expect(isBatch(Buffer.from("{"))).toBe(false);
   expect(isBatch(Buffer.from(""))).toBe(false);
+});
+
+test.each(["[", "{", "[1,", '[{"a":"b]', "[}", "[1]]", "", "\xff"])("%j is no whole JSON text", (text) => {
+  const bytes = Buffer.from(text, "latin1");
+  expect(() => requireJson(bytes, maxDepth)).toThrow(expect.objectContaining({ code: "PARSE_ERROR" }));
+});
+
+test("a whole JSON text is one whatever it says, within the limit of depth", () => {
+  for (const text of ["[]", ' [1,{"a":"]"}] ', "{}", "null"]) requireJson(Buffer.from(text), maxDepth);
+  const deep = Buffer.from(`${"[".repeat(65)}${"]".repeat(65)}`);
+  expect(() => requireJson(deep, maxDepth)).toThrow(expect.objectContaining({ code: "BODY_TOO_DEEP" }));
 });

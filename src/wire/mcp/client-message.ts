@@ -68,7 +68,7 @@ const nothing = { members: [], inner: undefined } as const;
  * value is built. Callers handle batches themselves: see {@link isBatch}.
  */
 export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessage {
-  if (!isUtf8(bytes)) throw new MessageError("PARSE_ERROR", "the body is not valid UTF-8");
+  if (!isUtf8(bytes)) throw notUtf8();
   const { value, members, inner } = parseBody(bytes, maxDepth);
   const idMember = findMember(members, "id");
   const id = value["id"];
@@ -88,7 +88,21 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
 
-/** Whether the body is a JSON array, which is a batch; only revision 2025-03-26 allows them. */
+/**
+ * Throws what {@link readClientMessage} does for bytes that are no JSON text within the limit of depth, whatever else
+ * they are.
+ */
+export function requireJson(bytes: Buffer, maxDepth: number): void {
+  if (!isUtf8(bytes)) throw notUtf8();
+  try {
+    skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, maxDepth);
+    JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw toRefusal(error, maxDepth);
+  }
+}
+
+/** Whether the body begins as a JSON array does: a batch; only revision 2025-03-26 allows them. */
 export function isBatch(bytes: Buffer): boolean {
   return startsWith(bytes, openBracket);
 }
@@ -112,10 +126,19 @@ function parseBody(
     if (!isJsonObject(value)) throw new MessageError("REQUEST_INVALID", "the body is not a JSON object");
     return { value, members, inner };
   } catch (error) {
-    if (error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR"))
-      throw tellDepthLimit(error, maxDepth);
-    throw new MessageError("PARSE_ERROR", "the body is not valid JSON");
+    throw toRefusal(error, maxDepth);
   }
+}
+
+/** What fails for another reason than its depth is no JSON. */
+function toRefusal(error: unknown, maxDepth: number): unknown {
+  return error instanceof MessageError || (error instanceof GatewayError && error.code !== "PARSE_ERROR")
+    ? tellDepthLimit(error, maxDepth)
+    : new MessageError("PARSE_ERROR", "the body is not valid JSON");
+}
+
+function notUtf8(): MessageError {
+  return new MessageError("PARSE_ERROR", "the body is not valid UTF-8");
 }
 
 function readResponse(

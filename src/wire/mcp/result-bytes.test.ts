@@ -29,3 +29,14 @@ test("a question is told apart from an answer", () => {
   expect(new ResultBytes(Buffer.from(JSON.stringify(asked)), asked).isQuestion).toBe(true);
   expect(new ResultBytes(Buffer.from('{"resultType":"complete"}'), { resultType: "complete" }).isQuestion).toBe(false);
 });
+
+test("whether a type is said is known from the parsed, from the bytes, or from whoever looked at them", () => {
+  const says = (text: string): boolean => new ResultBytes(Buffer.from(text)).saysType;
+  expect(says('{"content":[],"resultType":"complete"}')).toBe(true);
+  expect(says('{"result\\u0054ype":"complete"}')).toBe(true);
+  expect(says('{"content":[{"resultType":"complete"}]}')).toBe(false);
+  expect(says('{"content":[{"text":"\\u00e4 resultType"}]}')).toBe(false);
+  expect(new ResultBytes(Buffer.from("{}"), { resultType: "complete" }).saysType).toBe(true);
+  expect(new ResultBytes(Buffer.from("{}"), {}, { saysType: true }).saysType).toBe(false);
+  expect(new ResultBytes(Buffer.from("{}"), undefined, { saysType: true }).saysType).toBe(true);
+});

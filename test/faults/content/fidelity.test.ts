@@ -80,7 +80,13 @@ describe("what passes through passes as bytes", () => {
   });
 
   test.each(flavours)("a large result is copied without a change (%s)", async (flavour) => {
-    const result = await execute(gateway.url, `${slugOf(flavour)}:big`, { blocks: 3, bytes: 400_000 });
+    // Asked for whole: by default a model gets no more than it can read.
+    const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: `${slugOf(flavour)}:big`, arguments: { blocks: 3, bytes: 400_000 } },
+      _meta: { "toolyard/maxTokens": 0 },
+    });
+    const { result } = answer.json;
     expect(result.content.map((block: { text: string }) => block.text === "QUFB".repeat(100_000))).toEqual([
       true,
       true,

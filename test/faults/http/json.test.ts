@@ -26,6 +26,22 @@ test("FAULT 2: truncated JSON is a parse error, wherever it breaks off", async (
   for (let end = 1; end < whole.length; end += 7) await expectError(whole.slice(0, end), 400, -32700);
 });
 
+test("FAULT 2: MUST: a lone bracket or brace is truncated JSON, in every revision [basic/index]", async () => {
+  const revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "none"];
+  for (const path of ["/mcp", "/mcp/flat", "/mcp/server/bad"])
+    for (const revision of revisions)
+      for (const body of ["[", "{", " [ ", "[{", `[${ping}`]) {
+        const answer = await post(`${gateway().url}${path}`, body, { "mcp-protocol-version": revision });
+        expect([path, revision, body, answer.status, answer.json.error.code]).toEqual([
+          path,
+          revision,
+          body,
+          400,
+          -32700,
+        ]);
+      }
+});
+
 test("FAULT 3: JSON that is no object is an invalid request", async () => {
   for (const body of ["1", "null", '"x"', "true", " -1.5 "]) await expectError(body, 400, -32600);
 });
@@ -207,7 +223,7 @@ describe("FAULT 14: nesting", () => {
 
   test("beyond 64 levels is refused before it is parsed", async () => {
     for (const levels of [65, 5_000, 1_000_000]) await expectError(nested(levels), 400, -31102);
-    await expectError("[".repeat(1_000_000), 400, -32600);
+    await expectError("[".repeat(1_000_000), 400, -31102);
     await expectError(`{"a":${'{"a":'.repeat(700_000)}`, 400, -31102);
     const open = await post(gateway().url, "[".repeat(1_000_000), { "mcp-protocol-version": "2025-03-26" });
     expect(open.status).toBe(400);

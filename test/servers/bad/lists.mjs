@@ -14,6 +14,9 @@ export function createLists(options) {
     capabilities: {
       tools: { listChanged: true },
       logging: {},
+      ...(options.skills && {
+        extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
+      }),
       ...(options.tasks && {
         tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
         extensions: { "io.modelcontextprotocol/tasks": {} },
@@ -28,6 +31,14 @@ export function createLists(options) {
       const at = tools.findIndex((tool) => from !== undefined && JSON.parse(tool)?.name === from);
       if (at >= 0) tools.splice(at, 1);
       if (to !== undefined) tools.push(plainTool(to, options));
+    },
+
+    /** The listed tool of that name, as the list is now. */
+    find(name) {
+      const file = options["tools-json"];
+      const listed =
+        file === undefined ? tools.map((tool) => JSON.parse(tool)) : JSON.parse(readFileSync(file, "utf8"));
+      return listed.find((tool) => tool.name === name);
     },
 
     answerTools(exchange) {

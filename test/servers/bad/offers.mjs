@@ -2,6 +2,7 @@
 
 import { askForName } from "./tools-asking.mjs";
 import { image, text } from "./content.mjs";
+import { skillFile } from "./skills.mjs";
 
 export const resources = [
   { uri: "bad://text", name: "text", mimeType: "text/plain", description: "A text" },
@@ -38,6 +39,12 @@ async function getAsking(exchange) {
 export function readResource(exchange) {
   const { uri } = exchange.params;
   if (exchange.server.options.asking && uri === askingResource.uri) return readAsking(exchange);
+  const skill = exchange.server.options.skills ? skillFile(uri) : undefined;
+  if (skill !== undefined)
+    return exchange.answer({
+      contents: [{ uri, mimeType: "text/markdown", text: skill }],
+      ...(exchange.era === "modern" && exchange.server.lists.caching()),
+    });
   const known = resources.find((resource) => resource.uri === uri);
   const isItem = typeof uri === "string" && uri.startsWith("bad://item/");
   if (known === undefined && !isItem) {

@@ -65,6 +65,7 @@ const table = {
     type: "flag",
     help: "declares tasks; any tool `start-task` called with `task`, or with the argument `unasked`, starts one",
   },
+  skills: { type: "flag", help: "offers two skills (SEP-2640), one of them not listed, and directories" },
   apps: { type: "flag", help: "also offers tools with a user interface (MCP Apps)" },
 
   "start-delay": { type: "number", initial: 0, help: "ms before anything is read" },
@@ -101,6 +102,10 @@ const table = {
   "http-sse-answers": { type: "flag", help: "answers every POST as an event stream" },
   session: { type: "flag", help: "legacy sessions: initialize gives an id, an unknown one is 404" },
   "require-auth": { type: "text", help: "401 without `Authorization: Bearer THIS`" },
+  "checks-params": {
+    type: "flag",
+    help: "modern HTTP: answers -32020 where Mcp-Param-* is not what the list says now, or the argument `refuse` is set",
+  },
   "header-mismatches": {
     type: "number",
     initial: 0,

@@ -13,6 +13,7 @@ import {
   getPrompt,
 } from "./offers.mjs";
 import { record } from "./records.mjs";
+import { skillMethods } from "./skills.mjs";
 import { allTools, canary } from "./tools.mjs";
 
 const modernVersion = "2026-07-28";
@@ -114,7 +115,8 @@ async function dispatch(server, message, exchange) {
     };
     return exchange.fail(-32022, "This server speaks 2026-07-28 only", data, 400);
   }
-  const method = Object.hasOwn(methods, message.method) ? methods[message.method] : undefined;
+  const known = options.skills ? { ...methods, ...skillMethods } : methods;
+  const method = Object.hasOwn(known, message.method) ? known[message.method] : undefined;
   if (method === undefined) return exchange.fail(-32601, `Unknown method ${message.method}`);
   await method(exchange);
 }
@@ -157,15 +159,25 @@ const methods = {
       server.mismatchesLeft -= 1;
       return exchange.fail(-32020, "Header mismatch, as asked");
     }
+    if (server.options["checks-params"] && !mirrorsItsParams(exchange))
+      return exchange.fail(-32020, "Mcp-Param-* does not say what the arguments do");
     const startsTask = params.task !== undefined || params.arguments?.unasked === true;
     if (startsTask && params.name === "start-task") return startTask(exchange);
     const tool = server.options["only-canaries"] ? undefined : server.tools.get(params.name);
     await (tool?.run ?? canary)(exchange);
   },
   "tasks/get"(exchange) {
-    const { taskId } = exchange.params;
-    if (!exchange.server.tasks.has(taskId)) return exchange.fail(-32602, `Unknown task ${taskId}`);
-    exchange.answer({ taskId, status: "working" });
+    const taskId = namedTask(exchange);
+    if (taskId !== undefined) exchange.answer({ taskId, status: "working" });
+  },
+  "tasks/update"(exchange) {
+    if (namedTask(exchange) !== undefined) exchange.answer({});
+  },
+  "tasks/cancel"(exchange) {
+    const taskId = namedTask(exchange);
+    if (taskId === undefined) return;
+    exchange.server.tasks.delete(taskId);
+    exchange.answer(exchange.era === "legacy" ? { taskId, status: "cancelled" } : {});
   },
   "resources/list": (exchange) =>
     exchange.server.lists.answerPage(exchange, "resources", [
@@ -197,6 +209,28 @@ const methods = {
     server.listeners.add(exchange);
   },
 };
+
+/** Whether the headers repeat what the list, as it is now, wants repeated. */
+function mirrorsItsParams({ server, params, wire, args }) {
+  const listed = server.lists.find(params.name)?.inputSchema.properties ?? {};
+  const expected = Object.entries(listed).filter(([key]) => args[key] !== undefined);
+  return (
+    args.refuse !== true &&
+    expected.every(([key, { "x-mcp-header": name }]) => {
+      if (name === undefined) return true;
+      const header = wire.headers?.[`mcp-param-${name.toLowerCase()}`];
+      const coded = /^=\?base64\?(.*)\?=$/.exec(header)?.[1];
+      return args[key] === (coded === undefined ? header : Buffer.from(coded, "base64").toString());
+    })
+  );
+}
+
+/** The task that a request is about; undefined when it has been refused. */
+function namedTask({ params: { taskId }, server, era, wire, fail }) {
+  if (era === "modern" && wire.kind === "http" && wire.headers["mcp-name"] !== taskId)
+    return fail(-32020, "Mcp-Name is not the task's id");
+  return server.tasks.has(taskId) ? taskId : fail(-32602, `Unknown task ${taskId}`);
+}
 
 /** A task that never ends: 2025-11-25 hands it out in `task`, the extension of 2026-07-28 as the result itself. */
 function startTask({ server, params, era, answer }) {

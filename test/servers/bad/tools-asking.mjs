@@ -14,9 +14,10 @@ const questions = {
     method: "elicitation/create",
     params: { mode: "form", message, requestedSchema: form },
   }),
-  "elicit-url": ({ url = "https://example.com/login" }) => ({
+  "elicit-url": ({ url = "https://example.com/login" }, era = "legacy") => ({
     method: "elicitation/create",
-    params: { mode: "url", message: "Please log in", url, elicitationId: "login-1" },
+    // 2026-07-28 dropped the id.
+    params: { mode: "url", message: "Please log in", url, ...(era === "legacy" && { elicitationId: "login-1" }) },
   }),
   sample: () => ({ method: "sampling/createMessage", params: samplingParams }),
   roots: () => ({ method: "roots/list", params: {} }),
@@ -42,6 +43,19 @@ export const askingTools = {
       if (state === undefined) return;
       if (state === "round-1") return requireInput(exchange, { second: questions.elicit({}) }, "round-2");
       exchange.say(inputResponses);
+    },
+  },
+  "url-twice": {
+    description: "Modern: asks the user to open two addresses, again for the second, and answers; `fail`: with isError",
+    run(exchange) {
+      const { requestState, inputResponses } = exchange.params;
+      const open = (url) => questions["elicit-url"]({ url }, "modern");
+      const both = { a: open("https://example.com/a"), b: open("https://example.com/b") };
+      if (requestState === undefined) return requireInput(exchange, both, "both");
+      const state = openState(exchange);
+      if (state === undefined) return;
+      if (state === "both") return requireInput(exchange, { b: both.b }, "second");
+      exchange.answer({ content: [text(JSON.stringify(inputResponses))], isError: exchange.args.fail === true });
     },
   },
   "elicit-and-take-back": {
@@ -116,7 +130,7 @@ function askOne(kind) {
 export const askForName = (exchange) => askFor(exchange, "elicit");
 
 async function askFor(exchange, kind) {
-  const question = questions[kind](exchange.args);
+  const question = questions[kind](exchange.args, exchange.era);
   if (exchange.era === "legacy") return askAndRead(exchange, question);
   const answer = exchange.params.inputResponses?.answer;
   if (answer !== undefined) return openState(exchange) === undefined ? undefined : answer;

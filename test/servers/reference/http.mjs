@@ -16,16 +16,14 @@ import {
 import { buildReferenceServer } from "./build.mjs";
 import { createEventStore } from "./event-store.mjs";
 
-// How long a client is told to wait before it comes back for the rest of a closed stream.
-const retryMs = 500;
-
 /**
  * Listens on 127.0.0.1.
  * @param {number} port 0 for any free one
+ * @param {number} retryMs how long a client is told to wait before it comes back for the rest of a closed stream
  * @returns {Promise<{ url: string }>}
  */
-export async function serveHttp(port) {
-  const endpoint = createEndpoint();
+export async function serveHttp(port, retryMs) {
+  const endpoint = createEndpoint(retryMs);
   const http = createServer((request, response) => {
     endpoint(request, response).catch((error) => {
       process.stderr.write(`${error.stack}\n`);
@@ -36,7 +34,7 @@ export async function serveHttp(port) {
   return { url: `http://127.0.0.1:${http.address().port}/mcp` };
 }
 
-function createEndpoint() {
+function createEndpoint(retryMs) {
   const isLocalHost = localhostHostValidation();
   const isLocalOrigin = localhostOriginValidation();
   /** @type {Map<string, NodeStreamableHTTPServerTransport>} */
@@ -45,6 +43,7 @@ function createEndpoint() {
     stateCodec: createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) }),
     announceTools: () => modern.notify.toolsChanged(),
     announcePrompts: () => modern.notify.promptsChanged(),
+    retryMs,
     closeStream: (sessionId, requestId) => sessions.get(sessionId)?.closeSSEStream(requestId),
   };
   const modern = createMcpHandler(() => buildReferenceServer(serving), { legacy: "reject" });
@@ -85,7 +84,7 @@ async function findSession({ headers }, body, sessions, serving) {
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: () => crypto.randomUUID(),
     eventStore: createEventStore(),
-    retryInterval: retryMs,
+    retryInterval: serving.retryMs,
     onsessioninitialized: (sessionId) => sessions.set(sessionId, transport),
     onsessionclosed: (sessionId) => sessions.delete(sessionId),
   });

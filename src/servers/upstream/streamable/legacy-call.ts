@@ -89,7 +89,7 @@ export class LegacyCall implements HttpExchangeSink {
     }
     // A server that lets its client reconnect for the answer makes ours do the same (2025-11-25, transports, sending
     // messages).
-    if (this.#exchange?.lastEventId !== undefined) this.#request.replies?.breakOff?.();
+    if (this.#exchange?.lastEventId !== undefined) this.#request.replies?.breakOff?.(this.#resumeDelayMs());
     this.#resumeOrFail(failure);
   }
 
@@ -167,8 +167,13 @@ export class LegacyCall implements HttpExchangeSink {
       return;
     }
     this.#fruitlessTries += 1;
-    const delayMs = Math.min(this.#exchange?.retryMs ?? tuning.resumeDelayMs, tuning.maxResumeDelayMs);
-    this.#timer = setTimeout(() => this.#resume(), delayMs);
+    this.#timer = setTimeout(() => this.#resume(), this.#resumeDelayMs());
+  }
+
+  /** As long as the server wants (2025-11-25, transports: "the client MUST respect the retry field"). */
+  #resumeDelayMs(): number {
+    const { resumeDelayMs, maxResumeDelayMs } = this.#host.wire.tuning;
+    return Math.min(this.#exchange?.retryMs ?? resumeDelayMs, maxResumeDelayMs);
   }
 
   #resume(): void {

@@ -87,8 +87,11 @@ test("a broken event stream is resumed after its last event, as long as it goes 
   });
   const { connection } = await connect(server.url);
   const onLog = vi.fn<(params: unknown) => void>();
-  const reply = await connection.request(call({ onLog }));
+  const breakOff = vi.fn<(nextMs: number) => void>();
+  const reply = await connection.request(call({ onLog, replies: { send: () => true, breakOff } }));
   expect(reply.kind === "result" && reply.result.toString()).toBe(`{"done":true}`);
+  // The client behind the call hears when its server wants to be asked again.
+  expect(breakOff.mock.calls).toEqual([[5]]);
   expect(resumed).toEqual(["e0", "e1", "e2"]);
   expect(onLog).toHaveBeenCalledTimes(2);
 });

@@ -9,7 +9,7 @@ import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
 import { deliver, type Delivery } from "./deliver.ts";
 import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
-import { encodeHeaderValue, isHeaderName } from "../../../kernel/header-value.ts";
+import { encodeHeaderValue, isHeaderName, isHeaderValue } from "../../../kernel/header-value.ts";
 import { failureOfRefusal, rpcErrorOf, type Refusal } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
 
@@ -242,10 +242,18 @@ export function createModernHeaders(fixed: readonly string[]): (request: Upstrea
 
   return (request) => {
     const base = namedBase(request.method, request.nameHeader);
-    if (request.headers === undefined) return base;
+    const { headers: mirrored, passedHeaders: passed } = request;
+    if (mirrored === undefined && passed === undefined) return base;
     const headers = base.slice();
-    for (const [name, value] of request.headers ?? []) {
-      if (isHeaderName(name)) headers.push(`mcp-param-${name}`, encodeHeaderValue(value));
+    const taken = passed === undefined ? undefined : new Set<string>();
+    for (const [name, value] of mirrored ?? []) {
+      if (!isHeaderName(name)) continue;
+      headers.push(`mcp-param-${name}`, encodeHeaderValue(value));
+      taken?.add(name.toLowerCase());
+    }
+    for (const [name, value] of passed ?? []) {
+      if (taken?.has(name.toLowerCase()) !== true && isHeaderName(name) && isHeaderValue(value))
+        headers.push(`mcp-param-${name}`, value);
     }
     return headers;
   };
