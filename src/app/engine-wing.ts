@@ -12,6 +12,7 @@ import { createValidators } from "../engine/validation/validators.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
+import type { TraceSource } from "../kernel/tracing.ts";
 import type { Principal } from "../kernel/principal.ts";
 import { createSessionlessClients, type SessionlessClients } from "../kernel/sessionless-clients.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
@@ -29,6 +30,8 @@ export interface EngineDeps {
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
+  /** Undefined while traces are off. */
+  readonly traces: TraceSource | undefined;
 }
 
 /** The wing `engine`, connected: what calls need, and which namespaces are loaded for whom. */
@@ -71,6 +74,7 @@ export function createEngine(deps: EngineDeps): Engine {
     events,
     clock,
     limits: deps.config().settings.limits,
+    traces: deps.traces,
   });
   const results = (): Config["settings"]["results"] => deps.config().settings.results;
   const keptResults = createKeptResults({
@@ -94,6 +98,7 @@ export function createEngine(deps: EngineDeps): Engine {
     resultBudget: createResultBudgetStage({ settings: results, instanceOf: fleet.get, keptResults, validators }),
     events,
     clock,
+    traces: deps.traces,
   });
   return {
     routing,

@@ -113,6 +113,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 
   async function apply(next: Config): Promise<void> {
     config = next;
+    await wings.tracing?.ready;
     people.follow(next);
     engine.namespaces.warnOfCollisions(next);
     const report = await bringInLine();

@@ -23,6 +23,7 @@ import { createLateModules } from "./late-modules.ts";
 import { createLoopGuard } from "./loop-guard.ts";
 import { createRecords } from "./records-wing.ts";
 import { createPeople } from "./people-wiring.ts";
+import { createTracing } from "./tracing-wiring.ts";
 import { createServers } from "./servers-wing.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { Engine } from "./engine-wing.ts";
@@ -62,6 +63,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const publicUrl = createPublicUrl(() => current().settings);
   const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.directory.secrets);
   const { redaction } = secrecy;
+  const tracing = createTracing({ ...deps, loadLate: late.load, redact: redaction.text });
+  const traces = tracing?.source;
   const servers = createServers({
     ...deps,
     config: current,
@@ -75,6 +78,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     people: people.directory,
     keeper: kept.catalogs,
     catalog,
+    traces,
   });
   const { fleet } = servers;
   const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
@@ -98,6 +102,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     events,
     log,
     clock,
+    traces,
   });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
   const mcp = buildFront({
@@ -127,6 +132,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     discovery,
     metrics,
     mcp,
+    tracing,
   };
 }
 
@@ -176,7 +182,7 @@ const recordsDeadlineMs = 3_000;
 
 /** From the top to the cellar: first what is asked for, last what carries it out. */
 export async function stopInOrder(
-  { servers, engine, mcp, metrics, records }: Wings,
+  { servers, engine, mcp, metrics, records, tracing }: Wings,
   signal: AbortSignal,
 ): Promise<void> {
   mcp.endWhere(
@@ -189,6 +195,7 @@ export async function stopInOrder(
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await records.close(recordsDeadlineMs);
   await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation(), engine.stopResults()]);
+  if (tracing !== undefined) await untilAborted(tracing.close(), signal).catch(() => undefined);
 }
 
 /** `secrets` are those that stand elsewhere than in the configuration; `redaction` hides all. */

@@ -99,6 +99,7 @@ const names: Readonly<Record<LateModule, string>> = {
   http: "the connection to remote servers",
   records: "the store of records",
   "http-route": "the connection through proxies",
+  traces: "the sending of traces",
 };
 
 class CheckFailed extends Error {

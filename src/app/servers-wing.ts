@@ -6,12 +6,14 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { InstanceId } from "../kernel/ids.ts";
+import type { TraceSource } from "../kernel/tracing.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { createFleet, type Fleet } from "../servers/instance/fleet.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import { createStartQueue } from "../servers/instance/start-queue.ts";
+import { traceOpening } from "../servers/instance/traced-opening.ts";
 import { createStartTurns } from "../servers/instance/start-turns.ts";
 import type { GatewayIdentity } from "../servers/upstream/encode.ts";
 import type { SecretStore } from "../store/store.ts";
@@ -33,6 +35,8 @@ export interface ServersDeps {
   readonly redact: (text: string) => string;
   readonly keeper: CatalogKeeper;
   readonly people: Directory;
+  /** Undefined while traces are off. */
+  readonly traces: TraceSource | undefined;
   readonly catalog: {
     get(instance: InstanceId): InstanceCatalog | undefined;
     put(part: InstanceCatalog): void;
@@ -66,7 +70,7 @@ export function createServers(deps: ServersDeps): Servers {
     installs: createStartQueue(permits("parallelInstalls")),
   });
   const fleet = createFleet({
-    open: connections.open,
+    open: deps.traces === undefined ? connections.open : traceOpening(connections.open, deps.traces),
     loginOf: logins.loginOf,
     keeper: deps.keeper,
     people: deps.people,

@@ -17,6 +17,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { TraceSource } from "../../kernel/tracing.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { createMirrorAgain } from "./mirror-again.ts";
 import { createMirrorArguments } from "./mirrored-headers.ts";
@@ -72,6 +73,8 @@ export interface RoutingDeps {
   readonly events: EventBus;
   readonly clock: Clock;
   readonly limits: Limits;
+  /** Undefined while traces are off. */
+  readonly traces?: TraceSource | undefined;
 }
 
 /** Routing over the instances in `deps`. Nothing is sent until it is called. */

@@ -6,12 +6,14 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Connection, ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
+import type { TraceSource } from "../../kernel/tracing.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { MirroredHeaders } from "./mirrored-headers.ts";
 import { withServerNamed } from "./questions.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { ServerCall } from "./server-call.ts";
+import { waitTraced } from "./traced-wait.ts";
 import type { WaitingQuestions } from "./waiting-questions.ts";
 
 export interface ExchangeDeps {
@@ -19,6 +21,8 @@ export interface ExchangeDeps {
   readonly waitingQuestions: WaitingQuestions;
   readonly presenceOf: (context: CallContext) => ClientPresence;
   readonly mirrorAgain: MirrorAgain;
+  /** Undefined while traces are off. */
+  readonly traces?: TraceSource | undefined;
 }
 
 /** What a call is to mirror by the lists that were just fetched; undefined where these do not name its tool. */
@@ -39,7 +43,7 @@ export type ServerExchange = (
 ) => Promise<ServerAnswer>;
 
 export function createServerExchange(deps: ExchangeDeps): ServerExchange {
-  const { clock, waitingQuestions, presenceOf } = deps;
+  const { clock, waitingQuestions, presenceOf, traces } = deps;
   return async (call, params, conclude) => {
     const { instance, target, context } = call;
     let sent = false;
@@ -50,7 +54,8 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
     for (let tries = 1; ; tries += 1) {
       try {
         const acquired = instance.acquire(context.signal);
-        const connection = acquired instanceof Promise ? await startOf(acquired, context, clock) : acquired;
+        const connection =
+          acquired instanceof Promise ? await startOf(waitTraced(traces, call, acquired), context, clock) : acquired;
         const reply = await connection.request(request);
         if (instance.server.stateful) instance.users.note(presenceOf(context));
         if (reply.kind === "result") {

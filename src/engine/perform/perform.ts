@@ -1,6 +1,7 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import type { TraceSource } from "../../kernel/tracing.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ApprovalStage } from "./approval.ts";
@@ -11,6 +12,7 @@ import type { RecordStartStage } from "./record-start.ts";
 import type { ResultBudgetStage } from "./result-budget.ts";
 import { createRunStage, type RunDeps } from "./run.ts";
 import { composeStages } from "./stages.ts";
+import { tracePassage } from "./trace-passage.ts";
 import { createTaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
 
@@ -37,6 +39,8 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly resultBudget?: ResultBudgetStage;
+  /** Undefined while traces are off. */
+  readonly traces?: TraceSource | undefined;
 }
 
 /** Combines the stages, with those that are given in `deps`. */
@@ -44,7 +48,7 @@ export function createPerformer(deps: PerformDeps): Performer {
   const tasks = createTaskBook();
   const recordEnd = createRecordEndStage({ ...deps, tasks });
   let inFlight = 0;
-  const pass = composeStages(
+  const passage = composeStages(
     {
       policy: createPolicyStage(deps.instanceOf),
       ...(deps.approval === undefined ? {} : { approval: deps.approval }),
@@ -58,6 +62,7 @@ export function createPerformer(deps: PerformDeps): Performer {
     },
     deps.clock,
   );
+  const pass = deps.traces === undefined ? passage : tracePassage(passage, deps.traces);
   return {
     // The switch gives each kind of intent its own kind of outcome, but the list of stages is not typed by kind.
     perform: ((intent, work) => {

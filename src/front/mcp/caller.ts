@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ClientTraits, ConnectedClient, Front, Replies } from "../../kernel/call-context.ts";
+import type { TraceContext } from "../../kernel/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Session } from "./session.ts";
@@ -17,6 +18,8 @@ export interface Caller {
   readonly connected?: ConnectedClient | undefined;
   /** Of a modern request over HTTP: what its tool's arguments are mirrored in. */
   readonly headers?: IncomingHttpHeaders | undefined;
+  /** What the headers of a request over HTTP say of its trace. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export type ReplyChannel = Replies;

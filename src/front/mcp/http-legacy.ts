@@ -1,4 +1,5 @@
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { traceContextOf } from "../../kernel/trace-context.ts";
 import type { ClientMessage, ClientRequest } from "../../wire/mcp/client-message.ts";
 import { assumedRevision } from "../../wire/mcp/revisions.ts";
 import { readAccept } from "./accept.ts";
@@ -99,7 +100,7 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
   };
 }
 
-function toCaller({ endpoint, principal }: Incoming, session: Session | undefined, revision: string): Caller {
+function toCaller({ endpoint, principal, request }: Incoming, session: Session | undefined, revision: string): Caller {
   const capabilities = session?.capabilities ?? {};
   return {
     principal,
@@ -107,5 +108,6 @@ function toCaller({ endpoint, principal }: Incoming, session: Session | undefine
     client: { era: "legacy", revision, capabilities, name: session?.clientName },
     via: "http",
     session,
+    trace: traceContextOf(request.headers),
   };
 }

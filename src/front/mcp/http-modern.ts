@@ -1,5 +1,6 @@
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { traceContextOf } from "../../kernel/trace-context.ts";
 import type { SessionlessClients } from "../../kernel/sessionless-clients.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../wire/mcp/client-message.ts";
@@ -55,6 +56,7 @@ export function createModernHttp(deps: ModernHttpDeps, { run, admit }: HttpRun):
       via: "http",
       session: undefined,
       headers: request.headers,
+      trace: traceContextOf(request.headers),
     };
     if (message.method === "subscriptions/listen") listen(incoming, message, caller);
     else run(incoming, message, caller, readAccept(request));

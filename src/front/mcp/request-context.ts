@@ -4,6 +4,7 @@ import { isLogLevel, isWanted } from "../../wire/mcp/log-level.ts";
 import { isHopKey, metaKeys } from "../../wire/mcp/revisions.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { withTraceContext } from "../../kernel/trace-context.ts";
 import type { Caller, ReplyChannel } from "./caller.ts";
 import { paramHeadersOf } from "./param-headers.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
@@ -31,7 +32,7 @@ export function toCallContext(
     via: caller.via,
     waitedMs: 0,
     connected: caller.session?.connected ?? caller.connected,
-    meta: passed,
+    meta: caller.trace === undefined ? passed : withTraceContext(passed, caller.trace),
     onProgress,
     onLog,
     logLevel,

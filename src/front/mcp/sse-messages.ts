@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
+import { traceContextOf } from "../../kernel/trace-context.ts";
 import { isBatch, MessageError, readClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 import { answerText } from "../../wire/mcp/envelope.ts";
 import { readBody } from "../http/body.ts";
@@ -89,7 +90,7 @@ export function createSseMessages(deps: SseMessagesDeps, streams: SseStreams, { 
   };
 }
 
-function toCaller({ endpoint, principal }: SseIncoming, { session }: SseStream): Caller {
+function toCaller({ endpoint, principal, request }: SseIncoming, { session }: SseStream): Caller {
   const revision = session?.revision ?? assumedRevision;
   const capabilities = session?.capabilities ?? {};
   return {
@@ -98,6 +99,7 @@ function toCaller({ endpoint, principal }: SseIncoming, { session }: SseStream):
     client: { era: "legacy", revision, capabilities, name: session?.clientName },
     via: "sse",
     session,
+    trace: traceContextOf(request.headers),
   };
 }
 

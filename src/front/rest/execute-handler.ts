@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { traceContextOf, withTraceContext } from "../../kernel/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { toChallenge } from "../http/challenge.ts";
@@ -71,7 +72,9 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
     const accepts = readAccept(request.headers.accept);
     const stream = accepts.stream ? openEventStream(response, headers) : undefined;
-    await run({ principal, view, intent, response, headers, stream, acceptsJson: accepts.json });
+    const trace = traceContextOf(request.headers);
+    const meta = trace === undefined ? undefined : withTraceContext(undefined, trace);
+    await run({ principal, view, intent, response, headers, stream, meta, acceptsJson: accepts.json });
   }
 
   async function resolve(incoming: Incoming, body: Buffer): Promise<Pick<Execution, "view" | "intent">> {

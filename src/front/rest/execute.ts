@@ -26,9 +26,9 @@ export const contextField = "_app_context";
 export function restContext(
   principal: Principal,
   signal: AbortSignal,
-  listen?: Pick<CallContext, "onProgress" | "onLog">,
+  more?: Pick<CallContext, "onProgress" | "onLog" | "meta">,
 ): CallContext {
-  return { principal, signal, client: restClient, via: "rest", waitedMs: 0, forProgram: true, ...listen };
+  return { principal, signal, client: restClient, via: "rest", waitedMs: 0, forProgram: true, ...more };
 }
 
 const restClient: CallContext["client"] = Object.freeze({

@@ -19,6 +19,8 @@ export interface Execution {
   readonly response: ServerResponse;
   readonly headers: Record<string, string>;
   readonly stream: EventStream | undefined;
+  /** What its headers say of its trace. */
+  readonly meta: CallContext["meta"];
   /** Whether the client takes JSON beside it: then a call that said nothing on its way is answered plainly. */
   readonly acceptsJson: boolean;
 }
@@ -45,7 +47,7 @@ export function createExecutionRun(deps: RestDeps): (execution: Execution) => Pr
     });
     try {
       const listen = stream === undefined ? undefined : listenWith(stream);
-      const context = restContext(principal, controller.signal, listen);
+      const context = restContext(principal, controller.signal, { ...listen, meta: execution.meta });
       const outcome = await deps.performer.perform(intent, { context, view });
       answer(execution, toExecuteAnswer(view, intent, outcome));
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Answer, Era, Question, Replies } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { TraceSpan } from "../../kernel/tracing.ts";
 
 /** What the server said about itself. Untrusted; servers are identified by their slug, never by this. */
 export interface Peer {
@@ -34,6 +35,8 @@ export interface Connection extends AsyncDisposable {
   readonly inFlight: number;
   /** Monotonic ms of the last message in either direction. */
   readonly lastActivityMs: number;
+  /** The start that opened it, while there are traces. */
+  readonly startSpan?: TraceSpan | undefined;
 }
 
 /** One request to a server. */

@@ -56,7 +56,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
       return Promise.reject(new GatewayError("UPSTREAM_CLOSED", `the connection to ${server} was closed`));
     const finite = withFiniteTimeouts(wanted);
     return table.open(finite, (id) => {
-      posts.send(id, encodeRequest(id, finite, dialect as Dialect), finite.onSent);
+      posts.send(id, encodeRequest(id, finite, dialect as Dialect), finite);
     });
   }
 

@@ -1,3 +1,5 @@
+import { withTraceHeaders } from "../../../kernel/trace-context.ts";
+import type { UpstreamRequest } from "../connection.ts";
 import type { RequestTable } from "../request-table.ts";
 import { exchangeOnce } from "../streamable/exchange-once.ts";
 import type { HttpExchange, HttpExchangeSink } from "../streamable/http-exchange.ts";
@@ -20,7 +22,7 @@ export interface SsePosts {
   /** Sends a message that gets no answer. Rejects when it could not be sent or was refused. */
   post(text: string): Promise<void>;
   /** Sends a request. If that fails, the request fails in the table. */
-  send(id: number, body: string, onSent: (() => void) | undefined): void;
+  send(id: number, body: string, request: Pick<UpstreamRequest, "onSent" | "meta">): void;
   /** Ends the POST of a request. */
   abort(id: number): void;
 }
@@ -55,13 +57,13 @@ export function createSsePosts(options: PostOptions, table: RequestTable): SsePo
       });
       if (outcome.kind === "refused") throw failureOfRefusal(server, outcome.refusal);
     },
-    send(id, body, onSent) {
+    send(id, body, { onSent, meta }) {
       const leave = (): void => {
         running.delete(id);
         exchange.expectEnd();
       };
       const sink = createPostSink(options, table, { id, onSent, leave });
-      const exchange = wire.exchange({ method: "POST", headers, body, path: path as string }, sink);
+      const exchange = wire.exchange({ method: "POST", headers: withTraceHeaders(headers, meta), body, path: path as string }, sink);
       running.set(id, exchange);
       exchange.start();
     },

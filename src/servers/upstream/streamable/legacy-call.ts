@@ -1,5 +1,6 @@
 import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
 import type { SlotTable } from "../../../kernel/slot-table.ts";
+import { withTraceHeaders } from "../../../kernel/trace-context.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { UpstreamRequest } from "../connection.ts";
 import { isModernError } from "../handshake.ts";
@@ -51,7 +52,8 @@ export class LegacyCall implements HttpExchangeSink {
 
   send(session: LegacySession): void {
     this.#session = session;
-    this.#exchange = this.#host.wire.exchange({ method: "POST", headers: session.postHeaders, body: this.#body }, this);
+    const headers = withTraceHeaders(session.postHeaders, this.#request.meta);
+    this.#exchange = this.#host.wire.exchange({ method: "POST", headers, body: this.#body }, this);
     this.#exchange.start();
   }
 

@@ -1,6 +1,7 @@
 import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
 import { createSlotTable, type SlotTable } from "../../../kernel/slot-table.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
+import { withTraceHeaders } from "../../../kernel/trace-context.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
@@ -66,7 +67,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
         const body = encodeRequest(id, finite, dialect);
         const call = new ModernCall(host, id, finite);
         calls.put(call);
-        call.start(headersOf(finite), body);
+        call.start(withTraceHeaders(headersOf(finite), finite.meta), body);
       });
     },
     failAll(error) {
