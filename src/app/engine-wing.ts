@@ -7,7 +7,7 @@ import { createSubscriptions, type Subscriptions } from "../engine/calls/subscri
 import { createPerformer, type Performer } from "../engine/perform/perform.ts";
 import type { RecordCall } from "../engine/perform/record-end.ts";
 import { createResultBudgetStage } from "../engine/perform/result-budget.ts";
-import { createKeptResults } from "../engine/results/kept-results.ts";
+import { createKeptResults, type KeptFigures } from "../engine/results/kept-results.ts";
 import { createValidators } from "../engine/validation/validators.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
@@ -45,6 +45,8 @@ export interface Engine {
   readonly sessionlessClients: SessionlessClients;
   /** Writes what is still unwritten. */
   stopNamespaces(): Promise<void>;
+  /** What was cut off results and is kept. */
+  readonly keptFigures: () => KeptFigures;
   /** Forgets what was cut off results, and removes its files. */
   stopResults(): Promise<void>;
   /** Ends the compiler of schemas; after the last call. */
@@ -108,6 +110,7 @@ export function createEngine(deps: EngineDeps): Engine {
     logLevels: createLogLevels(fleet.get, events),
     sessionlessClients,
     stopNamespaces: async () => await namespaces[Symbol.asyncDispose](),
+    keptFigures: () => keptResults.figures,
     stopResults: async () => await keptResults[Symbol.asyncDispose](),
     stopValidation: async () => await validators[Symbol.asyncDispose](),
   };

@@ -104,7 +104,20 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     clock,
     traces,
   });
-  const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
+  const metrics = createMetrics({
+    events,
+    instances: () => fleet.all(),
+    version: deps.version,
+    storeFigures: () => records.store()?.figures(),
+    figures: () => ({
+      requestsInFlight: engine.performer.inFlight,
+      waitingCalls: fleet.all().reduce((sum, instance) => sum + instance.waiting, 0),
+      waitingStarts: servers.waitingStarts,
+      sessions: mcp.parts.sessions.size,
+      streams: mcp.parts.admission.streams,
+      kept: engine.keptFigures(),
+    }),
+  });
   const mcp = buildFront({
     ...deps,
     current,

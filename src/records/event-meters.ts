@@ -12,6 +12,18 @@ export interface EventMeters {
 const callBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const loadBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 
+/** What can be asked of a server. At transparent endpoints, clients may send anything, and have it passed on. */
+const methods: ReadonlySet<string> = new Set([
+  "tools/call",
+  "tools/list",
+  "resources/read",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/get",
+  "prompts/list",
+  "completion/complete",
+]);
+
 /** Meters that start at zero. */
 export function createEventMeters(): EventMeters {
   const calls = createCounts(["server", "method", "outcome"]);
@@ -31,7 +43,7 @@ export function createEventMeters(): EventMeters {
   function count(event: GatewayEvent): void {
     switch (event.type) {
       case "mcp.request.logs":
-        calls.add([event.server, event.method, event.outcome]);
+        calls.add([event.server, methods.has(event.method) ? event.method : "other", event.outcome]);
         return callTime.add([event.server], event.durationMs / 1_000);
       case "mcp.server.crashed":
         return crashes.add([event.server]);

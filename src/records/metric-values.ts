@@ -6,8 +6,15 @@ export interface MetricValue {
   readonly metricName?: string;
 }
 
-/** The most combinations of labels per metric; any further ones are counted together as `other`. */
-const mostSeries = 500;
+/**
+ * The most values of one label, and the most combinations of labels of one metric. What comes later is counted as
+ * `other`: it is the first hundred servers that have a series of their own, not the busiest, because a counter must
+ * never fall, and would when a server loses its place.
+ */
+const mostValues = 100;
+const mostSeries = 2_000;
+/** A label as long as a client likes would be as good as an unlimited number of them. */
+const longestValue = 100;
 
 /** Counters, one for each combination of labels. */
 export interface Counts {
@@ -72,6 +79,18 @@ function createSeries<T>(names: readonly string[], make: () => T) {
     return value;
   }
 
+  const seen = names.map(() => new Set<string>());
+
+  function bounded(labels: readonly string[]): readonly string[] {
+    return labels.map((label, index) => {
+      const values = seen[index];
+      if (values === undefined || label.length > longestValue) return "other";
+      if (!values.has(label) && values.size >= mostValues) return "other";
+      values.add(label);
+      return label;
+    });
+  }
+
   /** The entry used last: consecutive calls mostly have the same labels. */
   let last: { readonly labels: readonly string[]; readonly value: T } | undefined;
 
@@ -86,11 +105,18 @@ function createSeries<T>(names: readonly string[], make: () => T) {
   };
 
   function find(labels: readonly string[]): T {
-    const key = labels.join("\n");
-    const known = byLabels.get(key);
-    if (known !== undefined) return known.value;
-    if (byLabels.size < mostSeries) return open(key, labels);
+    return lookUp(labels) ?? openBounded(bounded(labels));
+  }
+
+  function openBounded(labels: readonly string[]): T {
+    const known = lookUp(labels);
+    if (known !== undefined) return known;
+    if (byLabels.size < mostSeries) return open(labels.join("\n"), labels);
     const others = names.map(() => "other");
-    return byLabels.get(others.join("\n"))?.value ?? open(others.join("\n"), others);
+    return lookUp(others) ?? open(others.join("\n"), others);
+  }
+
+  function lookUp(labels: readonly string[]): T | undefined {
+    return byLabels.get(labels.join("\n"))?.value;
   }
 }

@@ -37,3 +37,17 @@ function escape(text: string): string {
 function toNumber(value: number): string {
   return Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? "+Inf" : "-Inf";
 }
+
+/** A metric that goes up and down: one value, or one for each combination of labels. */
+export function gauge(name: string, help: string, value: number | readonly MetricValue[]): Metric {
+  return { name, help, type: "gauge", values: toValues(value) };
+}
+
+/** A metric that only grows. */
+export function counter(name: string, help: string, value: number | readonly MetricValue[]): Metric {
+  return { name, help, type: "counter", values: toValues(value) };
+}
+
+function toValues(value: number | readonly MetricValue[]): readonly MetricValue[] {
+  return typeof value === "number" ? [{ labels: {}, value }] : value;
+}

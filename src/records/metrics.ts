@@ -1,7 +1,9 @@
 import type { EventBus } from "../kernel/event-bus.ts";
+import { readGatewayFigures, readStoreFigures, type GatewayFigures, type StoreFigures } from "./figure-metrics.ts";
+import { createRuntimeMeters } from "./runtime-meters.ts";
 import { createEventMeters, type EventMeters } from "./event-meters.ts";
 import type { MetricValue } from "./metric-values.ts";
-import { metricsType, toMetricsText, type Metric } from "./metrics-text.ts";
+import { counter, gauge, metricsType, toMetricsText, type Metric } from "./metrics-text.ts";
 
 /**
  * Metrics for Prometheus. They are counted from the start of the gateway, and written as text when they are scraped.
@@ -17,27 +19,37 @@ export interface MetricsOptions {
   /** All instances that exist now. */
   readonly instances: () => Iterable<{ readonly status: string }>;
   readonly version: string;
+  /** What waits and what is kept now. */
+  readonly figures: () => GatewayFigures;
+  /** Of the store of records, while there is one. */
+  readonly storeFigures?: (() => StoreFigures | undefined) | undefined;
 }
 
 /** Counts the events of `events` until it is disposed. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const meters = createEventMeters();
+  const runtime = createRuntimeMeters();
   const unsubscribe = options.events.subscribe(meters.count);
   return {
-    scrape: () => ({ text: toMetricsText(readMetrics(meters, options)), contentType: metricsType }),
-    [Symbol.dispose]: unsubscribe,
+    scrape() {
+      const metrics = [
+        ...readMetrics(meters, options),
+        ...readGatewayFigures(options.figures()),
+        ...readStoreFigures(options.storeFigures?.()),
+        ...runtime.read(),
+      ];
+      return { text: toMetricsText(metrics), contentType: metricsType };
+    },
+    [Symbol.dispose]() {
+      unsubscribe();
+      runtime[Symbol.dispose]();
+    },
   };
 }
 
 function readMetrics({ counters, histograms }: EventMeters, { instances, version }: MetricsOptions): readonly Metric[] {
-  const gauge = (name: string, help: string, values: readonly MetricValue[]): Metric => ({
-    name,
-    help,
-    type: "gauge",
-    values,
-  });
   return [
-    ...counters.map(({ name, help, counts }): Metric => ({ name, help, type: "counter", values: counts.values() })),
+    ...counters.map(({ name, help, counts }) => counter(name, help, counts.values())),
     ...histograms.map(({ name, help, durations }): Metric => ({
       name,
       help,
@@ -46,14 +58,6 @@ function readMetrics({ counters, histograms }: EventMeters, { instances, version
     })),
     gauge("toolyard_instances", "Instances by status.", countStatuses(instances())),
     gauge("toolyard_info", "Version of the gateway.", [{ labels: { version }, value: 1 }]),
-    gauge("process_resident_memory_bytes", "Resident memory size in bytes.", plain(process.memoryUsage.rss())),
-    {
-      name: "process_cpu_seconds_total",
-      help: "User and system CPU time spent, in seconds.",
-      type: "counter",
-      values: plain(cpuSeconds()),
-    },
-    gauge("process_uptime_seconds", "Time since the gateway was started.", plain(process.uptime())),
   ];
 }
 
@@ -61,13 +65,4 @@ function countStatuses(instances: Iterable<{ readonly status: string }>): Metric
   const byStatus = new Map<string, number>();
   for (const { status } of instances) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   return [...byStatus].map(([status, value]) => ({ labels: { status }, value }));
-}
-
-function plain(value: number): MetricValue[] {
-  return [{ labels: {}, value }];
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
 }

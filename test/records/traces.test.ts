@@ -16,21 +16,23 @@ const spanKind = { internal: 1, server: 2, client: 3 };
 
 let folder = "";
 let remote: BadHttpServer;
-let legacyRemote: BadHttpServer;
+let oldest: BadHttpServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "toolyard-traces-"));
-  remote = await startBadHttpServer(0);
-  legacyRemote = await startBadHttpServer(0, "--era", "legacy");
+  remote = await startBadHttpServer(0, "--era", "both");
+  oldest = await startBadHttpServer(0, "--sse");
 });
 afterAll(async () => {
   await remote[Symbol.asyncDispose]();
-  await legacyRemote[Symbol.asyncDispose]();
+  await oldest[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
 function config(): { mcpServers: object } {
-  return { mcpServers: { local: badServer(), remote: { url: remote.url }, old: { url: legacyRemote.url } } };
+  const newer = badServer("--era", "modern");
+  const old = { type: "sse", url: oldest.url };
+  return { mcpServers: { local: badServer(), newer, remote: { url: remote.url }, old } };
 }
 
 function tracingTo(collector: TraceCollector, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -49,8 +51,9 @@ async function execute(gateway: RunningGateway, path: string, { era, meta, heade
     arguments: { tool_path: path, arguments: args },
     ...(meta === undefined ? {} : { _meta: meta }),
   };
-  const call = era === "modern" ? modernRpc : rpc;
-  return await call(`${gateway.url}/mcp`, "tools/call", params, headers);
+  const url = `${gateway.url}/mcp`;
+  if (era === "legacy") return await rpc(url, "tools/call", params, headers);
+  return await modernRpc(url, "tools/call", params, {}, headers);
 }
 
 /** What the server's tool `meta` or `headers` says that it was sent. */
@@ -67,8 +70,9 @@ async function spanOf(collector: TraceCollector, name: string, trace = traceId):
 describe.each(["modern", "legacy"] as const)("a %s client", (era) => {
   describe.each([
     ["local", "stdio", "pipe"],
+    ["newer", "stdio", "pipe"],
     ["remote", "http", "tcp"],
-    ["old", "http", "tcp"],
+    ["old", "sse", "tcp"],
   ])("and the server %s", (server, transport, network) => {
     test("the client's span is the parent of the gateway's, and that of the request to the server, which is told", async () => {
       await using collector = await startTraceCollector();
@@ -104,7 +108,7 @@ describe.each(["modern", "legacy"] as const)("a %s client", (era) => {
       await using gateway = await startGateway({ config: config() });
       const headers = { traceparent, tracestate: "vendor=1", baggage: "k=v" };
       expect(await seen(gateway, `${server}:meta`, { era, headers })).toMatchObject(headers);
-      if (transport !== "http") return;
+      if (network !== "tcp") return;
       expect(await seen(gateway, `${server}:headers`, { era, headers })).toMatchObject(headers);
       const meta = { traceparent: traceparent.replace("0af7", "1af7") };
       expect(await seen(gateway, `${server}:headers`, { era, headers, meta })).toMatchObject(meta);
@@ -142,8 +146,7 @@ describe("a gateway that is asked for traces", () => {
 
   test("the start of a server is a trace of its own, to which the call that waited for it has a link", async () => {
     await using collector = await startTraceCollector();
-    // A start takes as long as this server needs to answer its first request.
-    const slow = badServer("--slow-start", "300");
+    const slow = badServer("--start-delay", "300");
     await using gateway = await startGateway({ config: { mcpServers: { slow } }, env: env(collector) });
     await until(async () => (await execute(gateway, "slow:echo", modern)).text.includes('"content"'));
     const start = await until(() => collector.spans.find((span) => span.name === "start slow"));
@@ -157,10 +160,8 @@ describe("a gateway that is asked for traces", () => {
     await rpc(`${gateway.url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "slow:exit" } });
     await until(async () => (await execute(gateway, "slow:echo", modern)).text.includes('"content"'));
     const waited = await spanOf(collector, "wait for slow");
-    const call = collector.spans.find((span) => span.spanId === waited.parentSpanId);
-    expect(call?.name ?? (await until(() => collector.spans.find((span) => span.spanId === waited.parentSpanId))).name).toBe(
-      "tools/call slow:echo",
-    );
+    const call = await until(() => collector.spans.find((span) => span.spanId === waited.parentSpanId));
+    expect(call.name).toBe("tools/call slow:echo");
     const [link] = waited.links;
     const linked = await until(() => collector.spans.find((span) => span.spanId === link?.spanId));
     expect(linked).toMatchObject({ name: "start slow", traceId: link?.traceId });
@@ -170,9 +171,9 @@ describe("a gateway that is asked for traces", () => {
     await using collector = await startTraceCollector();
     const servers = { ...config().mcpServers, gone: { command: join(folder, "missing") } };
     await using gateway = await startGateway({ config: { mcpServers: servers }, env: env(collector) });
-    await execute(gateway, "local:tool-error", modern);
+    await execute(gateway, "local:fail", modern);
     await execute(gateway, "local:rpc-error", modern, { code: -31_999, message: "mine" });
-    const failed = await spanOf(collector, "tools/call local:tool-error");
+    const failed = await spanOf(collector, "tools/call local:fail");
     expect(failed).toMatchObject({ status: 2, attributes: { "error.type": "tool_error" } });
     expect(await spanOf(collector, "tools/call local:rpc-error")).toMatchObject({ status: 2 });
     expect(await spanOf(collector, "tools/call rpc-error")).toMatchObject({

@@ -18,6 +18,8 @@ export interface Admission {
    * RATE_LIMITED with `retry_after_s`.
    */
   openStream(principal: Principal): () => void;
+  /** Streams that are open now, of everybody. */
+  readonly streams: number;
 }
 
 export type AdmissionLimits = Pick<Limits, "concurrentCalls" | "callsPerSecond" | "openStreams">;
@@ -97,6 +99,9 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
         );
       account.streams += 1;
       return account.closeStream;
+    },
+    get streams() {
+      return [...accounts.values()].reduce((sum, account) => sum + account.streams, 0);
     },
   };
 }

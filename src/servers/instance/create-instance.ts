@@ -41,7 +41,7 @@ export interface InstanceOptions {
  */
 export function createInstance(options: InstanceOptions, deps: InstanceDeps): Instance {
   const parts = createParts(options, deps);
-  const { life, held, users, idleness, serverEvents, listRefresh, attempts, recovery, acquire } = parts;
+  const { life, held, waiters, users, idleness, serverEvents, listRefresh, attempts, recovery, acquire } = parts;
   return {
     id: life.id,
     owner: life.owner,
@@ -56,6 +56,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     },
     get connection() {
       return held.current;
+    },
+    get waiting() {
+      return waiters.size;
     },
     get pid() {
       return held.current?.pid;

@@ -19,6 +19,8 @@ export interface Instance {
   readonly state: InstanceState;
   readonly status: InstanceStatus;
   readonly connection: Connection | undefined;
+  /** Callers that wait for it to be up. */
+  readonly waiting: number;
   /** The pid of its process, if there is one. */
   readonly pid: number | undefined;
   /** The last lines of its stderr, oldest first. */
