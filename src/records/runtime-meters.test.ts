@@ -22,9 +22,9 @@ test("the loop's lag is that since the reading before, without the interval at w
   const most = await until(() => {
     blockLoop(60);
     const lag = lagOf(1);
-    return lag > 0 ? lag : undefined;
+    return lag > 0.04 ? lag : undefined;
   });
-  expect(most).toBeGreaterThan(0.04);
+  expect(most).toBeLessThan(30);
   expect(lagOf(1)).toBe(0);
 });
 

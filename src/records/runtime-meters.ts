@@ -1,4 +1,4 @@
-import { constants, monitorEventLoopDelay, performance, PerformanceObserver, type IntervalHistogram } from "node:perf_hooks";
+import { constants, monitorEventLoopDelay, performance, PerformanceObserver, type IntervalHistogram, type PerformanceEntry } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { createDurations } from "./metric-values.ts";
 import { counter, gauge, type Metric } from "./metrics-text.ts";
