@@ -5,7 +5,6 @@ import { createConfigSecrets } from "../config/secrets.ts";
 import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
 import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import type { Log } from "../kernel/log.ts";
-import { createMetrics } from "../records/metrics.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
@@ -20,6 +19,7 @@ import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createLateModules } from "./late-modules.ts";
+import { createGatewayMetrics } from "./metrics-wiring.ts";
 import { createLoopGuard } from "./loop-guard.ts";
 import { createRecords } from "./records-wing.ts";
 import { createPeople } from "./people-wiring.ts";
@@ -104,20 +104,6 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     clock,
     traces,
   });
-  const metrics = createMetrics({
-    events,
-    instances: () => fleet.all(),
-    version: deps.version,
-    storeFigures: () => records.store()?.figures(),
-    figures: () => ({
-      requestsInFlight: engine.performer.inFlight,
-      waitingCalls: fleet.all().reduce((sum, instance) => sum + instance.waiting, 0),
-      waitingStarts: servers.waitingStarts,
-      sessions: mcp.parts.sessions.size,
-      streams: mcp.parts.admission.streams,
-      kept: engine.keptFigures(),
-    }),
-  });
   const mcp = buildFront({
     ...deps,
     current,
@@ -130,6 +116,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     fleet,
     engine,
   });
+  const { version } = deps;
+  const metrics = createGatewayMetrics({ events, version, servers, engine, mcp, records });
   return {
     events,
     late,

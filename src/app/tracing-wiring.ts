@@ -23,7 +23,13 @@ export interface GatewayTracing {
  * Traces, if the environment asks for them: undefined otherwise, and nothing of OpenTelemetry is loaded. Failures are
  * logged, because a gateway without a collector serves its clients all the same.
  */
-export function createTracing({ environment, version, log, loadLate, redact }: TracingDeps): GatewayTracing | undefined {
+export function createTracing({
+  environment,
+  version,
+  log,
+  loadLate,
+  redact,
+}: TracingDeps): GatewayTracing | undefined {
   const about = { component: "traces" };
   const { settings, warnings } = readTraceSettings(environment);
   for (const warning of warnings) log.warn(about, warning);

@@ -54,7 +54,11 @@ export function readTraceSettings(env: Environment): TracesAsked {
     warnings.push("OTEL_TRACES_EXPORTER: only otlp is supported, so no traces are sent");
     return off();
   }
-  const reader: Reader = { either: (name) => read(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`), read, warnings };
+  const reader: Reader = {
+    either: (name) => read(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`),
+    read,
+    warnings,
+  };
   const url = own === undefined ? below(shared ?? "http://localhost:4318") : toUrl(own);
   if (url === undefined) {
     const name = own === undefined ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";

@@ -12,7 +12,8 @@ export interface TraceContext {
 }
 
 /** `version-traceid-parentid-flags`; versions after 00 may be followed by more (W3C Trace Context, 3.2 and 4.3). */
-const traceparentForm = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]{0,400})?$/;
+const traceparentForm =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]{0,400})?$/;
 /** What a header may contain; anything else could begin another header. */
 const printable = /^[\t -~]+$/;
 /** A vendor must be able to pass on this many characters (W3C Trace Context, 3.3.1.5); longer ones are dropped. */

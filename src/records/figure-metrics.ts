@@ -1,3 +1,4 @@
+import type { StoreFigures } from "../store/record-store.ts";
 import { counter, gauge, type Metric } from "./metrics-text.ts";
 
 /** What waits in a gateway and what it keeps, at one moment. */
@@ -14,21 +15,6 @@ export interface GatewayFigures {
   readonly streams: number;
   /** What was cut off results, for as long as it can be read. */
   readonly kept: { readonly results: number; readonly memoryBytes: number; readonly diskBytes: number };
-}
-
-/** What a store of records has done since the start. */
-export interface StoreFigures {
-  /** Rows that wait in this thread. */
-  readonly queuedRows: number;
-  /** Rows handed to the worker and not yet written. */
-  readonly sentRows: number;
-  readonly writtenRows: number;
-  /** By why. */
-  readonly droppedRows: Readonly<Record<string, number>>;
-  readonly commits: number;
-  readonly commitMsSum: number;
-  readonly commitMsMax: number;
-  readonly workerStarts: number;
 }
 
 /** As metrics. */

@@ -17,13 +17,7 @@ const figures = () => ({
   kept: { results: 6, memoryBytes: 7, diskBytes: 8 },
 });
 
-function emitCall(
-  events: EventBus,
-  server: string,
-  durationMs: number,
-  outcome = "ok",
-  method = "tools/call",
-): void {
+function emitCall(events: EventBus, server: string, durationMs: number, outcome = "ok", method = "tools/call"): void {
   events.emit({
     type: "mcp.request.logs",
     atMs: 0,
@@ -110,7 +104,8 @@ test("methods that clients made up, and names without end, are counted as others
 
 test("when every label has many values, their combinations are still bounded", () => {
   const counts = createCounts(["one", "other"]);
-  for (let one = 0; one < 100; one += 1) for (let other = 0; other < 100; other += 1) counts.add([`${one}`, `${other}`]);
+  for (let one = 0; one < 100; one += 1)
+    for (let other = 0; other < 100; other += 1) counts.add([`${one}`, `${other}`]);
   const values = counts.values();
   expect(values).toHaveLength(2_001);
   expect(values.reduce((sum, { value }) => sum + value, 0)).toBe(10_000);

@@ -1,5 +1,6 @@
 import type { EventBus } from "../kernel/event-bus.ts";
-import { readGatewayFigures, readStoreFigures, type GatewayFigures, type StoreFigures } from "./figure-metrics.ts";
+import type { StoreFigures } from "../store/record-store.ts";
+import { readGatewayFigures, readStoreFigures, type GatewayFigures } from "./figure-metrics.ts";
 import { createRuntimeMeters } from "./runtime-meters.ts";
 import { createEventMeters, type EventMeters } from "./event-meters.ts";
 import type { MetricValue } from "./metric-values.ts";

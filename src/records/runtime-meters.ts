@@ -1,4 +1,11 @@
-import { constants, monitorEventLoopDelay, performance, PerformanceObserver, type IntervalHistogram, type PerformanceEntry } from "node:perf_hooks";
+import {
+  constants,
+  monitorEventLoopDelay,
+  performance,
+  PerformanceObserver,
+  type IntervalHistogram,
+  type PerformanceEntry,
+} from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { createDurations } from "./metric-values.ts";
 import { counter, gauge, type Metric } from "./metrics-text.ts";
@@ -8,8 +15,8 @@ export interface RuntimeMeters extends Disposable {
   read(): readonly Metric[];
 }
 
-/** How often the loop's lag is looked at. 50 times a second take less than a thousandth of a core. */
-const resolutionMs = 20;
+/** How often the lag of the loop is looked at: ten times a second take 0.08 % of a core, a hundred times 0.5 %. */
+const resolutionMs = 100;
 const quantiles = [0.5, 0.99, 1] as const;
 /** In seconds. A young generation takes a millisecond, a whole heap some tens. */
 const pauseBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5];

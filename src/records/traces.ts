@@ -81,7 +81,10 @@ export function createTraces({ settings, version, redact, onFailure }: TracesDep
   return {
     begin({ name, kind, parent, attributes }) {
       const options = { kind: kinds[kind], attributes: clean(attributes) };
-      return toTraceSpan(tracer.startSpan(redact(name).slice(0, longestValue), options, parentOf(parent)), { clean, spans });
+      return toTraceSpan(tracer.startSpan(redact(name).slice(0, longestValue), options, parentOf(parent)), {
+        clean,
+        spans,
+      });
     },
     close: async () => await provider.shutdown().catch(() => undefined),
   };

@@ -4,7 +4,7 @@ import { createEventBus } from "../../src/kernel/event-bus.ts";
 import { createMetrics } from "../../src/records/metrics.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { findPrometheus, startPrometheus, type Prometheus } from "../harness/prometheus.ts";
-import { rpc } from "../harness/rpc.ts";
+import { rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
 interface Panel {
@@ -21,7 +21,9 @@ const dashboard = JSON.parse(readFileSync(new URL("../../docs/grafana.json", imp
   readonly templating: { readonly list: readonly { readonly name: string }[] };
 };
 const panels = dashboard.panels.filter(({ type }) => type !== "row");
-const expressions = panels.flatMap(({ title, targets = [] }) => targets.map(({ refId, expr }) => ({ title, refId, expr })));
+const expressions = panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ refId, expr }) => ({ title, refId, expr })),
+);
 
 /** Metrics in an expression, without what Prometheus adds to the names of histograms. */
 function metricsOf(text: string): string[] {
@@ -56,9 +58,11 @@ test("every query of the dashboard names metrics that the gateway writes, those 
     figures: () => figures,
     storeFigures: () => store,
   });
-  const written = new Set([...metrics.scrape().text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
-    type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
-  ));
+  const written = new Set(
+    [...metrics.scrape().text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
+      type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
   expect(expressions.flatMap(({ expr }) => metricsOf(expr)).filter((name) => !written.has(name))).toEqual([]);
 });
 
@@ -66,7 +70,8 @@ test("every panel has a number and a place of its own, says what it shows, and k
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   for (const { title, description, targets } of panels) {
     expect(description, title).toMatch(/\.$/);
-    for (const { expr } of targets ?? []) expect(expr.split("instance=~").length - 1, expr).toBe(metricsOf(expr).length);
+    for (const { expr } of targets ?? [])
+      expect(expr.split("instance=~").length - 1, expr).toBe(metricsOf(expr).length);
   }
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
@@ -100,8 +105,9 @@ describe.skipIf(program === undefined && process.env["CI"] === undefined)("a Pro
     const execute = async (path: string): Promise<string> => await callTool("execute_mcp_tool", { tool_path: path });
     await Promise.all([execute("one:echo"), execute("two:echo"), execute("one:fail"), execute("nobody:at_home")]);
     await callTool("discover_mcp_tools", { query: "echo" });
-    await callTool("list_mcp_namespace", { namespace: "one" }, "/mcp?exposure=namespaces");
-    await execute("two:second-answer");
+    await callTool("one__list_tools", {}, "/mcp/namespaces");
+    await callTool("one__echo", {}, "/mcp/namespaces");
+    await execute("two:twice");
     await execute("two:exit");
   }
 
@@ -122,24 +128,25 @@ describe.skipIf(program === undefined && process.env["CI"] === undefined)("a Pro
       }
       return waiting.size === 0;
     }, 50_000).catch((error: unknown) => {
-      throw new Error(`no data for ${[...waiting].map(({ title, refId }) => `${title} ${refId}`).join("; ")}`, { cause: error });
+      throw new Error(`no data for ${[...waiting].map(({ title, refId }) => `${title} ${refId}`).join("; ")}`, {
+        cause: error,
+      });
     });
     for (const { expr } of expressions) await prometheus.query(withoutVariables(expr));
   });
 
   test("what was called is what is counted", async () => {
-    const count = async (): Promise<number> => {
-      const samples = await prometheus.query('toolyard_calls_total{server="one",outcome="ok"}');
-      return samples[0]?.value ?? 0;
-    };
-    await callTool("execute_mcp_tool", { tool_path: "one:echo" });
-    const before = await until(async () => {
-      const first = await count();
-      await until(async () => (await prometheus.query("scrape_samples_scraped > 0")).length > 0);
-      return first > 0 && first === (await count()) ? first : undefined;
-    });
+    const series = 'toolyard_calls_total{server="one",method="tools/call",outcome="ok"}';
     for (let at = 0; at < 25; at += 1) await callTool("execute_mcp_tool", { tool_path: "one:echo" });
-    await until(async () => (await count()) === before + 25);
+    const { text } = await send(`${gateway.url}/metrics`, { method: "GET" });
+    const written = Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(series))
+        ?.slice(series.length),
+    );
+    expect(written).toBeGreaterThanOrEqual(25);
+    await until(async () => (await prometheus.query(series))[0]?.value === written);
   });
 });
 

@@ -35,7 +35,10 @@ function config(): { mcpServers: object } {
   return { mcpServers: { local: badServer(), newer, remote: { url: remote.url }, old } };
 }
 
-function tracingTo(collector: TraceCollector, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+function tracingTo(
+  collector: TraceCollector,
+  more: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
   return { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "50", ...more };
 }
 
@@ -45,7 +48,12 @@ interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-async function execute(gateway: RunningGateway, path: string, { era, meta, headers }: Ask, args: object = {}): Promise<RawAnswer> {
+async function execute(
+  gateway: RunningGateway,
+  path: string,
+  { era, meta, headers }: Ask,
+  args: object = {},
+): Promise<RawAnswer> {
   const params = {
     name: "execute_mcp_tool",
     arguments: { tool_path: path, arguments: args },
@@ -118,7 +126,10 @@ describe.each(["modern", "legacy"] as const)("a %s client", (era) => {
   test("a traceparent that is none reaches no header, and with traces on a trace begins instead", async () => {
     await using collector = await startTraceCollector();
     await using gateway = await startGateway({ config: config(), env: tracingTo(collector) });
-    const { traceparent: told } = await seen(gateway, "remote:headers", { era, meta: { traceparent: "00-abc-def-01\r\nx: y" } });
+    const { traceparent: told } = await seen(gateway, "remote:headers", {
+      era,
+      meta: { traceparent: "00-abc-def-01\r\nx: y" },
+    });
     const upstream = await until(() => collector.spans.find((span) => span.name === "tools/call headers"));
     expect(told).toBe(`00-${upstream.traceId}-${upstream.spanId}-01`);
   });
@@ -216,7 +227,10 @@ describe("a gateway that is asked for traces", () => {
   test("a parent that is not recorded is not recorded here either, but is told on", async () => {
     await using collector = await startTraceCollector();
     await using gateway = await startGateway({ config: config(), env: env(collector) });
-    const silent = await seen(gateway, "local:meta", { era: "modern", meta: { traceparent: traceparent.replace(/01$/, "00") } });
+    const silent = await seen(gateway, "local:meta", {
+      era: "modern",
+      meta: { traceparent: traceparent.replace(/01$/, "00") },
+    });
     expect(silent["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
     await execute(gateway, "local:echo", { era: "modern" });
     await until(() => collector.spans.find((span) => span.name === "tools/call local:echo"));
@@ -269,7 +283,10 @@ describe("a gateway that is asked for traces", () => {
 });
 
 describe("a gateway that nobody asked for traces", () => {
-  function recorded(name: string, options: GatewayOptions): { options: GatewayOptions; loaded: () => readonly string[] } {
+  function recorded(
+    name: string,
+    options: GatewayOptions,
+  ): { options: GatewayOptions; loaded: () => readonly string[] } {
     const list = join(folder, name);
     const recorder = pathToFileURL(join(import.meta.dirname, "../harness/record-modules.mjs")).href;
     const env = { ...options.env, NODE_OPTIONS: `--import ${recorder}`, LOADED_MODULES: list };

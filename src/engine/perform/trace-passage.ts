@@ -55,7 +55,7 @@ function aboutIntent(intent: Intent, { request }: Work): About {
     case "discover":
       return aboutTool("discover_mcp_tools");
     case "list-namespace":
-      return aboutTool("list_mcp_namespace", intent.server.slug);
+      return aboutTool(`${intent.server.namespace}__list_tools`, intent.server.slug);
     case "read":
       return { method: "resources/read", attributes: { "toolyard.server": intent.server.slug } };
     case "prompt": {

@@ -63,7 +63,10 @@ export function createSsePosts(options: PostOptions, table: RequestTable): SsePo
         exchange.expectEnd();
       };
       const sink = createPostSink(options, table, { id, onSent, leave });
-      const exchange = wire.exchange({ method: "POST", headers: withTraceHeaders(headers, meta), body, path: path as string }, sink);
+      const exchange = wire.exchange(
+        { method: "POST", headers: withTraceHeaders(headers, meta), body, path: path as string },
+        sink,
+      );
       running.set(id, exchange);
       exchange.start();
     },
