@@ -79,13 +79,11 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     chunkNames: "[name]-[hash]",
     bundle: true,
     external: outside({ ...dependencies, ...optionalDependencies }),
-    // What a package has as modules: of CommonJS nothing can be left out (jsonc-parser).
+    // What a package has as modules: of CommonJS nothing can be left out (jsonc-parser, OpenTelemetry).
     mainFields: ["module", "main"],
     metafile: true,
     loader: { ".txt": "text" },
     platform: "node",
-    // Modules rather than CommonJS, where a package has both, because only of modules what is not used can be left out.
-    mainFields: ["module", "main"],
     format: "esm",
     target: "node20",
     // Puts the value of a constant where it is used. Without it the named characters of src/wire/json/characters.ts are variables to V8,

@@ -63,33 +63,25 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const publicUrl = createPublicUrl(() => current().settings);
   const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.directory.secrets);
   const { redaction } = secrecy;
-  const tracing = createTracing({ ...deps, loadLate: late.load, redact: redaction.text });
-  const traces = tracing?.source;
+  const shared = { ...deps, config: current, events, redaction, redact: redaction.text, loadLate: late.load };
+  const tracing = createTracing(shared);
   const servers = createServers({
-    ...deps,
-    config: current,
-    events,
+    ...shared,
     identity: identityOf(deps),
     memory,
     loopGuard,
-    loadLate: late.load,
     openSecrets: deps.store.secrets,
-    redact: redaction.text,
     people: people.directory,
     keeper: kept.catalogs,
     catalog,
-    traces,
+    traces: tracing?.source,
   });
   const { fleet } = servers;
   const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
   const records = createRecords({
-    ...deps,
-    config: current,
-    events,
+    ...shared,
     store: kept,
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
-    redaction,
-    loadLate: late.load,
   });
   const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
   const engine = createEngine({
@@ -102,7 +94,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     events,
     log,
     clock,
-    traces,
+    traces: tracing?.source,
   });
   const mcp = buildFront({
     ...deps,
@@ -116,8 +108,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     fleet,
     engine,
   });
-  const { version } = deps;
-  const metrics = createGatewayMetrics({ events, version, servers, engine, mcp, records });
+  const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,
     late,

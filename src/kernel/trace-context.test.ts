@@ -3,7 +3,6 @@ import {
   parseTraceparent,
   readTraceContext,
   traceContextOf,
-  traceIdOf,
   withTraceContext,
   withTraceHeaders,
 } from "./trace-context.ts";
@@ -15,7 +14,6 @@ const traceparent = `00-${traceId}-${spanId}-01`;
 test("a traceparent is its ids and flags, also one of a later version that says more", () => {
   expect(parseTraceparent(traceparent)).toEqual({ traceId, spanId, flags: 1 });
   expect(parseTraceparent(`cc-${traceId}-${spanId}-03-what-comes`)).toEqual({ traceId, spanId, flags: 3 });
-  expect(traceIdOf({ traceparent })).toBe(traceId);
 });
 
 test.each([
@@ -33,7 +31,6 @@ test.each([
 ])("%s is no traceparent", (_what, value) => {
   expect(parseTraceparent(value)).toBeUndefined();
   expect(readTraceContext({ traceparent: value })).toBeUndefined();
-  expect(traceIdOf({ traceparent: value })).toBeUndefined();
 });
 
 test("what a client's headers say becomes _meta, unless _meta says it itself", () => {

@@ -37,11 +37,6 @@ export function parseTraceparent(text: unknown): TraceParent | undefined {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-/** The trace that a request belongs to, by its `_meta`. */
-export function traceIdOf(meta: JsonObject | undefined): string | undefined {
-  return meta === undefined ? undefined : parseTraceparent(meta["traceparent"])?.traceId;
-}
-
 /** What the headers of a request say. Undefined for nearly all requests, at the price of one look-up. */
 export function traceContextOf(headers: IncomingHttpHeaders): TraceContext | undefined {
   return headers["traceparent"] === undefined ? undefined : readTraceContext(headers);

@@ -134,7 +134,7 @@ test("of a store, its queue, what it dropped and why, and the time of its commit
     queuedRows: 1,
     sentRows: 2,
     writtenRows: 3,
-    droppedRows: { queue: 4, closed: 0 },
+    droppedRows: { queue: 4, database: 0, worker: 0, row: 0, closed: 0 },
     commits: 5,
     commitMsSum: 6_500,
     commitMsMax: 250,
