@@ -20,6 +20,7 @@ import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createLateModules } from "./late-modules.ts";
+import { createEventOutlets } from "./event-outlets.ts";
 import { createLoopGuard } from "./loop-guard.ts";
 import { createRecords } from "./records-wing.ts";
 import { createPeople } from "./people-wiring.ts";
@@ -112,8 +113,11 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     fleet,
     engine,
   });
+  const { directory } = people;
+  const outlets = createEventOutlets({ ...deps, events, fleet, directory, redact, loadLate: late.load });
   return {
     events,
+    outlets,
     late,
     records,
     kept,
@@ -176,19 +180,25 @@ const recordsDeadlineMs = 3_000;
 
 /** From the top to the cellar: first what is asked for, last what carries it out. */
 export async function stopInOrder(
-  { servers, engine, mcp, metrics, records }: Wings,
+  { servers, engine, mcp, metrics, records, outlets }: Wings,
   signal: AbortSignal,
 ): Promise<void> {
   mcp.endWhere(
     () => true,
     () => new GatewayError("DRAINING", "the gateway is stopping"),
   );
+  outlets.live[Symbol.dispose]();
   await engine.stopNamespaces();
   metrics[Symbol.dispose]();
   // When patience ends, the guardian kills what is left.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await records.close(recordsDeadlineMs);
-  await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation(), engine.stopResults()]);
+  await Promise.all([
+    servers[Symbol.asyncDispose](),
+    engine.stopValidation(),
+    engine.stopResults(),
+    outlets.webhooks.stop(signal),
+  ]);
 }
 
 /** `secrets` are those that stand elsewhere than in the configuration; `redaction` hides all. */

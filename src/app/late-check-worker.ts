@@ -27,5 +27,8 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   http: async () => await import("../servers/upstream/remote/connect-http.ts"),
   records: storeBackend.late.records,
   "http-route": async () => await import("../wire/http/undici-client.ts"),
+  "live-events": async () =>
+    await Promise.all([import("../records/live-events.ts"), import("../records/event-json.ts")]),
+  webhooks: async () => await Promise.all([import("../records/webhooks.ts"), import("../records/event-json.ts")]),
 };
 await loads[what]();

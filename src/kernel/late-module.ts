@@ -1,7 +1,16 @@
 import { otherBuildCode } from "./build-id.ts";
 
 /** Parts of the program that are loaded only when they are first needed. */
-export type LateModule = "rest" | "front-page" | "search" | "logins" | "http" | "http-route" | "records";
+export type LateModule =
+  | "rest"
+  | "front-page"
+  | "search"
+  | "logins"
+  | "http"
+  | "http-route"
+  | "live-events"
+  | "webhooks"
+  | "records";
 
 /**
  * Imports such a part by calling `load`. Rejects with GATEWAY_REPLACED while its files are missing, or belong to
