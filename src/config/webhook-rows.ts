@@ -64,7 +64,7 @@ export const eventRows = {
     },
     type: `list of objects with \`url\`, \`secret\` and \`types\`, at most ${mostWebhooks}`,
     about: "addresses that events are sent to, signed; `types` chooses among them; see [events](events.md)",
-    example: [{ url: "https://hooks.example.com/toolyard", secret: "${WEBHOOK_SECRET}", types: ["mcp.server.*"] }],
+    example: [{ url: "https://hooks.example.com/toolyard", secret: "at least 16 characters", types: ["mcp.server.*"] }],
   }),
   webhookAddresses: list({
     fallback: [],
