@@ -32,7 +32,7 @@ beforeAll(async () => {
   broken = join(directory, "broken");
   pids = join(directory, "pids");
   receiver = await startWebhookReceiver();
-  remote = await startBadHttpServer(0, "--era", "legacy");
+  remote = await startBadHttpServer(0, "--session");
   const bad = badServer("--resources");
   config = {
     mcpServers: {
@@ -178,7 +178,7 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
     event: { ...ofShared("remote"), data: {} },
   },
   "tool.bare_name": {
-    cause: async () => await call("resource-updated"),
+    cause: async () => await call("twin"),
     event: { principal: "alice", data: { path: expect.any(String), migrated: false } },
   },
   "search.done": {
