@@ -28,14 +28,23 @@ const request: PublishedEvent = {
   instance: about.instance,
   server: about.server,
   principal: "alice" as PrincipalId,
+  team: null,
+  via: "http",
+  client: "somebody",
   method: "tools/call",
   name: "read_file",
+  path: "files:read_file",
   durationMs: 3,
+  waitMs: 0,
+  argumentBytes: 2,
+  resultBytes: 5,
+  cutTokens: 0,
+  serverCode: undefined,
   outcome: "ok",
 };
 
-test("an event that does not say its installation and team is completed", () => {
-  expect(written(request, "whole")).toEqual({
+test("an event that does not say its installation is completed", () => {
+  expect(written({ ...request, team: "acme" }, "whole")).toMatchObject({
     type: "mcp.request.logs",
     time: "1970-01-01T00:00:01.000Z",
     server: "files",
@@ -43,17 +52,26 @@ test("an event that does not say its installation and team is completed", () => 
     installation: "files",
     principal: "alice",
     team: "acme",
-    data: { method: "tools/call", name: "read_file", duration_ms: 3, outcome: "ok" },
+    data: { method: "tools/call", name: "read_file", path: "files:read_file", duration_ms: 3, outcome: "ok" },
   });
+  const search: PublishedEvent = {
+    type: "search.done",
+    atMs: 0,
+    principal: "alice" as PrincipalId,
+    engine: "lexical",
+    results: 1,
+    durationMs: 1,
+  };
+  expect(written(search, "whole")).toMatchObject({ principal: "alice", team: "acme", instance: null });
 });
 
 test("as metadata, a request has neither a name nor any member that is added to it later", () => {
-  const more = { ...request, path: "files:read_file", client: "x", resultBytes: 5 } as PublishedEvent;
+  const more = { ...request, added: "content" } as PublishedEvent;
   expect(written(more, "metadata")).toMatchObject({
     data: { method: "tools/call", duration_ms: 3, outcome: "ok", result_bytes: 5 },
   });
-  expect(write(more, "metadata")).not.toMatch(/read_file|"client"/);
-  expect(write(more, "whole")).toContain("files:read_file");
+  expect(write(more, "metadata")).not.toMatch(/read_file|"client"|content/);
+  expect(write(more, "whole")).toContain("content");
 });
 
 test("what concerns no server says so, and what stands for several says for how many", () => {
