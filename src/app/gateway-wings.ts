@@ -101,18 +101,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     clock,
   });
   const metrics = createMetrics({ events, instances: () => fleet.all(), version: deps.version });
-  const mcp = buildFront({
-    ...deps,
-    current,
-    settings,
-    events,
-    memory,
-    loopGuard,
-    publicUrl,
-    viewOf,
-    fleet,
-    engine,
-  });
+  const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
+  const mcp = buildFront({ ...deps, ...front });
   const { directory } = people;
   const outlets = createEventOutlets({ ...deps, events, fleet, directory, redact, loadLate: late.load });
   return {
