@@ -104,7 +104,14 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
   const mcp = buildFront({ ...deps, ...front });
   const { directory } = people;
-  const outlets = createEventOutlets({ ...deps, events, fleet, directory, redact, loadLate: late.load });
+  const outlets = createEventOutlets({
+    ...deps,
+    events,
+    fleet,
+    directory,
+    redact: redaction.text,
+    loadLate: late.load,
+  });
   return {
     events,
     outlets,
