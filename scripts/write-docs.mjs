@@ -10,6 +10,7 @@ import { configurationPage } from "./docs/configuration-page.mjs";
 import { configurationSchema } from "./docs/configuration-schema.mjs";
 import { wings } from "./house.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
+import { eventsPage } from "./docs/events-page.mjs";
 import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
 import { exposureRows } from "./docs/exposure-table.mjs";
 import { houseTable } from "./docs/house-table.mjs";
@@ -56,6 +57,8 @@ export async function writeDocs() {
   const schema = configurationSchema(settings, fields);
   writeFileSync(new URL("docs/toolyard.schema.json", root), `${JSON.stringify(schema, undefined, 2)}\n`);
   writeFileSync(new URL("docs/cli.md", root), cliPage(await bundledTable("src/cli/commands.ts"), settings));
+  const { publishedEvents } = await bundledTable("src/kernel/published-events.ts");
+  writeFileSync(new URL("docs/events.md", root), eventsPage(publishedEvents));
   const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
   writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));
 }

@@ -29,8 +29,8 @@ ${variables.join("\n")}
 
 function section(name, { usage, about, options, notes }) {
   const rows = Object.entries(options).map(
-    ([option, { word, about: what }]) =>
-      `| \`--${option}${word === undefined ? "" : ` ${word}`}\` | \`${variableName(option)}\` | ${cell(sentence(what))} |`,
+    ([option, { word, short, about: what }]) =>
+      `| \`--${option}${word === undefined ? "" : ` ${word}`}\`${short === undefined ? "" : `, \`-${short}\``} | \`${variableName(option)}\` | ${cell(sentence(what))} |`,
   );
   const more = notes === undefined ? "" : `\n${notes}\n`;
   return `## ${name}

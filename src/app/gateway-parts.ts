@@ -18,7 +18,8 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { McpFront } from "./mcp-front.ts";
-import { createGatewayInstanceTokens } from "./instance-access.ts";
+import { createCredentials } from "./credentials.ts";
+import type { EventOutlets } from "./event-outlets.ts";
 import { type LateModules } from "./late-modules.ts";
 import type { Namespaces } from "./namespace-wiring.ts";
 import { type Records } from "./records-wing.ts";
@@ -44,6 +45,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly namespaces: Namespaces;
   readonly instanceTokens: InstanceTokens;
   readonly metrics: Metrics;
+  readonly live: EventOutlets["live"];
   /** What is loaded when it is first needed, and whether it still can be. */
   readonly late: LateModules;
   /** What happened, and what is wrong with keeping it. */
@@ -81,7 +83,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const current = (): Config => config;
   const owner: Principal = Object.freeze({ ...localPrincipal });
   const wings = buildWings(current, deps);
-  const { events, catalog, servers, engine, people, mcp } = wings;
+  const { events, catalog, servers, engine, people, mcp, outlets } = wings;
   const { fleet } = servers;
   const { directory } = people;
   warnOfToolNames({ fleet, catalogOf: catalog.get, events, log });
@@ -98,10 +100,9 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 
   /** Ends what people have opened who are not the same any more, then what runs for them. */
   async function bringInLine(): Promise<ReconcileReport> {
-    mcp.endWhere(
-      (principal) => principal !== owner && !directory.isCurrent(principal),
-      () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
-    );
+    const isGone = (principal: Principal): boolean => principal !== owner && !directory.isCurrent(principal);
+    mcp.endWhere(isGone, () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"));
+    outlets.live.endWhere(isGone);
     return await fleet.reconcile(config);
   }
 
@@ -115,9 +116,10 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     config = next;
     await wings.tracing?.ready;
     people.follow(next);
+    outlets.webhooks.follow(next);
     engine.namespaces.warnOfCollisions(next);
     const report = await bringInLine();
-    events.emit({ type: "config.applied", atMs: clock.now(), file: next.file ?? "", ...report });
+    events.emit({ type: "config.changed", atMs: clock.now(), file: next.file ?? "", ...report });
     // The one person of a local gateway is known before anybody calls; others find theirs loading at their first
     // request.
     const local = directory.byId(localPrincipal.id);
@@ -146,6 +148,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
   const { events, late, records, kept, servers, viewOf, engine, discovery, metrics, mcp, people, publicUrl, secrets } =
     wings;
+  const { outlets } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
@@ -158,17 +161,12 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     subscriptions,
     mcp,
     namespaces,
-    instanceTokens: createGatewayInstanceTokens({
-      store: kept.tokens,
-      inUrl: () => config().settings.auth.allowTokenInUrl,
-      people,
-      clock,
-    }),
     metrics,
+    live: outlets.live,
     late,
     records,
     viewOf,
-    authenticator: people.authenticator,
+    ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
     publicUrl,
     rootsHint: createRootsHint({ fleet, events, log }),
     secrets,

@@ -20,6 +20,7 @@ import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
 import { createLateModules } from "./late-modules.ts";
 import { createGatewayMetrics } from "./metrics-wiring.ts";
+import { createEventOutlets } from "./event-outlets.ts";
 import { createLoopGuard } from "./loop-guard.ts";
 import { createRecords } from "./records-wing.ts";
 import { createPeople } from "./people-wiring.ts";
@@ -96,21 +97,21 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     clock,
     traces: tracing?.source,
   });
-  const mcp = buildFront({
+  const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
+  const mcp = buildFront({ ...deps, ...front });
+  const { directory } = people;
+  const outlets = createEventOutlets({
     ...deps,
-    current,
-    settings,
     events,
-    memory,
-    loopGuard,
-    publicUrl,
-    viewOf,
     fleet,
-    engine,
+    directory,
+    redact: redaction.text,
+    loadLate: late.load,
   });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,
+    outlets,
     late,
     records,
     kept,
@@ -174,19 +175,25 @@ const recordsDeadlineMs = 3_000;
 
 /** From the top to the cellar: first what is asked for, last what carries it out. */
 export async function stopInOrder(
-  { servers, engine, mcp, metrics, records, tracing }: Wings,
+  { servers, engine, mcp, metrics, records, outlets, tracing }: Wings,
   signal: AbortSignal,
 ): Promise<void> {
   mcp.endWhere(
     () => true,
     () => new GatewayError("DRAINING", "the gateway is stopping"),
   );
+  outlets.live[Symbol.dispose]();
   await engine.stopNamespaces();
   metrics[Symbol.dispose]();
   // When patience ends, the guardian kills what is left.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await records.close(recordsDeadlineMs);
-  await Promise.all([servers[Symbol.asyncDispose](), engine.stopValidation(), engine.stopResults()]);
+  await Promise.all([
+    servers[Symbol.asyncDispose](),
+    engine.stopValidation(),
+    engine.stopResults(),
+    outlets.webhooks.stop(signal),
+  ]);
   if (tracing !== undefined) await untilAborted(tracing.close(), signal).catch(() => undefined);
 }
 

@@ -23,7 +23,7 @@ const drainCheckMs = 50;
 /** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
 export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
-  gateway.events.on(["config.applied"], () => {
+  gateway.events.on(["config.changed"], () => {
     originRules = createOriginRules(gateway.config().settings);
   });
   const server: HttpServer = createHttpServer({

@@ -28,5 +28,8 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   records: storeBackend.late.records,
   traces: async () => await import("../records/traces.ts"),
   "http-route": async () => await import("../wire/http/undici-client.ts"),
+  "live-events": async () =>
+    await Promise.all([import("../records/live-events.ts"), import("../records/event-json.ts")]),
+  webhooks: async () => await Promise.all([import("../records/webhooks.ts"), import("../records/event-json.ts")]),
 };
 await loads[what]();

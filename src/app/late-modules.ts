@@ -98,6 +98,8 @@ const names: Readonly<Record<LateModule, string>> = {
   logins: "the use of logins",
   http: "the connection to remote servers",
   records: "the store of records",
+  "live-events": "the stream of events",
+  webhooks: "the code that sends events to webhooks",
   "http-route": "the connection through proxies",
   traces: "the sending of traces",
 };

@@ -35,7 +35,7 @@ export interface Namespaces extends AsyncDisposable {
 export function createNamespaces(deps: NamespacesDeps): Namespaces {
   const { fleet, events, clock, log } = deps;
   const listedAtMs = new Map<InstanceId, number>();
-  const unsubscribe = events.on(["mcp.tools.discovered", "config.applied"], (event) => {
+  const unsubscribe = events.on(["mcp.tools.discovered", "config.changed"], (event) => {
     if (event.type === "mcp.tools.discovered") listedAtMs.set(event.instance, clock.monotonic());
     else for (const id of [...listedAtMs.keys()]) if (fleet.get(id) === undefined) listedAtMs.delete(id);
   });

@@ -5,6 +5,7 @@ import { serveStdio } from "../front/mcp/stdio.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
+import { readEventsCommand, sendEvents } from "./owner-events.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
 export interface Owner {
@@ -48,7 +49,9 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       closed.abort(new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more")),
     );
     for await (const line of createInterface({ input: socket })) {
-      socket.write(`${JSON.stringify(await execute(line, closed.signal))}\n`);
+      const wanted = readEventsCommand(line);
+      if (wanted === undefined) socket.write(`${JSON.stringify(await execute(line, closed.signal))}\n`);
+      else await sendEvents(gateway, wanted, socket, closed.signal);
     }
   }
 

@@ -16,6 +16,8 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     isOpen: () => gateway.authenticator.open,
     publicUrl: gateway.publicUrl,
     admit: parts.admission.admit,
+    openStream: parts.admission.openStream,
+    live: gateway.live.load,
     track(principal, controller) {
       const running: RunningRequest = {
         id: parts.running.nextId(),

@@ -46,7 +46,7 @@ export function warnOfToolNames({ fleet, catalogOf, events, log }: ToolNamesDeps
   events.on(["catalog.changed"], ({ instance, kinds }) => {
     if (kinds.includes("tools")) look(instance);
   });
-  events.on(["config.applied"], () => {
+  events.on(["config.changed"], () => {
     for (const { id } of fleet.all()) look(id);
   });
 }

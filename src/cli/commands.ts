@@ -6,6 +6,8 @@ import type { CommandContext } from "./command-context.ts";
 export interface Option {
   /** The placeholder for its value in the help. Absent for an option without a value. */
   readonly word?: string | undefined;
+  /** One letter that means the same. */
+  readonly short?: string;
   /** A phrase without a full stop. */
   readonly about: string;
 }
@@ -134,6 +136,18 @@ export const commands: Readonly<Record<string, Command>> = {
     about: "Stops the running gateway after the calls in progress have been answered.",
     options: common,
     load: async () => (await import("./control-commands.ts")).stop,
+  },
+  events: {
+    words: 0,
+    usage: "toolyard events -f [options]",
+    about: "Prints what happens in the running gateway, as it happens.",
+    options: {
+      ...common,
+      follow: { short: "f", about: "go on until the gateway ends or the command is interrupted" },
+      types: { word: "T,T", about: "only these types, such as `mcp.server.*,auth.denied` (default: all)" },
+      json: { about: "print each event as one line of JSON" },
+    },
+    load: async () => (await import("./events-command.ts")).events,
   },
   token: {
     words: 1,

@@ -33,8 +33,8 @@ const column = 20;
 const lastColumn = 110;
 
 function optionLines(options: Options): string[] {
-  return Object.entries(options).flatMap(([name, { word, about }]) => {
-    const head = `  --${name}${word === undefined ? "" : ` ${word}`}`;
+  return Object.entries(options).flatMap(([name, { word, short, about }]) => {
+    const head = `  ${short === undefined ? "" : `-${short}, `}--${name}${word === undefined ? "" : ` ${word}`}`;
     const [first = "", ...rest] = wrap(about, lastColumn - column).map((line) => " ".repeat(column) + line);
     return head.length < column ? [head + first.slice(head.length), ...rest] : [head, first, ...rest];
   });

@@ -63,7 +63,8 @@ type ParsedOption = { readonly type: "string" | "boolean"; readonly short?: stri
 
 function parsedOptions(options: Options): Readonly<Record<string, ParsedOption>> {
   const own = Object.entries(options).map(
-    ([name, { word }]) => [name, { type: word === undefined ? "boolean" : "string" }] as const,
+    ([name, { word, short }]) =>
+      [name, { type: word === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) }] as const,
   );
   const { help, version } = anyCommandOptions;
   return {

@@ -73,3 +73,37 @@ export async function control(
     socket.destroy();
   }
 }
+
+/** What the command `events` is answered with, on each line. */
+export interface EventLine {
+  readonly ok: boolean;
+  readonly message?: string;
+  readonly hint?: string;
+  readonly reset?: boolean;
+  readonly event?: {
+    readonly type: string;
+    readonly time: string;
+    readonly server: string | null;
+    readonly instance: string | null;
+    readonly principal: string | null;
+    readonly coalesced?: number;
+    readonly data: Readonly<Record<string, unknown>>;
+  };
+}
+
+/**
+ * Events of the running gateway as they happen. Ends when the gateway does, or when nothing more is asked for. Rejects
+ * with GATEWAY_UNREACHABLE.
+ */
+export async function* followEvents(
+  holder: GatewayHolder,
+  types: readonly string[] | undefined,
+): AsyncGenerator<EventLine, void> {
+  const { socket } = await openOwnerSocket(holder, "control", "/mcp");
+  try {
+    socket.write(`${JSON.stringify({ command: "events", types })}\n`);
+    for await (const line of createInterface({ input: socket })) yield JSON.parse(line) as EventLine;
+  } finally {
+    socket.destroy();
+  }
+}

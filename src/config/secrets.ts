@@ -51,6 +51,10 @@ function secretsOf(config: Config): ReadonlySet<string> {
     add(endpoint?.apiKey);
     if (endpoint) urlSecrets(endpoint.url).forEach(add);
   }
+  for (const { secret, url } of config.settings.events.webhooks) {
+    add(secret);
+    urlSecrets(url).forEach(add);
+  }
   return secrets;
 }
 

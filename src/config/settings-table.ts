@@ -20,6 +20,7 @@ import {
   text,
   type Row,
 } from "./setting-row.ts";
+import { eventRows } from "./webhook-rows.ts";
 import { addressRange, hostName, publicAddress, webOrigin, webUrl, withoutBrackets } from "./web-names.ts";
 
 const tokenPattern = /^sha256:[0-9a-fA-F]{64}$/;
@@ -339,6 +340,7 @@ export const settingsTable = {
     ...instanceRows,
   }),
   limits: group("what one client, one server or one message may use", limitRows),
+  events: group("where events are sent to", eventRows),
   namespaces: group("the exposure `namespaces`", {
     ...namespaceFlags,
     maxLoaded: number({

@@ -9,29 +9,29 @@ import type { InstanceStatus } from "./status.ts";
  * event contains a secret.
  */
 export type GatewayEvent =
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "mcp.server.status_changed";
       readonly from: InstanceStatus;
       readonly to: InstanceStatus;
       readonly reason: string;
     })
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "mcp.server.started";
       readonly pid: number | undefined;
       readonly durationMs: number;
     })
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "mcp.server.crashed";
       readonly exitCode: number | null;
       readonly signal: string | null;
       readonly crashes: number;
       readonly stderr: readonly string[];
     })
-  | (AboutInstance & { readonly type: "mcp.server.restarted"; readonly reason: string })
-  | (AboutInstance & { readonly type: "mcp.server.dormant"; readonly idleMs: number })
-  | (AboutInstance & { readonly type: "mcp.server.respawned"; readonly durationMs: number })
-  | (AboutInstance & { readonly type: "mcp.server.permanently_failed"; readonly reason: string })
-  | (AboutInstance & { readonly type: "mcp.server.logs"; readonly level: string; readonly line: string })
+  | (AboutInstallation & { readonly type: "mcp.server.restarted"; readonly reason: string })
+  | (AboutInstallation & { readonly type: "mcp.server.dormant"; readonly idleMs: number })
+  | (AboutInstallation & { readonly type: "mcp.server.respawned"; readonly durationMs: number })
+  | (AboutInstallation & { readonly type: "mcp.server.permanently_failed"; readonly reason: string })
+  | (AboutInstallation & { readonly type: "mcp.server.logs"; readonly level: string; readonly line: string })
   | (AboutInstance & {
       readonly type: "mcp.request.logs";
       readonly principal: PrincipalId;
@@ -62,39 +62,41 @@ export type GatewayEvent =
        */
       readonly outcome: string;
     })
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "mcp.tools.discovered";
       /** As in the catalog; sinks that write the event out add counts, schemas and tokens. */
       readonly tools: readonly DiscoveredTool[];
       readonly resources: number;
       readonly prompts: number;
       readonly durationMs: number;
+      /** What people call the installation. */
+      readonly installationName: string;
     })
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "catalog.item_skipped";
       readonly kind: string;
       readonly name: string;
       readonly reason: string;
     })
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "catalog.changed";
       readonly kinds: readonly ("tools" | "resources" | "prompts")[];
     })
   /** The server announced a change of these lists, but they turned out to be the same as before. */
-  | (AboutInstance & {
+  | (AboutInstallation & {
       readonly type: "catalog.announced";
       readonly kinds: readonly ("tools" | "resources" | "prompts")[];
     })
   /** The server lost its session, with everything it had been told in it, and is now in a new one. */
-  | (AboutInstance & { readonly type: "server.session_replaced" })
-  | (AboutInstance & { readonly type: "resource.updated"; readonly uri: string })
+  | (AboutInstallation & { readonly type: "server.session_replaced" })
+  | (AboutInstallation & { readonly type: "resource.updated"; readonly uri: string })
   /**
    * A notification that belongs to no call and that the gateway does not use itself. It is passed on to the server's
    * clients and never recorded.
    */
-  | (AboutInstance & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
-  | (AboutInstance & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
-  | (AboutInstance & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
+  | (AboutInstallation & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
+  | (AboutInstallation & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
+  | (AboutInstallation & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
   | (AboutNamespace & {
       readonly type: "namespace.loaded";
       readonly tools: number;
@@ -120,7 +122,7 @@ export type GatewayEvent =
       readonly durationMs: number;
     }
   | {
-      readonly type: "config.applied";
+      readonly type: "config.changed";
       readonly atMs: number;
       readonly file: string;
       readonly added: number;
@@ -128,6 +130,25 @@ export type GatewayEvent =
       readonly removed: number;
     }
   | { readonly type: "config.refused"; readonly atMs: number; readonly file: string; readonly reason: string }
+  /** A request without a valid credential. At most ten in a second are reported one by one. */
+  | {
+      readonly type: "auth.denied";
+      readonly atMs: number;
+      readonly address: string;
+      readonly method: string;
+      readonly path: string;
+      /** How many were refused since the event before and have none of their own. */
+      readonly more: number;
+    }
+  /** Somebody has logged in at a server, and the login is in use from now on. */
+  | (AboutInstallation & { readonly type: "auth.login" })
+  | (AboutInstallation & { readonly type: "auth.token.issued"; readonly principal: PrincipalId })
+  | (AboutInstallation & {
+      readonly type: "auth.token.revoked";
+      readonly principal: PrincipalId;
+      /** How many tokens there were. */
+      readonly tokens: number;
+    })
   | { readonly type: "gateway.listening"; readonly atMs: number; readonly address: string }
   | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };
 
@@ -138,8 +159,18 @@ interface AboutInstance {
   readonly server: ServerSlug;
 }
 
+/** The fields with which every event about an instance begins. */
+export interface AboutInstallation extends AboutInstance {
+  /** The instance that a person has of the server. That of a single client is a copy with an id of its own. */
+  readonly installation: InstanceId;
+  /** The owner of a personal instance; undefined for a shared one. */
+  readonly principal: PrincipalId | undefined;
+  /** The owner's team. */
+  readonly team: string | undefined;
+}
+
 /** Concerns one namespace in the set that is loaded for a principal. */
-interface AboutNamespace extends AboutInstance {
+interface AboutNamespace extends AboutInstallation {
   readonly principal: PrincipalId;
   readonly namespace: string;
 }
@@ -147,6 +178,8 @@ interface AboutNamespace extends AboutInstance {
 /** A tool as it was found on a server. */
 export interface DiscoveredTool {
   readonly path: string;
+  /** The server's own name for it, which rules of the configuration use. */
+  readonly upstreamName: string;
   readonly definition: ToolDefinition;
 }
 

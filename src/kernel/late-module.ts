@@ -1,7 +1,17 @@
 import { otherBuildCode } from "./build-id.ts";
 
 /** Parts of the program that are loaded only when they are first needed. */
-export type LateModule = "rest" | "front-page" | "search" | "logins" | "http" | "http-route" | "records" | "traces";
+export type LateModule =
+  | "rest"
+  | "front-page"
+  | "search"
+  | "logins"
+  | "http"
+  | "http-route"
+  | "live-events"
+  | "webhooks"
+  | "records"
+  | "traces";
 
 /**
  * Imports such a part by calling `load`. Rejects with GATEWAY_REPLACED while its files are missing, or belong to

@@ -39,6 +39,9 @@ test("a flood is cut to fifty lines a second for each server, and says so", () =
       atMs,
       instance: instance as InstanceId,
       server: instance as ServerSlug,
+      installation: instance as InstanceId,
+      principal: undefined,
+      team: undefined,
       level: "stderr",
       line,
     });

@@ -1,7 +1,6 @@
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
@@ -10,7 +9,6 @@ import type { Validators } from "../validation/validators.ts";
 export interface StructuredCheckDeps {
   readonly validators: Validators;
   readonly events: EventBus;
-  readonly clock: Clock;
 }
 
 /**
@@ -48,9 +46,7 @@ export function createStructuredCheck(deps: StructuredCheckDeps): StructuredChec
     if (problem === undefined) return;
     deps.events.emit({
       type: "result.schema_mismatch",
-      atMs: deps.clock.now(),
-      instance: instance.id,
-      server: tool.server,
+      ...instance.about(),
       tool: tool.path,
       reason: problem.message,
     });

@@ -134,9 +134,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     set.snapshot = new Map([...set.loaded].map(([instance, { loadedAtMs }]) => [instance, { loadedAtMs }]));
   }
 
-  function about({ principal }: NamespaceSet, { instance, slug, namespace }: ViewServer) {
-    return { atMs: clock.now(), principal: principal.id, instance, server: slug, namespace };
-  }
+  const about = ({ principal }: NamespaceSet, server: ViewServer) => aboutNamespace(clock.now(), principal, server);
 
   return {
     of(principal) {
@@ -155,6 +153,12 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     enter,
     evict,
   };
+}
+
+/** The fields with which every event about a namespace of a principal begins. */
+export function aboutNamespace(atMs: number, principal: Principal, { instance, slug, namespace }: ViewServer) {
+  const team = principal.team ?? undefined;
+  return { atMs, principal: principal.id, team, instance, installation: instance, server: slug, namespace };
 }
 
 /** Makes room for one more namespace. Returns false when everything that is loaded is pinned. */

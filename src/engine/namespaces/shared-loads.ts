@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { LoadServer } from "./namespace-loader.ts";
-import type { NamespaceSet, NamespaceSets } from "./namespace-sets.ts";
+import { aboutNamespace, type NamespaceSet, type NamespaceSets } from "./namespace-sets.ts";
 
 export interface NamespaceLoad {
   /** Wall clock. Undefined when all the room is taken by pinned namespaces. */
@@ -40,10 +40,8 @@ export function createSharedLoads({ sets, loadServer, events, clock, onLoaded }:
       return { loadedAtMs, stale };
     } catch (error) {
       set.counts.errors += 1;
-      const { instance, slug, namespace } = server;
       const { code } = toGatewayError(error);
-      const about = { atMs: clock.now(), principal: set.principal.id, instance, server: slug, namespace };
-      events.emit({ type: "namespace.load_failed", ...about, code });
+      events.emit({ type: "namespace.load_failed", ...aboutNamespace(clock.now(), set.principal, server), code });
       throw error;
     }
   }

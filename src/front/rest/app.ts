@@ -54,14 +54,14 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   // The client left during the look-up. Whatever is counted until the response closes would be counted for ever,
   // because it has already closed.
   if (response.destroyed) return;
-  response.once("close", deps.admit(principal));
+  response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
   if (request.method !== "GET" && request.method !== "HEAD") await checkBody(deps, request);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
-  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal });
-  writeAnswer(request, response, headers, answer);
+  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers });
+  if (answer !== undefined) writeAnswer(request, response, headers, answer);
 }
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;

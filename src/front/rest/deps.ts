@@ -3,6 +3,7 @@ import type { View } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { PublicUrl } from "../http/public-url.ts";
+import type { LiveEvents } from "../../records/live-events.ts";
 import type { Metrics } from "../../records/metrics.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
@@ -26,6 +27,10 @@ export interface RestDeps {
   readonly publicUrl: PublicUrl;
   /** Counts a principal's request. Returns a function to call when it ends. Throws RATE_LIMITED. */
   readonly admit: (principal: Principal) => () => void;
+  /** Counts a stream that stays open; otherwise the same. */
+  readonly openStream: (principal: Principal) => () => void;
+  /** Events as they happen. */
+  readonly live: () => Promise<Pick<LiveEvents, "follow">>;
   /**
    * Registers a call so that it is aborted, with a reason, when its principal loses access. Returns a function to
    * call when it ends.

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
-import { eventText, keepAliveText } from "../../wire/sse/event-text.ts";
+import { eventStreamType, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import { toProblem } from "../http/problem.ts";
 
 /**
@@ -33,7 +33,7 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
     isOpen = true;
     response.writeHead(200, {
       ...headers,
-      "Content-Type": "text/event-stream",
+      "Content-Type": eventStreamType,
       "Cache-Control": "no-cache, no-transform",
       "X-Accel-Buffering": "no",
     });

@@ -4,6 +4,7 @@ import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
 import { createDocumentationRoutes } from "./documentation.ts";
 import { createExecuteHandler } from "./execute-handler.ts";
+import { createEventRoutes } from "./routes-events.ts";
 import { describeExecute } from "./routes-execute.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
@@ -23,6 +24,7 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createServerRoutes(deps, cache),
     ...createInstanceRoutes(deps),
     ...createSystemRoutes(deps),
+    ...createEventRoutes(deps),
   ];
   const app = createRestApp(deps, [...routes, ...createDocumentationRoutes(deps, routes)]);
   const execute = createExecuteHandler(deps);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer, Headers } from "./answer.ts";
 import type { Responses } from "./responses.ts";
 
 /** A request whose parameters have been checked with the route's schemas. */
@@ -14,6 +14,8 @@ export interface PublicRequest<P = unknown, Q = unknown> {
 
 export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, Q> {
   readonly principal: Principal;
+  /** The headers that every answer gets, for a route that answers itself. */
+  readonly headers: Headers;
 }
 
 /** What the OpenAPI document says of a route besides its parameters. */
@@ -40,8 +42,10 @@ interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
 
 interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
   readonly isPublic?: false;
-  // Written as a method, so that a list can contain routes with different parameters.
-  handle(request: RestRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
+  /** Counted as an open stream (`limits.openStreams`), so that it takes no place from requests that are answered. */
+  readonly isStream?: boolean;
+  // Written as a method, so that a list can contain routes with different parameters. Undefined: it answers itself.
+  handle(request: RestRequest<z.output<P>, z.output<Q>>): Answer | undefined | Promise<Answer | undefined>;
 }
 
 /** A route that needs no credentials, for documents that reveal nothing about anybody. */

@@ -108,8 +108,7 @@ export function createClientInstances(deps: FleetDeps): ClientInstances {
     if (own.length >= limit) dismiss(leastNeeded(own, base, limit), "client-gone");
     const id = idOf(base, name);
     const calls: Entry["calls"] = new Set();
-    const before = { after: departures.of(id), users: endedUsers.take(id) };
-    const options = { id, owner: base.owner, server: base.server, missing: missingOf(base), ...before };
+    const options = { id, ...copyOf(base), after: departures.of(id), users: endedUsers.take(id) };
     const instance = createInstance(options, depsFor(deps, base, rootsFor(base, caller, calls)));
     const lastUseMs = deps.clock.monotonic();
     const entry: Entry = { instance, base, owner: principal.id, client: connected, calls, lastUseMs };
@@ -241,8 +240,9 @@ function nameOf({ principal, client }: ClientCaller): string | undefined {
     .slice(0, 12);
 }
 
-function missingOf({ state }: Instance): readonly string[] {
-  return state.kind === "unconfigured" ? state.missing : [];
+function copyOf({ owner, server, state, about }: Instance) {
+  const { installation, team } = about();
+  return { owner, server, missing: state.kind === "unconfigured" ? state.missing : [], installation, team };
 }
 
 /**

@@ -29,6 +29,10 @@ export interface InstanceOptions {
   readonly owner: PrincipalId | null;
   /** The names of required values that its person has not given. */
   readonly missing: readonly string[];
+  /** The instance of which this is the copy for one client. */
+  readonly installation?: InstanceId | undefined;
+  /** The owner's team. */
+  readonly team?: string | undefined;
   /** Settles when the instance that this one replaces is gone, so that there are never two processes. */
   readonly after?: Promise<void> | undefined;
   /** The users of the instance that this one replaces. */
@@ -66,6 +70,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     get stderr() {
       return serverEvents.stderr;
     },
+    about: life.about,
     statusView: createStatusViews(life),
     users,
     acquire,
@@ -94,7 +99,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
 /** Makes the parts. Some refer to each other by closures, which are called only after all parts exist. */
 function createParts(options: InstanceOptions, deps: InstanceDeps) {
   const { id, users = createUsers(deps.clock) } = options;
-  const { slug: server, transport } = options.server;
+  const { transport } = options.server;
   const life: Life = createLife({ ...options, stderr: () => serverEvents.stderr }, deps);
   const held: HeldConnection = createHeldConnection({
     clock: deps.clock,
@@ -106,11 +111,10 @@ function createParts(options: InstanceOptions, deps: InstanceDeps) {
   const login = createLoginNotice(id, deps.loginOf);
   const lifetime = new AbortController();
   const idleness = createIdleness(deps.clock);
-  const refresher = createRefresher(() => life.server, id, deps);
+  const refresher = createRefresher(life, deps);
   const listRefresh: ListRefresh = createListRefresh(
     {
-      instance: id,
-      server,
+      life,
       refresher,
       acquire: (signal) => held.current ?? acquire(signal),
       isUp: () => held.current !== undefined,
@@ -121,8 +125,7 @@ function createParts(options: InstanceOptions, deps: InstanceDeps) {
   );
   const serverEvents: ServerEvents = createServerEvents(
     {
-      instance: id,
-      server,
+      life,
       onListChanged: listRefresh.noteAnnouncement,
       onSessionReplaced() {
         users.processEnded("it ended its session");

@@ -1,5 +1,6 @@
 import type { StatusView } from "../../catalog/model/view.ts";
 import type { ServerConfig } from "../../config/config.ts";
+import type { AboutInstallation } from "../../kernel/event.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
@@ -26,6 +27,8 @@ export interface Instance {
   /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
   statusView(): StatusView;
+  /** The fields with which every event about it begins. */
+  about(): AboutInstallation;
   /** The clients that used its processes. Recorded only where `server.stateful` says that it matters. */
   readonly users: Users;
   /**

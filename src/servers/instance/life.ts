@@ -1,4 +1,5 @@
 import type { ServerConfig } from "../../config/config.ts";
+import type { AboutInstallation } from "../../kernel/event.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { firstState, transition, type InstanceEvent, type InstanceState } from "./state.ts";
 import { toReason, toStatus } from "./state-status.ts";
@@ -18,14 +19,7 @@ export interface Life {
   /** Resolves when the instance is no longer starting; rejects when the signal aborts. */
   settled(signal: AbortSignal): Promise<void>;
   /** The fields with which every event about the instance begins. */
-  about(): About;
-}
-
-/** When it happened, and to which instance. */
-export interface About {
-  readonly atMs: number;
-  readonly instance: InstanceId;
-  readonly server: ServerConfig["slug"];
+  about(): AboutInstallation;
 }
 
 /** What the life of an instance begins with. */
@@ -34,6 +28,10 @@ export interface LifeOptions {
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly missing: readonly string[];
+  /** Undefined for an instance that is not the copy of another. */
+  readonly installation?: InstanceId | undefined;
+  /** The owner's team. */
+  readonly team?: string | undefined;
   /** The lines of stderr that are logged with a failure. */
   readonly stderr: () => readonly string[];
 }
@@ -41,13 +39,15 @@ export interface LifeOptions {
 type Deps = Pick<InstanceDeps, "clock" | "log" | "events" | "onChange">;
 
 /** A life in the state that configuration and person allow at first. */
-export function createLife({ id, owner, missing, stderr, ...given }: LifeOptions, deps: Deps): Life {
+export function createLife({ id, owner, missing, team, stderr, ...given }: LifeOptions, deps: Deps): Life {
+  const { installation = id } = given;
   let { server } = given;
   let state: InstanceState = firstState(server.disabledReason, missing);
   const settling = createWaiters<undefined>();
 
-  function about(): About {
-    return { atMs: deps.clock.now(), instance: id, server: server.slug };
+  function about(): AboutInstallation {
+    const atMs = deps.clock.now();
+    return { atMs, instance: id, server: server.slug, installation, principal: owner ?? undefined, team };
   }
 
   function apply(event: InstanceEvent): void {

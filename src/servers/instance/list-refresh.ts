@@ -1,10 +1,10 @@
 import { untilAborted } from "../../kernel/abort.ts";
-import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { createCoalescer } from "./coalescer.ts";
 import { declaresListChanged } from "./listening.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import type { Life } from "./life.ts";
 import type { ListKind, Refresher } from "./refresh.ts";
 
 /** Decides when an instance's lists are fetched again. */
@@ -22,8 +22,7 @@ export interface ListRefresh {
 
 /** What refreshing needs from the instance. */
 export interface ListRefreshOptions {
-  readonly instance: InstanceId;
-  readonly server: ServerSlug;
+  readonly life: Pick<Life, "id" | "server" | "about">;
   readonly refresher: Refresher;
   readonly acquire: (signal: AbortSignal) => Connection | Promise<Connection>;
   readonly isUp: () => boolean;
@@ -38,7 +37,9 @@ const listChangedMs = 1_000;
 
 /** No fetch is running at first. */
 export function createListRefresh(options: ListRefreshOptions, deps: InstanceDeps): ListRefresh {
-  const { instance, server, refresher, lifetime } = options;
+  const { life, refresher, lifetime } = options;
+  const { id: instance } = life;
+  const { slug: server } = life.server;
   /** Kinds of lists that the server announced as changed and that have not been fetched since. */
   const announced = new Set<ListKind>();
   let refreshing: Promise<readonly ListKind[]> | undefined;
@@ -72,7 +73,7 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
     const changed = await refresh(lifetime);
     const same = kinds.filter((kind) => !changed.includes(kind));
     if (same.length > 0) {
-      deps.events.emit({ type: "catalog.announced", atMs: deps.clock.now(), instance, server, kinds: same });
+      deps.events.emit({ type: "catalog.announced", ...life.about(), kinds: same });
     }
   }
 

@@ -41,10 +41,10 @@ export function createMembership(
   const users = new Map<InstanceId, Users>();
   return {
     instances,
-    async add({ id, owner, server, missing }) {
+    async add({ id, owner, server, missing, team }) {
       const open = server.roots === undefined ? deps.open : openWithRoots(deps.open, configuredRoots(server.roots));
       const instance = createInstance(
-        { id, owner, server, missing, after: departures.of(id), users: users.get(id) },
+        { id, owner, server, missing, team, after: departures.of(id), users: users.get(id) },
         { ...deps, open, catalog: watched(deps.catalog, () => onChange(owner)), onChange: () => onChange(owner) },
       );
       instances.set(id, instance);

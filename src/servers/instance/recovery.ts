@@ -95,7 +95,9 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
   }
 
   async function startAfterLogin(): Promise<void> {
-    if ((await login.isNew()) && life.state.kind === "needs-login") attempts.start("recovery");
+    if (!(await login.isNew()) || life.state.kind !== "needs-login") return;
+    deps.events.emit({ type: "auth.login", ...life.about() });
+    attempts.start("recovery");
   }
 
   return {

@@ -1,11 +1,10 @@
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { buildInstanceCatalog, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
-import type { ServerConfig } from "../../config/config.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { fetchLists } from "./lists.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import type { Life } from "./life.ts";
 
 /** Fetches, checks and applies the lists of one instance, and keeps them on disk. */
 export interface Refresher {
@@ -26,36 +25,34 @@ export type ListKind = "tools" | "resources" | "prompts";
 type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;
 
 /**
- * `current` returns the configuration that is valid now: names and descriptions of tools may change while the server
- * runs.
+ * `life` tells the configuration that is valid now: names and descriptions of tools may change while the server runs.
  */
-export function createRefresher(current: () => ServerConfig, instance: InstanceId, deps: Deps): Refresher {
+export function createRefresher(life: Pick<Life, "id" | "server" | "about">, deps: Deps): Refresher {
+  const { id: instance } = life;
   let refreshedAtMs: number | undefined;
 
   function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
-    const server = current();
+    const { server } = life;
     const { catalog, skipped } = buildInstanceCatalog(server, instance, lists);
     for (const item of skipped) reportSkipped(item);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
     if (before === undefined || kinds.length > 0) {
       deps.catalog.put(catalog);
-      deps.events.emit({ type: "catalog.changed", atMs: deps.clock.now(), instance, server: server.slug, kinds });
+      deps.events.emit({ type: "catalog.changed", ...life.about(), kinds });
     }
     return { catalog, kinds };
   }
 
   function reportSkipped(item: SkippedItem): void {
-    const server = current();
+    const { server } = life;
     deps.log.warn(
       { component: "catalog", server: server.slug, operation: "discover" },
       `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
     );
     deps.events.emit({
       type: "catalog.item_skipped",
-      atMs: deps.clock.now(),
-      instance,
-      server: server.slug,
+      ...life.about(),
       kind: item.kind,
       name: item.name,
       reason: item.reason,
@@ -71,7 +68,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
     },
     async refresh(connection, signal) {
       const startedMs = deps.clock.monotonic();
-      const server = current();
+      const { server } = life;
       const transport = server.transport.kind;
       const limits = {
         pages: deps.limits().listPages,
@@ -90,13 +87,12 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
       );
       deps.events.emit({
         type: "mcp.tools.discovered",
-        atMs: deps.clock.now(),
-        instance,
-        server: server.slug,
+        ...life.about(),
         tools: catalog.tools,
         resources: catalog.resources.length,
         prompts: catalog.prompts.length,
         durationMs,
+        installationName: server.displayName,
       });
       await deps.keeper.save(instance, { hash: server.hash, savedAtMs: deps.clock.now(), lists });
       return kinds;
@@ -104,7 +100,7 @@ export function createRefresher(current: () => ServerConfig, instance: InstanceI
   };
 
   function reportCut(list: string, reason: string): void {
-    const { slug } = current();
+    const { slug } = life.server;
     deps.log.warn({ component: "catalog", server: slug, operation: list }, `${slug}: ${list} is cut: ${reason}`);
   }
 }

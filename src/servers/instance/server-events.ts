@@ -1,6 +1,6 @@
-import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import type { ConnectionEvents } from "../upstream/connection.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import type { Life } from "./life.ts";
 import type { ListKind } from "./refresh.ts";
 
 /** Turns what a server says on its own into events and log entries, and keeps the last lines of its stderr. */
@@ -16,8 +16,7 @@ export interface ServerEvents {
 
 /** The instance that the events are about, and its own interest in two of them. */
 export interface ServerEventsOptions {
-  readonly instance: InstanceId;
-  readonly server: ServerSlug;
+  readonly life: Pick<Life, "server" | "about">;
   readonly onListChanged: (kind: ListKind) => void;
   readonly onSessionReplaced: () => void;
 }
@@ -33,12 +32,13 @@ const listKindOf: ReadonlyMap<string, ListKind> = new Map([
 
 /** Emits the events of one instance's connections. */
 export function createServerEvents(
-  { instance, server, onListChanged, onSessionReplaced }: ServerEventsOptions,
-  { events, log, clock }: Pick<InstanceDeps, "events" | "log" | "clock">,
+  { life, onListChanged, onSessionReplaced }: ServerEventsOptions,
+  { events, log }: Pick<InstanceDeps, "events" | "log">,
 ): ServerEvents {
   let stderr: readonly string[] = [];
   let ownLines = 0;
-  const about = () => ({ atMs: clock.now(), instance, server });
+  const { about } = life;
+  const { slug: server } = life.server;
 
   return {
     events: {

@@ -12,6 +12,8 @@ export interface Wanted {
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly missing: readonly string[];
+  /** The owner's team. */
+  readonly team?: string | undefined;
 }
 
 /** The people for whom instances are made, as they are now. */
@@ -47,7 +49,13 @@ export function wantedFor(
   const wantedId = personalId(template, owner, person?.team ?? null);
   if (id !== undefined && id !== wantedId) return undefined;
   const personal = personalServer(template, people.valuesFor(owner, template.slug));
-  return { id: wantedId, owner, server: personal.server, missing: personal.missing };
+  return {
+    id: wantedId,
+    owner,
+    server: personal.server,
+    missing: personal.missing,
+    team: person?.team ?? undefined,
+  };
 }
 
 /**

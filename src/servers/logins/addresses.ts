@@ -30,12 +30,12 @@ export function isLoopbackHost(hostname: string): boolean {
 export async function addressRulesFor(serverUrl: string): Promise<AddressRules> {
   const { hostname } = new URL(serverUrl);
   const addresses = await addressesOf(hostname);
-  return createAddressRules(addresses.some((address) => !isPublic(address)) ? "private" : "public");
+  return createAddressRules(addresses.some((address) => !isPublicAddress(address)) ? "private" : "public");
 }
 
 export function createAddressRules(reach: Reach): AddressRules {
   const isAllowed = (address: string): boolean =>
-    isPublic(address) || (reach === "private" && !isNeverReached(address));
+    isPublicAddress(address) || (reach === "private" && !isNeverReached(address));
   const refusal = (hostname: string): GatewayError =>
     new GatewayError(
       "LOGIN_FAILED",
@@ -99,7 +99,8 @@ const neverReached: typeof privateRanges = [
   ["ff00::", 8, "ipv6"],
 ];
 
-function isPublic(address: string): boolean {
+/** Whether an IP address is in the public Internet. What is no address is not. */
+export function isPublicAddress(address: string): boolean {
   return !isIn(address, privateRanges);
 }
 

@@ -130,7 +130,7 @@ test("usage adds up, and is grouped by what was asked for", async () => {
 test("logs and events are found by what they are about", async () => {
   store.append("log", lineOf(store, { instance: "web", server: "web", level: "error", line: "1" }));
   store.append("log", lineOf(store, { level: "debug", team: "red", line: "2" }));
-  store.append("event", eventOf(store, { type: "config.applied", instance: null, server: null, detail: '{"a":1}' }));
+  store.append("event", eventOf(store, { type: "config.changed", instance: null, server: null, detail: '{"a":1}' }));
   store.append("event", eventOf(store, { principal: "ann" }));
   await store.flush();
   const linesOf = async (filter: object) => (await store.logs({ limit: 9, ...filter })).rows.map(({ line }) => line);
@@ -139,7 +139,7 @@ test("logs and events are found by what they are about", async () => {
   expect(await linesOf({ level: "warning" })).toEqual(["1"]);
   expect(await linesOf({ team: "red", server: "files" })).toEqual(["2"]);
   const eventsOf = async (filter: object) => (await store.events({ limit: 9, ...filter })).rows;
-  expect(await eventsOf({ type: "config.applied" })).toMatchObject([{ instance: null, detail: '{"a":1}' }]);
+  expect(await eventsOf({ type: "config.changed" })).toMatchObject([{ instance: null, detail: '{"a":1}' }]);
   expect(await eventsOf({ principal: "ann" })).toMatchObject([{ type: "mcp.server.started", principal: "ann" }]);
   expect(await eventsOf({ server: "web" })).toEqual([]);
 });

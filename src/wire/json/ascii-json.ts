@@ -7,8 +7,12 @@ import { stringifyExact } from "./exact-json.ts";
  */
 export function asciiJson(value: unknown): string {
   if (typeof value === "string" && plain.test(value)) return `"${value}"`;
-  const text = stringifyExact(value);
-  return isAscii(text) ? text : text.replace(beyondAscii, escapeCharacter);
+  return asciiText(stringifyExact(value));
+}
+
+/** The same for JSON that is text already. */
+export function asciiText(json: string): string {
+  return isAscii(json) ? json : json.replace(beyondAscii, escapeCharacter);
 }
 
 /** Printable ASCII without quotes and backslashes, which needs no escaping. Nearly all names and keys match. */

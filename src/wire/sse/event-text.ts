@@ -1,9 +1,12 @@
 import { carriageReturn, lineFeed } from "../json/characters.ts";
 
+/** The media type of event streams (WHATWG HTML, 9.2). */
+export const eventStreamType = "text/event-stream";
+
 /** Headers of every event stream that we write; they tell proxies on the way not to buffer it. */
 export const eventStreamHeaders: readonly string[] = [
   "Content-Type",
-  "text/event-stream",
+  eventStreamType,
   "Cache-Control",
   "no-cache, no-transform",
   "X-Accel-Buffering",

@@ -1,0 +1,2 @@
+/** docs/events.md. */
+export function eventsPage(publishedEvents: Readonly<Record<string, string>>): string;

@@ -1,0 +1,102 @@
+import * as z from "zod";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { createTypeFilter, publishedTypes, typesMatching, type PublishedEvent } from "../../kernel/published-events.ts";
+import { eventStreamType } from "../../wire/sse/event-text.ts";
+import type { RestDeps } from "./deps.ts";
+import { openEventFeed } from "./event-feed.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+
+const tag = "Events";
+
+const query = z.object({
+  types: z
+    .string()
+    .max(2_000)
+    .optional()
+    .describe("Types, separated by commas. `mcp.server.*` means all that begin so. Without it: all."),
+  server: z.string().max(100).optional().describe("Only events of this server, by its slug."),
+  instance: z.string().max(500).optional().describe("Only events of this instance."),
+  after: z.string().max(100).optional().describe("The same as `Last-Event-ID`, for whoever cannot send the header."),
+});
+const headers = z.object({
+  "Last-Event-ID": z.string().optional().describe("The id of the last event that arrived: what came since is sent."),
+});
+
+const eventSchema = z
+  .object({
+    type: z.enum(publishedTypes as [string, ...string[]]),
+    time: z.iso.datetime(),
+    server: z.string().nullable(),
+    instance: z.string().nullable(),
+    installation: z.string().nullable(),
+    principal: z.string().nullable(),
+    team: z.string().nullable(),
+    coalesced: z.int().optional().describe("How many other events of this type it stands for."),
+    data: z.record(z.string(), z.unknown()).describe("What the type has beyond that."),
+  })
+  .meta({ id: "Event" });
+
+/** Events as they happen. */
+export function createEventRoutes(deps: RestDeps): readonly Route[] {
+  return [followEvents(deps)];
+}
+
+function followEvents(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/events",
+    query,
+    isStream: true,
+    operation: {
+      id: "followEvents",
+      tag,
+      summary: "What happens, as it happens",
+      description:
+        "Server-sent events: `event` is the type and `data` an Event. The last 1,000 events of the last 5 minutes are " +
+        "replayed to whoever comes back with `Last-Event-ID`. An event `reset` says that some are missing, and that " +
+        "whatever was read before should be read again. Of more than ten events a second of one instance and person, " +
+        "the newest of each type is sent in the next second, with the number of those left out.",
+      headers,
+      responses: {
+        ...answers(eventSchema, "", [429]),
+        200: { description: "Each event as JSON.", content: { [eventStreamType]: eventSchema } },
+      },
+    },
+    async handle({ raw, response, principal, query: wanted, headers: common }) {
+      const wants = createFilter(wanted);
+      if (raw.method === "HEAD") return { headers: { "Content-Type": eventStreamType }, body: "" };
+      const live = await deps.live();
+      if (response.destroyed) return undefined;
+      const position = raw.headers["last-event-id"] ?? wanted.after;
+      openEventFeed(
+        live,
+        { principal, wants },
+        {
+          response,
+          headers: common,
+          position: typeof position === "string" && position !== "" ? position : undefined,
+        },
+      );
+      return undefined;
+    },
+  });
+}
+
+/** Throws PARAMS_INVALID for a type that does not exist. */
+function createFilter({ types, server, instance }: z.output<typeof query>): (event: PublishedEvent) => boolean {
+  const patterns = types?.split(",").map((pattern) => pattern.trim());
+  const unknown = patterns?.find((pattern) => typesMatching(pattern).length === 0);
+  if (unknown !== undefined)
+    throw new GatewayError("PARAMS_INVALID", `types: there is no event ${JSON.stringify(unknown.slice(0, 100))}`, {
+      data: { field: "querystring.types" },
+      hint: "GET /openapi.json lists the types.",
+    });
+  const isWanted = createTypeFilter(patterns);
+  return (event) =>
+    isWanted(event.type) &&
+    (server === undefined || ("server" in event && event.server === server)) &&
+    (instance === undefined ||
+      ("instance" in event && event.instance === instance) ||
+      ("installation" in event && event.installation === instance));
+}

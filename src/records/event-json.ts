@@ -1,0 +1,130 @@
+import { stringifyExact } from "../wire/json/exact-json.ts";
+import type { DiscoveredTool, EventOf } from "../kernel/event.ts";
+import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
+import type { PublishedEvent } from "../kernel/published-events.ts";
+import { isContent, type EventShare } from "./event-audience.ts";
+
+/** What an event as text says beyond the event itself. */
+export interface EventFacts {
+  /** The instance of which another one is the copy for a single client; otherwise the instance itself. */
+  readonly installationOf: (instance: InstanceId) => InstanceId;
+  readonly teamOf: (principal: PrincipalId) => string | undefined;
+  /** Whether the configuration lets anybody see a tool of an instance. */
+  readonly isShown: (instance: InstanceId, tool: DiscoveredTool) => boolean;
+  /** What a tool's definition costs in a list. */
+  readonly countTokens: (tool: DiscoveredTool) => number;
+  /** Removes every secret from a text. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * An event as JSON, the same for the live stream, webhooks and the event log. `coalesced` is the number of other
+ * events that it stands for.
+ */
+export type EventToJson = (event: PublishedEvent, share: EventShare, coalesced?: number) => string;
+
+/**
+ * `{ type, time, server, instance, installation, principal, team, data }`, with null for what an event does not
+ * concern, and `coalesced` where it stands for several. `data` has the event's own members in snake_case.
+ */
+export function createEventToJson(facts: EventFacts): EventToJson {
+  return (event, share, coalesced = 0) => {
+    const value = {
+      type: event.type,
+      time: new Date(event.atMs).toISOString(),
+      ...contextOf(event, facts),
+      ...(coalesced === 0 ? {} : { coalesced }),
+      data: event.type === "mcp.tools.discovered" ? toDiscovery(event, facts) : toData(event, share),
+    };
+    return withoutSecrets(value, facts.redact);
+  };
+}
+
+function contextOf(event: PublishedEvent, { installationOf, teamOf }: EventFacts) {
+  const principal = "principal" in event ? event.principal : undefined;
+  const instance = "instance" in event ? event.instance : undefined;
+  const installation =
+    "installation" in event ? event.installation : instance === undefined ? undefined : installationOf(instance);
+  const team = "team" in event && event.team !== undefined ? event.team : principal && teamOf(principal);
+  return {
+    server: "server" in event ? event.server : null,
+    instance: instance ?? null,
+    installation: installation ?? null,
+    principal: principal ?? null,
+    team: team ?? null,
+  };
+}
+
+/** The contract of `mcp.tools.discovered`: these members, and no others. */
+function toDiscovery(event: EventOf<"mcp.tools.discovered">, { isShown, countTokens }: EventFacts) {
+  const tools = event.tools
+    .filter((tool) => isShown(event.instance, tool))
+    .map((tool) => ({
+      tool_name: tool.definition.name,
+      tool_path: tool.path,
+      description: tool.definition.description ?? "",
+      input_schema: tool.definition.inputSchema,
+      token_count: countTokens(tool),
+    }));
+  return {
+    installation_id: event.installation,
+    installation_name: event.installationName,
+    team_id: event.team ?? null,
+    server_slug: event.server,
+    tool_count: tools.length,
+    total_tokens: tools.reduce((sum, tool) => sum + tool.token_count, 0),
+    tools,
+    discovered_at: new Date(event.atMs).toISOString(),
+  };
+}
+
+const ofContext: ReadonlySet<string> = new Set([
+  "type",
+  "atMs",
+  "server",
+  "instance",
+  "installation",
+  "principal",
+  "team",
+]);
+
+function toData(event: PublishedEvent, share: EventShare): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  for (const [member, value] of Object.entries(event)) {
+    if (ofContext.has(member) || value === undefined) continue;
+    if (share === "metadata" && isContent(event, member)) continue;
+    data[toSnakeCase(member)] = value;
+  }
+  return data;
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/**
+ * A secret may look like a number or a piece of JSON: when removing it from the whole text leaves no JSON, it is
+ * removed from every text inside, one by one.
+ */
+function withoutSecrets(value: object, redact: EventFacts["redact"]): string {
+  const text = stringifyExact(value);
+  const clean = redact(text);
+  if (clean === text || isJson(clean)) return clean;
+  return stringifyExact(redactTexts(value, redact));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function redactTexts(value: unknown, redact: EventFacts["redact"]): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(name), redactTexts(member, redact)]));
+}

@@ -1,0 +1,59 @@
+import { request as requestHttp, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { WebhookAddresses } from "./webhook-address.ts";
+
+/** What is sent. */
+export interface WebhookPost {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How long a receiver may take in all; one that works for longer should answer first. */
+const timeoutMs = 10_000;
+/** Of an answer nothing is used but its status. */
+const mostAnswerBytes = 65_536;
+
+/**
+ * Sends one POST to an address that may be sent to, and follows no redirect. Resolves to undefined when the receiver
+ * has it (status 2xx), otherwise to the reason, which holds nothing of what was sent or answered. Never rejects.
+ */
+export async function postWebhook(
+  { url, headers, body }: WebhookPost,
+  addresses: WebhookAddresses,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const refusal = addresses.refusalOf(url);
+  if (refusal !== undefined) return refusal;
+  if (signal.aborted) return "the gateway is stopping";
+  return await new Promise((resolve) => {
+    const bytes = Buffer.from(body, "utf8");
+    const outgoing = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
+      method: "POST",
+      headers: { ...headers, "Content-Length": String(bytes.length) },
+      agent: false,
+      lookup: addresses.lookupFor(url),
+      signal,
+    });
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs);
+    outgoing.once("response", (response) => {
+      drain(response, () => outgoing.destroy());
+      const { statusCode = 0 } = response;
+      resolve(statusCode >= 200 && statusCode < 300 ? undefined : `it answered with status ${statusCode}`);
+    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      resolve(signal.aborted ? "the gateway is stopping" : (error.code ?? error.message));
+    });
+    outgoing.once("close", () => clearTimeout(timer));
+    outgoing.end(bytes);
+  });
+}
+
+function drain(response: IncomingMessage, giveUp: () => void): void {
+  let bytes = 0;
+  response.on("error", giveUp);
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostAnswerBytes) giveUp();
+  });
+}
