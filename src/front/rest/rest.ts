@@ -11,6 +11,7 @@ import { createResourceRoutes } from "./routes-resources.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
+import { createUsageRoutes } from "./routes-usage.ts";
 
 /** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
 export function createRest(deps: RestDeps): RestHandler {
@@ -23,6 +24,7 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createServerRoutes(deps, cache),
     ...createInstanceRoutes(deps),
     ...createSystemRoutes(deps),
+    ...createUsageRoutes(deps),
   ];
   const app = createRestApp(deps, [...routes, ...createDocumentationRoutes(deps, routes)]);
   const execute = createExecuteHandler(deps);
