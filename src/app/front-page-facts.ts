@@ -1,17 +1,24 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerFrontPage, type FrontPageFacts } from "../front/web/front-page.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { readOverview } from "./overview.ts";
 
-type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner">;
+type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner" | "mcp" | "usage">;
 
 /** Answers `GET /`. Loaded at the first such request. Shows counts only where nobody has to authenticate. */
-export function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): void {
+export async function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const needsToken = !gateway.authenticator.open;
+  const overview = needsToken ? undefined : await readOverview(gateway);
   answerFrontPage(request, response, {
     version: gateway.version,
     url: gateway.publicUrl(request),
     needsToken,
     servers: needsToken ? undefined : countServers(gateway),
+    tokens: overview && {
+      here: overview.tokensHere,
+      flat: overview.tokensFlat,
+      isExact: overview.areTokensExact,
+    },
   });
 }
 

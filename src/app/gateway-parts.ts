@@ -25,6 +25,7 @@ import type { Namespaces } from "./namespace-wiring.ts";
 import { type Records } from "./records-wing.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
+import type { UsageWing } from "./usage-wing.ts";
 import { buildWings, stopInOrder, type GatewayDeps, type Wings } from "./gateway-wings.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly instanceTokens: InstanceTokens;
   readonly metrics: Metrics;
   readonly live: EventOutlets["live"];
+  /** What calls and definitions cost. */
+  readonly usage: UsageWing;
   /** What is loaded when it is first needed, and whether it still can be. */
   readonly late: LateModules;
   /** What happened, and what is wrong with keeping it. */
@@ -146,9 +149,8 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
-  const { events, late, records, kept, servers, viewOf, engine, discovery, metrics, mcp, people, publicUrl, secrets } =
-    wings;
-  const { outlets } = wings;
+  const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
+  const { outlets, people, publicUrl, secrets } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
@@ -163,6 +165,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     namespaces,
     metrics,
     live: outlets.live,
+    usage,
     late,
     records,
     viewOf,

@@ -5,6 +5,7 @@ import { createConfigSecrets } from "../config/secrets.ts";
 import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
 import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import type { Log } from "../kernel/log.ts";
+import type { FindingMeter } from "../records/finding.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
@@ -26,6 +27,7 @@ import { createRecords } from "./records-wing.ts";
 import { createPeople } from "./people-wiring.ts";
 import { createTracing } from "./tracing-wiring.ts";
 import { createServers } from "./servers-wing.ts";
+import { createUsageWing } from "./usage-wing.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { Engine } from "./engine-wing.ts";
 
@@ -86,19 +88,14 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
   const engine = createEngine({
-    config: current,
-    fleet,
-    viewOf,
-    discovery,
-    store: kept,
+    ...deps,
+    ...{ config: current, fleet, viewOf, discovery, store: kept, events },
     recordCall: records.recordCall,
-    events,
-    log,
-    clock,
     traces: tracing?.source,
   });
+  const usage = createUsageWing({ events, clock, kept, store: records.store, viewOf, mcp: () => mcp });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
-  const mcp = buildFront({ ...deps, ...front });
+  const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
   const { directory } = people;
   const outlets = createEventOutlets({
     ...deps,
@@ -124,6 +121,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     engine,
     discovery,
     metrics,
+    usage,
     mcp,
     tracing,
   };
@@ -144,11 +142,13 @@ interface FrontWork extends GatewayDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly fleet: Fleet;
   readonly engine: Engine;
+  readonly finding: FindingMeter;
 }
 
 function buildFront({ current, settings, events, memory, loopGuard, engine, fleet, ...work }: FrontWork): McpFront {
   return createMcpFront({
     ...engine,
+    finding: work.finding,
     publicUrl: work.publicUrl,
     memory,
     settings,
@@ -175,7 +175,7 @@ const recordsDeadlineMs = 3_000;
 
 /** From the top to the cellar: first what is asked for, last what carries it out. */
 export async function stopInOrder(
-  { servers, engine, mcp, metrics, records, outlets, tracing }: Wings,
+  { servers, engine, mcp, metrics, records, outlets, usage, tracing }: Wings,
   signal: AbortSignal,
 ): Promise<void> {
   mcp.endWhere(
@@ -187,6 +187,7 @@ export async function stopInOrder(
   metrics[Symbol.dispose]();
   // When patience ends, the guardian kills what is left.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
+  await usage.stop();
   await records.close(recordsDeadlineMs);
   await Promise.all([
     servers[Symbol.asyncDispose](),

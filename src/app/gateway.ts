@@ -26,7 +26,7 @@ export interface Gateway extends AsyncDisposable {
   /** Every instance of a server, also those that are off. */
   instances(): readonly Pick<Instance, "server" | "settled">[];
   /** What its owner sees of it now. */
-  overview(): Overview;
+  overview(): Promise<Overview>;
   /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
   rootsHint(server: ServerConfig): string | undefined;
   /** Requests of clients: how many run, and how many there have been. */
@@ -63,7 +63,7 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
       return parts.waitingStarts;
     },
     instances: () => parts.fleet.all(),
-    overview: () => readOverview(parts),
+    overview: async () => await readOverview(parts),
     rootsHint: parts.rootsHint,
     requests: {
       get running() {

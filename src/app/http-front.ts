@@ -33,7 +33,7 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
         "front-page",
         async () => await import("./front-page-facts.ts"),
       );
-      showFrontPage(gateway, request, response);
+      await showFrontPage(gateway, request, response);
     },
     loadRest: async () =>
       await gateway.late.load("rest", async () => (await import("./rest-front.ts")).loadRest(gateway, log)),

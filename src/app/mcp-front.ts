@@ -2,6 +2,7 @@ import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
+import type { FindingMeter } from "../records/finding.ts";
 import type { ClientInstances } from "../servers/instance/client-instances.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { createAdmission } from "../front/http/admission.ts";
@@ -49,6 +50,7 @@ export interface McpFrontDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly routing: Routing;
   readonly performer: Performer;
+  readonly finding: FindingMeter;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
@@ -87,6 +89,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const dispatch = createDispatch({
     viewOf,
     performer: deps.performer,
+    finding: deps.finding,
     maxTokens: settings.results.discoverTokens,
     routing: deps.routing,
     pages: createPageBook(deps.cursorKey),

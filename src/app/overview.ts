@@ -1,19 +1,18 @@
-import type { View, ViewServer } from "../catalog/model/view.ts";
+import type { ViewServer } from "../catalog/model/view.ts";
 import { flatExposure } from "../catalog/exposure/flat.ts";
-import { toListedTool } from "../catalog/exposure/native.ts";
-import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
+import type { ServerCost } from "../records/list-costs.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
-/**
- * What a person wants to know about a gateway at a glance. Token counts are estimates (`exposure/token-estimate.ts`).
- */
+/** What a person wants to know about a gateway at a glance. */
 export interface Overview {
   readonly servers: readonly ServerOverview[];
   /** What `tools/list` and the instructions of `/mcp` cost a client's model, in tokens. */
   readonly tokensHere: number;
   /** The same for `/mcp/flat`, which lists every tool. */
   readonly tokensFlat: number;
+  /** Whether both were counted, so that no estimate is in them. */
+  readonly areTokensExact: boolean;
 }
 
 export interface ServerOverview {
@@ -36,25 +35,31 @@ export interface ToolOverview {
   readonly needsNothing: boolean;
 }
 
-/** The gateway as its owner sees it now. Visits every tool, so that it is for screens and pages, not for calls. */
-export function readOverview(gateway: Pick<GatewayParts, "viewOf" | "owner" | "mcp">): Overview {
-  const view = gateway.viewOf(gateway.owner);
-  const standard = gateway.mcp.endpointOf("/mcp")?.exposure ?? flatExposure;
+/**
+ * The gateway as its owner sees it now. Visits every tool, some at a time, so that it is for screens and pages, not for
+ * calls.
+ */
+export async function readOverview({
+  viewOf,
+  owner,
+  mcp,
+  usage: { costs },
+}: Pick<GatewayParts, "viewOf" | "owner" | "mcp" | "usage">): Promise<Overview> {
+  const view = viewOf(owner);
+  await costs.prepare(view);
+  const here = costs.of(view, mcp.endpointOf("/mcp")?.exposure ?? flatExposure);
+  const flat = costs.flat(view);
+  const byServer = new Map(costs.servers(view).map((cost) => [cost.server, cost]));
   return {
-    servers: view.servers.map((server) => toServerOverview(view, server)),
-    tokensHere: tokensOf(view, standard),
-    tokensFlat: tokensOf(view, flatExposure),
+    servers: view.servers.map((server) => toServerOverview(server, byServer.get(server.slug))),
+    tokensHere: here.tokens,
+    tokensFlat: flat.tokens,
+    areTokensExact: here.isExact && flat.isExact,
   };
 }
 
-function tokensOf(view: View, exposure: typeof flatExposure): number {
-  const { items } = exposure.list(view, "tools");
-  return items.reduce((sum, item) => sum + estimateTokens(item), estimateTokens(exposure.instructions(view)));
-}
-
-function toServerOverview(view: View, server: ViewServer): ServerOverview {
+function toServerOverview(server: ViewServer, cost: ServerCost | undefined): ServerOverview {
   const { slug, title, status, dormant, reason, tools, shown } = server;
-  const listed = shown ? tools.map((tool) => toListedTool(tool.definition, view.names.flatName(tool), server)) : [];
   return {
     slug,
     title,
@@ -69,6 +74,6 @@ function toServerOverview(view: View, server: ViewServer): ServerOverview {
           needsNothing: !Array.isArray(inputSchema["required"]) || inputSchema["required"].length === 0,
         }))
       : [],
-    tokens: listed.reduce((sum, item) => sum + estimateTokens(item), 0),
+    tokens: cost?.tokens ?? 0,
   };
 }

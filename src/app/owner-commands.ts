@@ -3,6 +3,7 @@ import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { settingNow } from "../kernel/setting-now.ts";
+import type { TokenReport } from "../records/token-report.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What a command is answered with, on one line. */
@@ -11,6 +12,8 @@ export interface ControlAnswer {
   readonly message?: string;
   readonly hint?: string;
   readonly instances?: readonly InstanceLine[];
+  /** Of `tokens`. */
+  readonly tokens?: TokenReport;
   /** Of `status`: why the gateway should be restarted. */
   readonly problem?: string | undefined;
 }
@@ -26,6 +29,8 @@ export interface InstanceLine {
   readonly pid: number | null;
 }
 
+/** How long `tokens` waits for definitions that are not counted yet. */
+const countTokensMs = 10_000;
 /** Beside what the server itself may take to start: its turn, and the end of the process before. */
 const restartGraceMs = 600_000;
 
@@ -36,7 +41,7 @@ export interface OwnerCommandsDeps {
 }
 
 /**
- * Carries out one line, `{ command: "status" | "restart" | "stop", name? }`. Never rejects: a failure is an answer. The
+ * Carries out one line, `{ command: "status" | "tokens" | "restart" | "stop", name? }`. Never rejects: a failure is an answer. The
  * signal aborts when nobody waits for it any more.
  */
 export type OwnerCommands = (line: string, signal: AbortSignal) => Promise<ControlAnswer>;
@@ -48,6 +53,10 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     switch (command) {
       case "status":
         return { ok: true, instances: gateway.fleet.all().map(toLine), problem: gateway.late.problem };
+      case "tokens": {
+        const ask = { principal: gateway.owner, exposure: undefined, of: undefined, waitMs: countTokensMs };
+        return { ok: true, tokens: await gateway.usage.tokens(ask) };
+      }
       case "restart": {
         const chosen = choose(String(name));
         await restartAll(chosen, signal);

@@ -47,6 +47,9 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
       return revoked;
     },
     metrics: gateway.metrics,
+    usage: gateway.usage.usage,
+    tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),
+    clock: parts.clock,
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
     reportFailure: (failure, operation) =>

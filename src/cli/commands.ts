@@ -123,6 +123,14 @@ export const commands: Readonly<Record<string, Command>> = {
     options: common,
     load: async () => (await import("./control-commands.ts")).status,
   },
+  tokens: {
+    words: 0,
+    usage: "toolyard tokens [options]",
+    about: "Shows what tools cost a model in tokens, and what finding them saves.",
+    options: { ...common, json: { about: "print one JSON object for each gateway" } },
+    notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. What is marked with ~ is an estimate.`,
+    load: async () => (await import("./tokens-command.ts")).tokens,
+  },
   restart: {
     words: 1,
     usage: "toolyard restart <server|instance> [options]",

@@ -59,7 +59,8 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   );
   screen.progress("");
   if (stopping.aborted) return;
-  screen.print(toLastScreen(report, gateway.overview()));
+  const overview = await gateway.overview();
+  if (!stopping.aborted) screen.print(toLastScreen(report, overview));
 }
 
 /** Suggestions for better settings, by server. */
@@ -123,12 +124,13 @@ function toNote(server: ServerOverview): string {
   return shorten(plainText(server.reason).replace(/\s+/g, " ").trim(), noteCharacters);
 }
 
-function toTotals({ servers, tokensFlat, tokensHere }: Overview): string {
+function toTotals({ servers, tokensFlat, tokensHere, areTokensExact }: Overview): string {
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
   const counts = `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ${tools} ${tools === 1 ? "tool" : "tools"}.`;
+  const about = areTokensExact ? "" : "about ";
   return tokensFlat <= tokensHere
-    ? `  ${counts} A model reads about ${toCount(tokensHere)} tokens of definitions.`
-    : `  ${counts} A model reads about ${toCount(tokensHere)} tokens of definitions, instead of ${toCount(tokensFlat)} for all tools.`;
+    ? `  ${counts} A model reads ${about}${toCount(tokensHere)} tokens of definitions.`
+    : `  ${counts} A model reads ${about}${toCount(tokensHere)} tokens of definitions, instead of ${toCount(tokensFlat)} for all tools.`;
 }
 
 function tokenHint({ isOpen }: StartupReport["gateway"]): string {

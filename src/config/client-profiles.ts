@@ -24,6 +24,11 @@ export interface ClientProfile {
    * out of the list.
    */
   readonly ownResourceTools: boolean;
+  /**
+   * Whether it keeps definitions from its model until they are needed, by itself. What our short list saves there is
+   * then unknown. Undefined for no.
+   */
+  readonly loadsLazily?: true | undefined;
 }
 
 /** A row of the table, with what readers of docs/clients.md want to know: that page is made from it. */
@@ -42,6 +47,7 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
   "claude-code": {
     ...plain,
     product: "Claude Code",
+    loadsLazily: true,
     reason:
       "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. Tools marked this way are there from the start.",
     toolMeta: {
@@ -77,6 +83,7 @@ export function withWrittenProfiles(written: Readonly<Record<string, WrittenProf
         {
           toolMeta: own?.toolMeta ?? row.toolMeta,
           ownResourceTools: own?.ownResourceTools ?? row.ownResourceTools,
+          loadsLazily: row.loadsLazily,
         },
       ];
     }),

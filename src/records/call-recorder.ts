@@ -1,6 +1,7 @@
 import type { EventOf } from "../kernel/event.ts";
 import type { JsonBytes } from "../kernel/json-bytes.ts";
 import type { RequestBody, RequestOutcome } from "../store/record-rows.ts";
+import { tokensOfBytes } from "./byte-tokens.ts";
 import type { RecordSink } from "./record-sink.ts";
 
 /** How much of a server's calls is recorded. */
@@ -22,8 +23,6 @@ export type LogRequest = (
 
 /** What is kept of arguments and of a result each: a page of a thousand results' ends explains nothing. */
 const longestBody = 16_384;
-/** Bytes of JSON for one token, as o200k counts it on the average of real arguments and results. An estimate. */
-const bytesPerToken = 3.6;
 
 /** A log of requests: one row for each call that a server was asked for. */
 export function createRequestLog({ sink, loggingOf, redactJson }: RequestLogDeps): LogRequest {
@@ -44,17 +43,12 @@ export function createRequestLog({ sink, loggingOf, redactJson }: RequestLogDeps
       code: codeOf(event),
       durationMs: event.durationMs,
       waitMs: event.waitMs,
-      argumentTokens: tokensOf(event.argumentBytes),
-      resultTokens: tokensOf(event.resultBytes),
+      argumentTokens: tokensOfBytes(event.argumentBytes),
+      resultTokens: tokensOfBytes(event.resultBytes),
       isResultCut: event.cutTokens > 0,
       body: logging === "full" ? bodyOf(given, answer, redactJson) : null,
     });
   };
-}
-
-/** Tokens of so many bytes of JSON; an estimate. */
-export function tokensOf(bytes: number): number {
-  return Math.ceil(bytes / bytesPerToken);
 }
 
 function outcomeOf(outcome: string): RequestOutcome {

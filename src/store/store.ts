@@ -31,6 +31,7 @@ export interface GatewayStore {
   readonly catalogs: CatalogKeeper;
   readonly tokens: InstanceTokenStore;
   readonly namespaceUsage: NamespaceUsageStore;
+  readonly tokenCounts: TokenCountStore;
   /** Stores texts for minutes. Removes those that an earlier process left. */
   spill(): SpillStore;
   /**
@@ -145,6 +146,14 @@ export interface NamespaceUsageStore extends AsyncDisposable {
   load(): Promise<readonly KeptUse[] | undefined>;
   /** Returns at once. When values arrive faster than they are written, only the newest is. */
   save(uses: readonly KeptUse[]): void;
+}
+
+/** How many tokens texts have, by a hash of the text. Disposing waits for pending writes. */
+export interface TokenCountStore extends AsyncDisposable {
+  /** Undefined when nothing was stored, or it cannot be read. */
+  load(): Promise<readonly (readonly [hash: string, tokens: number])[] | undefined>;
+  /** Replaces all that is stored. Returns at once. When values arrive faster than they are written, only the newest is. */
+  save(counts: readonly (readonly [hash: string, tokens: number])[]): void;
 }
 
 /** How often one principal used one namespace and its tools. */

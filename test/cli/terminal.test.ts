@@ -141,7 +141,7 @@ describe("GET /", () => {
     expect(status).toBe(200);
     expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
     expect(text).toMatch(
-      /^Toolyard \d+\.\d+\.\d+, an MCP gateway\. It works: 1 of 2 servers can be used, with \d+ tools\.$/m,
+      /^Toolyard \d+\.\d+\.\d+, an MCP gateway\. It works: 1 of 2 servers can be used, with \d+ tools\. A model reads about \d+ tokens of definitions, instead of [\d,]+ for all tools\.$/m,
     );
     for (const known of [
       `claude mcp add --transport http toolyard ${gateway.url}/mcp`,

@@ -110,6 +110,18 @@ describe.each(backends)("a store of %s", (_name, backend) => {
     expect(await (await openAt()).namespaceUsage.load()).toEqual([use(49)]);
   });
 
+  test("keeps counts of tokens, the newest value, once it is disposed", async () => {
+    const counts = (tokens: number): readonly (readonly [string, number])[] => [
+      ["a".repeat(22), tokens],
+      ["__proto__", 3],
+    ];
+    const first = await openAt();
+    expect(await first.tokenCounts.load()).toBeUndefined();
+    for (let tokens = 0; tokens < 50; tokens += 1) first.tokenCounts.save(counts(tokens));
+    await first.tokenCounts[Symbol.asyncDispose]();
+    expect(await (await openAt()).tokenCounts.load()).toEqual(counts(49));
+  });
+
   test("keeps what was learned, the newest value, once it is disposed", async () => {
     const first = await (await openAt()).learned();
     expect(await first.load()).toBeUndefined();

@@ -1,5 +1,6 @@
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { isForModel, renderFailure } from "../../catalog/exposure/failure.ts";
+import type { MetaToolName } from "../../catalog/exposure/meta-tools.ts";
 import type { ListKind } from "../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
@@ -11,6 +12,7 @@ import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import type { FindingMeter } from "../../records/finding.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { clientProfileOf, type ProfileOf } from "./client-profile.ts";
@@ -33,6 +35,7 @@ export interface DispatchDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly performer: Performer;
   readonly routing: Pick<Routing, "wake">;
+  readonly finding: FindingMeter;
   /** Tokens that one answer of discover_mcp_tools may take. */
   readonly maxTokens: number;
   readonly pages: PageBook;
@@ -54,6 +57,7 @@ interface Work extends ClientRequestWork {
 export type Dispatch = (request: ClientRequest, caller: Caller, context: CallContext) => Promise<ReplyBody>;
 
 const discoverTtlMs = 300_000;
+const executeTool: MetaToolName = "execute_mcp_tool";
 
 /**
  * Answers one request of either era: what it means is looked up, `perform` does it, and the outcome is written as the
@@ -134,10 +138,12 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
     if (error instanceof UnseenServer && work.hasWoken !== true) return callWoken(parts, work, error.instance);
     throw error;
   }
-  const { headers } = work.caller;
+  const { headers, endpoint } = work.caller;
   // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.
   if (headers !== undefined && intent.kind === "call" && intent.arguments.value === asked.arguments.value)
     parts.checkParamHeaders(intent.tool, asked.arguments.value, headers);
+  if (intent.kind === "call" && asked.name === executeTool && endpoint.exposure.toolsByClient === true)
+    parts.finding.wrapped(work.context, intent.tool, work.view);
   return carryOut(parts, work, intent);
 }
 
@@ -150,7 +156,10 @@ async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promis
 function list(parts: Parts, work: Work, kind: ListKind): string {
   const { caller, request } = work;
   const client = clientProfileOf(request, caller, parts.profileOf);
-  const page = parts.pages.page(work.view, caller.endpoint.exposure, {
+  const { exposure } = caller.endpoint;
+  if (kind === "tools" && request.params["cursor"] === undefined)
+    parts.finding.listed(work.context, { view: work.view, exposure, client });
+  const page = parts.pages.page(work.view, exposure, {
     kind,
     cursor: request.params["cursor"],
     client,

@@ -6,6 +6,7 @@ import type { ServerAnswer } from "../../engine/calls/server-answer.ts";
 import type { LoadedNamespace, Outcome } from "../../engine/perform/outcome.ts";
 import type { Work } from "../../engine/perform/work.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { FindingMeter } from "../../records/finding.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { relayError } from "./relayed-error.ts";
@@ -16,6 +17,7 @@ export interface EncodeParts {
   readonly serverInfoText: string;
   /** Tokens that one answer of discover_mcp_tools may take. */
   readonly maxTokens: number;
+  readonly finding: FindingMeter;
 }
 
 /** Perform's work, and the client that is to be answered. */
@@ -36,7 +38,7 @@ export function encodeOutcome(parts: EncodeParts, work: ClientWork, intent: Inte
       return outcome;
     case "found":
     case "servers":
-      return encodeText(parts, work, renderFound(outcome, parts.maxTokens));
+      return encodeFound(parts, work, renderFound(outcome, parts.maxTokens));
     case "resources":
       return encodeText(parts, work, stringifyExact(outcome.list));
     case "namespace":
@@ -62,6 +64,11 @@ function encodeResult(
 
 /** What a server gives to read is fetched at every read. */
 const neverCached = '"ttlMs":0,"cacheScope":"private"';
+
+function encodeFound(parts: EncodeParts, work: ClientWork, text: string): string {
+  parts.finding.answered(work.context, text);
+  return encodeText(parts, work, text);
+}
 
 function encodeOwn({ serverInfoText }: EncodeParts, { caller }: ClientWork, result: JsonObject): string {
   return ownResultText(result, caller.client.era, serverInfoText);

@@ -5,14 +5,24 @@ import type { Log } from "../../kernel/log.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import type { Metrics } from "../../records/metrics.ts";
+import type { TokenReport } from "../../records/token-report.ts";
+import type { Usage } from "../../records/usage.ts";
+import type { ExposureName } from "../../config/exposures.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
+
+export interface TokensQuestion {
+  readonly principal: Principal;
+  readonly exposure: ExposureName | undefined;
+  readonly of: string | undefined;
+}
 
 /** What the REST API needs: the same objects as MCP. */
 export interface RestDeps {
@@ -51,6 +61,10 @@ export interface RestDeps {
   /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
   readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
   readonly metrics: Metrics;
+  readonly usage: Pick<Usage, "read">;
+  /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
+  readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
+  readonly clock: Pick<Clock, "now">;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */

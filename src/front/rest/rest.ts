@@ -12,6 +12,7 @@ import { createResourceRoutes } from "./routes-resources.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
+import { createUsageRoutes } from "./routes-usage.ts";
 
 /** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
 export function createRest(deps: RestDeps): RestHandler {
@@ -25,6 +26,7 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createInstanceRoutes(deps),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
+    ...createUsageRoutes(deps),
   ];
   const app = createRestApp(deps, [...routes, ...createDocumentationRoutes(deps, routes)]);
   const execute = createExecuteHandler(deps);

@@ -14,6 +14,8 @@ export interface FrontPageFacts {
   readonly needsToken: boolean;
   /** How many servers there are, and how many can be used now. Undefined for those who must not know. */
   readonly servers: { readonly all: number; readonly usable: number; readonly tools: number } | undefined;
+  /** What a model reads at `/mcp`, and what it would read of all tools. Undefined for those who must not know. */
+  readonly tokens: { readonly here: number; readonly flat: number; readonly isExact: boolean } | undefined;
 }
 
 /**
@@ -41,10 +43,16 @@ interface Section {
   readonly rows: readonly (readonly [label: string, value: string])[];
 }
 
-function toState({ servers, needsToken }: FrontPageFacts): string {
+function toState({ servers, tokens, needsToken }: FrontPageFacts): string {
   if (servers === undefined) return needsToken ? "It works. Clients need a token." : "It works.";
   if (servers.all === 0) return "It works, and no server is configured yet.";
-  return `It works: ${servers.usable} of ${servers.all} servers can be used, with ${servers.tools} tools.`;
+  const usable = `It works: ${servers.usable} of ${servers.all} servers can be used, with ${servers.tools} tools.`;
+  return tokens === undefined ? usable : `${usable} ${toCost(tokens)}`;
+}
+
+function toCost({ here, flat, isExact }: NonNullable<FrontPageFacts["tokens"]>): string {
+  const read = `A model reads ${isExact ? "" : "about "}${here.toLocaleString("en-US")} tokens of definitions`;
+  return flat <= here ? `${read}.` : `${read}, instead of ${flat.toLocaleString("en-US")} for all tools.`;
 }
 
 function toSections({ url, needsToken }: FrontPageFacts): readonly Section[] {

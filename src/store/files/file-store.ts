@@ -8,6 +8,7 @@ import { createInstanceTokensFile } from "./instance-tokens-file.ts";
 import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
 import { createVaultKey } from "./vault-key.ts";
 import { createSpillFiles } from "./spill-files.ts";
+import { createTokenCountsFile } from "./token-counts-file.ts";
 
 const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");
@@ -59,6 +60,10 @@ function openGatewayStore(folder: string, log: Log, auditKey: () => Promise<Uint
     namespaceUsage: createNamespaceUsageFile(
       join(folder, "namespace-usage.json"),
       warnOf("namespace-usage", "the use of namespaces cannot be saved"),
+    ),
+    tokenCounts: createTokenCountsFile(
+      join(folder, "token-counts.json"),
+      warnOf("token-counts", "counts of tokens cannot be saved, and are made again after a restart"),
     ),
     spill: () =>
       createSpillFiles(

@@ -1,0 +1,73 @@
+import { flatExposure } from "../catalog/exposure/flat.ts";
+import type { View } from "../catalog/model/view.ts";
+import type { ExposureName } from "../config/exposures.ts";
+import { untilAborted } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import type { Principal } from "../kernel/principal.ts";
+import { createFinding, type FindingMeter } from "../records/finding.ts";
+import { createListCosts, type ListCosts } from "../records/list-costs.ts";
+import { createTokenCounts } from "../records/token-counts.ts";
+import { readTokenReport, type TokenReport } from "../records/token-report.ts";
+import { createUsage, type Usage } from "../records/usage.ts";
+import type { RecordStore } from "../store/record-store.ts";
+import type { GatewayStore } from "../store/store.ts";
+import type { McpFront } from "./mcp-front.ts";
+
+/** What calls and definitions cost, as the page, REST and commands tell it. */
+export interface UsageWing {
+  readonly usage: Pick<Usage, "read">;
+  /** Told by MCP what clients list and find. */
+  readonly meter: FindingMeter;
+  readonly costs: ListCosts;
+  tokens(ask: TokensAsk): Promise<TokenReport>;
+  /** Writes the counts of calls that are not written yet: before the store is closed. */
+  stop(): Promise<void>;
+}
+
+export interface TokensAsk {
+  readonly principal: Principal;
+  /** Undefined for that of `/mcp`. */
+  readonly exposure: ExposureName | undefined;
+  /** Whose sessions and spending; undefined for everybody's. */
+  readonly of: string | undefined;
+  /** How long to wait for definitions that are not counted yet. They are counted in any case. */
+  readonly waitMs: number;
+}
+
+export interface UsageWingDeps {
+  readonly events: EventBus;
+  readonly clock: Clock;
+  readonly kept: Pick<GatewayStore, "tokenCounts">;
+  /** Undefined until it is opened, and where nothing is recorded. */
+  readonly store: () => RecordStore | undefined;
+  readonly viewOf: (principal: Principal) => View;
+  /** Called when somebody asks what tools cost. */
+  readonly mcp: () => Pick<McpFront, "endpointOf">;
+}
+
+/** Builds what counts calls and tokens. No worker is started before definitions have to be counted. */
+export function createUsageWing({ events, clock, kept, store, viewOf, mcp }: UsageWingDeps): UsageWing {
+  const usage = createUsage({ events, clock, store });
+  const counts = createTokenCounts({ store: kept.tokenCounts, clock });
+  const costs = createListCosts(counts);
+  const finding = createFinding({ clock, costs });
+  return {
+    usage,
+    meter: finding,
+    costs,
+    async tokens({ principal, exposure: name, of, waitMs }) {
+      const view = viewOf(principal);
+      const path = name === undefined ? "/mcp" : `/mcp/${name}`;
+      const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
+      const counted = costs.count(view, exposure);
+      if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
+      return await readTokenReport({ costs, finding }, { view, exposure, principal: of });
+    },
+    async stop() {
+      usage[Symbol.dispose]();
+      finding[Symbol.dispose]();
+      await counts[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { TokenReport } from "../records/token-report.ts";
+import type { CommandContext } from "./command-context.ts";
+import { isOn } from "./options.ts";
+import { control } from "./owner-client.ts";
+import { plainText } from "./plain-text.ts";
+import { findGateways } from "./running-gateways.ts";
+import { toTable } from "./table.ts";
+
+/** `toolyard tokens`: what definitions cost, of the gateway that is meant or of all that run. */
+export async function tokens(context: CommandContext): Promise<number> {
+  let code = 0;
+  for (const holder of await findGateways(context)) {
+    const answer = await control(holder, { command: "tokens" });
+    if (answer.tokens === undefined) {
+      process.stderr.write(`toolyard: ${answer.message ?? "this gateway cannot tell"}\n  ${answer.hint ?? ""}\n`);
+      code = 1;
+    } else if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(answer.tokens)}\n`);
+    else process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})\n${toText(answer.tokens)}`);
+  }
+  return code;
+}
+
+function toText(report: TokenReport): string {
+  const { servers, flat, here, savedAtStart, spentOnFinding: spent, sessions } = report;
+  const table = toTable(
+    [{ heading: "  SERVER" }, { heading: "TOOLS", align: "right" }, { heading: "TOKENS", align: "right" }],
+    servers.map((server) => [`  ${plainText(server.server)}`, String(server.tools), toTokens(server)]),
+  );
+  const facts: readonly (readonly [string, string])[] = [
+    ["flat: the list of /mcp/flat", toTokens(flat)],
+    [`here: the list of /mcp (${here.exposure})`, toTokens(here)],
+    ["saved at the start of a conversation", toTokens(savedAtStart)],
+    [`spent on finding since ${toTime(spent.sinceMs)}`, toTokens({ tokens: spent.tokens, isExact: false })],
+    ["", `${toCount(spent.answers)} answers of discover_mcp_tools: ${toCount(spent.answerTokens)}`],
+    ["", `${toCount(spent.wrappedCalls)} calls through execute_mcp_tool: ${toCount(spent.wrappingTokens)}`],
+    [`net per session, of ${toCount(sessions.count)} so far`, toNet(sessions)],
+    ...sessions.unknown.map(({ client, sessions: count }): readonly [string, string] => [
+      "",
+      `unknown for ${toCount(count)} of ${plainText(client)}, which loads definitions only when they are needed`,
+    ]),
+  ];
+  const width = Math.max(...facts.map(([label]) => label.length));
+  const lines = facts.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`);
+  return `${[...table, "", ...lines, "", "  Counted as o200k counts; other models differ by up to 10 to 20 %."].join("\n")}\n`;
+}
+
+function toNet({ medianNet, worstNet, isExact }: TokenReport["sessions"]): string {
+  if (medianNet === null || worstNet === null) return "not known yet";
+  return `median ${toTokens({ tokens: medianNet, isExact })}, worst ${toTokens({ tokens: worstNet, isExact })}`;
+}
+
+/** An estimate is marked. */
+function toTokens({ tokens: count, isExact }: { readonly tokens: number; readonly isExact: boolean }): string {
+  return `${isExact || count === 0 ? "" : "~"}${toCount(count)}`;
+}
+
+function toCount(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function toTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(11, 16)} UTC`;
+}

@@ -1,0 +1,239 @@
+import * as z from "zod";
+import { exposureNames } from "../../config/exposures.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { UsageAnswer } from "../../records/usage.ts";
+import { latencyBoundsMs } from "../../store/record-rows.ts";
+import { usageDimensions, type UsageDimension, type UsageQuery, type UsageSum } from "../../store/record-store.ts";
+import { jsonAnswer, type Answer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+import { toCsv } from "./csv.ts";
+
+const tag = "Usage";
+
+const usageGroup = z
+  .object({
+    group: z
+      .record(z.string(), schemas.nullableText)
+      .describe("Values of `by`; `hour` and `day` are the time at which they begin. `code` is empty for success."),
+    calls: z.int(),
+    errors: z.int().describe("Calls that did not go well: their `code` is not empty."),
+    durationMs: z.object({ sum: z.number(), max: z.number() }).describe("Without waiting for a start or a person."),
+    latency: z.array(z.int()).describe("Calls by duration: one more than `latencyBoundsMs`, for what took longer."),
+    argumentTokens: z.int().describe("An estimate."),
+    resultTokens: z.int().describe("Of what clients were given. An estimate."),
+    resultsCut: z.int().describe("Results that were cut to fit their budget."),
+  })
+  .meta({ id: "UsageGroup" });
+
+const usageList = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    since: schemas.nullableText.describe("What was before this time is not known; null where all that was is."),
+    by: z.array(z.enum(usageDimensions)),
+    latencyBoundsMs: z.array(z.int()),
+    usage: z.array(usageGroup),
+  })
+  .meta({ id: "UsageList" });
+
+const sum = { tokens: z.int(), isExact: z.boolean().describe("False while an estimate is in it.") };
+const tokenSum = z.object(sum).meta({ id: "TokenSum" });
+
+const tokenReport = z
+  .object({
+    tokenizer: z.literal("o200k_base"),
+    flat: tokenSum.describe("What the list and the instructions of `/mcp/flat` cost now."),
+    here: z.object({ exposure: z.string(), ...sum }).describe("What those of this exposure cost."),
+    savedAtStart: tokenSum.describe("`flat` less `here`. May be negative."),
+    spentOnFinding: z
+      .object({
+        sinceMs: z.number().describe("Midnight in UTC, or the start of the gateway."),
+        tokens: z.int(),
+        answers: z.int().describe("Answers of discover_mcp_tools."),
+        answerTokens: z.int(),
+        wrappedCalls: z.int().describe("Calls through execute_mcp_tool."),
+        wrappingTokens: z.int().describe("What models wrote more for these calls."),
+      })
+      .describe("Estimates."),
+    sessions: z
+      .object({
+        count: z.int(),
+        medianNet: z.int().nullable().describe("Saved at the start less spent on finding. May be negative."),
+        worstNet: z.int().nullable(),
+        isExact: z.boolean(),
+        unknown: z
+          .array(z.object({ client: z.string(), sessions: z.int() }))
+          .describe("Clients that keep definitions from their models by themselves: what they save is unknown."),
+      })
+      .describe("Sessions that asked for the list of tools of this exposure, since the start of the gateway."),
+    servers: z.array(z.object({ server: z.string(), tools: z.int(), ...sum })),
+  })
+  .meta({ id: "TokenReport" });
+
+const filter = z.string().max(4_096).optional();
+const time = z.string().max(40).optional();
+
+const usageQuery = z.object({
+  from: time.describe("ISO 8601, or ms since 1970; rounded down to the hour. Default: a day before `to`."),
+  to: time.describe("Rounded up to the hour. Default: now."),
+  by: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(`Up to three, separated by commas: ${usageDimensions.join(", ")}. Default: one sum of everything.`),
+  team: filter,
+  principal: filter.describe("Only an admin may name somebody else."),
+  server: filter,
+  instance: filter,
+  tool: filter,
+  client: filter,
+  limit: schemas.clampedNumber({ least: 1, most: 10_000, standard: 1_000 }),
+  format: z.enum(["json", "csv"]).optional().describe("Default: by `Accept`."),
+});
+type Asked = z.output<typeof usageQuery>;
+
+/** What was used, and what it cost. Everybody sees their own; an admin sees everybody's. */
+export function createUsageRoutes(deps: RestDeps): readonly Route[] {
+  return [showUsage(deps), showTokens(deps)];
+}
+
+function showUsage(deps: RestDeps): Route {
+  const described = answers(usageList, "Sums, in the order of time, or by calls.");
+  const { 200: ok, ...failures } = described;
+  return route({
+    method: "GET",
+    path: "/api/usage",
+    query: usageQuery,
+    operation: {
+      id: "showUsage",
+      tag,
+      summary: "Calls, errors, durations and tokens by the hour",
+      responses: {
+        200: { description: ok?.description ?? "", content: { ...ok?.content, "text/csv": z.string() } },
+        ...failures,
+      },
+    },
+    async handle({ principal, query, raw }) {
+      const asked = { ...toQuery(deps, query), principal: whose(deps, principal, query.principal) };
+      const found = await deps.usage.read(asked);
+      const isCsv = query.format === undefined ? acceptsCsv(raw.headers.accept) : query.format === "csv";
+      return isCsv ? csvAnswer(asked.by, found.sums) : jsonAnswer(toUsageList(asked, found), noStore);
+    },
+  });
+}
+
+function showTokens(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/usage/tokens",
+    query: z.object({
+      exposure: z.enum(exposureNames).optional().describe("Default: that of `/mcp`."),
+      principal: filter.describe("Whose sessions and spending. Only an admin may name somebody else."),
+    }),
+    operation: {
+      id: "showTokens",
+      tag,
+      summary: "What definitions cost whoever asks, and what finding tools saves",
+      description:
+        "Definitions that are not counted yet are counted now, and are estimated until then: ask again when `isExact` is false.",
+      responses: answers(tokenReport, "Tokens of definitions, and of finding."),
+    },
+    async handle({ principal, query }) {
+      const of = whose(deps, principal, query.principal);
+      return jsonAnswer(await deps.tokens({ principal, exposure: query.exposure, of }), noStore);
+    },
+  });
+}
+
+const noStore = { "Cache-Control": "no-store", Vary: "Accept, Authorization, Origin" };
+
+/** Undefined: everybody's. Throws FORBIDDEN. */
+function whose(deps: RestDeps, { id, roles }: Principal, asked: string | undefined): string | undefined {
+  if (deps.isOpen() || roles.includes("admin")) return asked;
+  if (asked !== undefined && asked !== id)
+    throw new GatewayError("FORBIDDEN", "only an admin may see what others used");
+  return id;
+}
+
+const dayMs = 86_400_000;
+
+/** Throws PARAMS_INVALID. */
+function toQuery({ clock }: RestDeps, { from, to, by, format: _format, ...filters }: Asked): UsageQuery {
+  const toMs = readTime("to", to) ?? clock.now();
+  const fromMs = readTime("from", from) ?? toMs - dayMs;
+  if (fromMs > toMs) throw invalid("from", "is after `to`");
+  return { ...filters, fromMs, toMs, by: readBy(by) };
+}
+
+function readTime(field: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(ms)) throw invalid(field, "is neither a time in ISO 8601 nor a number of ms");
+  return ms;
+}
+
+function readBy(text: string | undefined): readonly UsageDimension[] {
+  const names = (text ?? "").split(",").filter((name) => name !== "");
+  const by = usageDimensions.filter((dimension) => names.includes(dimension));
+  if (names.length > 3) throw invalid("by", "names more than three");
+  if (by.length !== names.length) throw invalid("by", `takes, each once: ${usageDimensions.join(", ")}`);
+  return names as UsageDimension[];
+}
+
+function invalid(name: string, problem: string): GatewayError {
+  const field = `querystring.${name}`;
+  const hint = "Compare the request with GET /openapi.json.";
+  return new GatewayError("PARAMS_INVALID", `${field}: ${problem}`, { data: { field }, hint });
+}
+
+function acceptsCsv(accept: string | undefined): boolean {
+  return accept !== undefined && /(?:^|,)\s*text\/csv\b/i.test(accept);
+}
+
+function toUsageList({ fromMs, toMs, by }: UsageQuery, { sums, sinceMs }: UsageAnswer): z.input<typeof usageList> {
+  return {
+    from: toIso(fromMs),
+    to: toIso(toMs),
+    since: sinceMs === null ? null : toIso(sinceMs),
+    by: [...by],
+    latencyBoundsMs: [...latencyBoundsMs],
+    usage: sums.map((found) => ({
+      group: Object.fromEntries(by.map((dimension, at) => [dimension, toValue(dimension, found.group[at])])),
+      calls: found.calls,
+      errors: found.errors,
+      durationMs: { sum: found.durationMsSum, max: found.durationMsMax },
+      latency: [...found.buckets],
+      argumentTokens: found.argumentTokens,
+      resultTokens: found.resultTokens,
+      resultsCut: found.cut,
+    })),
+  };
+}
+
+function toValue(dimension: UsageDimension, value: string | null | undefined): string | null {
+  const isTime = dimension === "hour" || dimension === "day";
+  return isTime && typeof value === "string" ? toIso(Number(value)) : (value ?? null);
+}
+
+/** The last moment that a date can be. */
+const lastMs = 8.64e15;
+
+function toIso(ms: number): string {
+  return new Date(Math.min(ms, lastMs)).toISOString();
+}
+
+function csvAnswer(by: readonly UsageDimension[], sums: readonly UsageSum[]): Answer {
+  const head = ["calls", "errors", "duration_ms_sum", "duration_ms_max", "argument_tokens", "result_tokens"];
+  const buckets = [...latencyBoundsMs.map((bound) => `calls_up_to_${bound}_ms`), "calls_longer"];
+  const rows = sums.map((found) => [
+    ...by.map((dimension, at) => toValue(dimension, found.group[at]) ?? ""),
+    ...[found.calls, found.errors, found.durationMsSum, found.durationMsMax],
+    ...[found.argumentTokens, found.resultTokens, found.cut, ...found.buckets],
+  ]);
+  const headers = { "Content-Type": "text/csv; charset=utf-8", ...noStore };
+  return { headers, body: toCsv([[...by, ...head, "results_cut", ...buckets], ...rows]) };
+}

@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createManualClock, type ManualClock } from "../../test/harness/manual-clock.ts";
+import { createTestStore, whenOpened } from "../../test/harness/records.ts";
+import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
+import type { EventOf } from "../kernel/event.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { RecordStore, UsageQuery } from "../store/record-store.ts";
+import { createUsageRows } from "./usage-rows.ts";
+import { createUsage, usageWriteMs } from "./usage.ts";
+
+type Call = EventOf<"mcp.request.logs">;
+
+let folder: string;
+let clock: ManualClock;
+let events: EventBus;
+const stores: RecordStore[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "toolyard-usage-"));
+  clock = createManualClock();
+  events = createEventBus((error) => {
+    throw error;
+  });
+});
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close(10_000);
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function openStore(): Promise<RecordStore> {
+  const store = createTestStore(folder);
+  stores.push(store);
+  return await whenOpened(store);
+}
+
+function callOf(given: Partial<Record<keyof Call, unknown>> = {}): Call {
+  return {
+    type: "mcp.request.logs",
+    atMs: clock.now(),
+    instance: "files",
+    server: "files",
+    principal: "ada",
+    team: null,
+    via: "http",
+    client: "cursor",
+    method: "tools/call",
+    name: "read",
+    path: "files:read",
+    durationMs: 7,
+    waitMs: 1_000,
+    argumentBytes: 36,
+    resultBytes: 360,
+    cutTokens: 0,
+    serverCode: undefined,
+    outcome: "ok",
+    ...given,
+  } as Call;
+}
+
+const everything: UsageQuery = { fromMs: 0, toMs: 8.64e15, by: [], limit: 100 };
+const hour = 3_600_000;
+
+test("calls are summed by what is asked for: durations without waiting, tokens, cut results, errors by code", async () => {
+  using usage = createUsage({ events, clock, store: () => undefined });
+  events.emit(callOf());
+  events.emit(callOf({ durationMs: 70_000, cutTokens: 12 }));
+  events.emit(callOf({ outcome: "tool_error" }));
+  events.emit(callOf({ outcome: "error", serverCode: -32_602, principal: "bob", path: "files:write" }));
+  events.emit(callOf({ outcome: "UPSTREAM_TIMEOUT", client: undefined }));
+  const { sums, sinceMs } = await usage.read(everything);
+  expect(sinceMs).toBe(0);
+  expect(sums).toEqual([
+    {
+      group: [],
+      calls: 5,
+      errors: 3,
+      durationMsSum: 70_028,
+      durationMsMax: 70_000,
+      buckets: [0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+      argumentTokens: 50,
+      resultTokens: 500,
+      cut: 1,
+    },
+  ]);
+  const counted = async (more: Partial<UsageQuery>) =>
+    (await usage.read({ ...everything, ...more })).sums.map(({ group, calls }) => [...group, calls]);
+  expect(await counted({ by: ["code"] })).toEqual([
+    ["", 2],
+    ["-32602", 1],
+    ["UPSTREAM_TIMEOUT", 1],
+    ["tool_error", 1],
+  ]);
+  expect(await counted({ by: ["client", "principal"] })).toEqual([
+    ["cursor", "ada", 3],
+    [null, "ada", 1],
+    ["cursor", "bob", 1],
+  ]);
+  expect(await counted({ by: ["tool"], principal: "bob" })).toEqual([["files:write", 1]]);
+  expect(await counted({ client: "cursor", by: ["tool"], limit: 1 })).toEqual([["files:read", 3]]);
+});
+
+test("what was written and what still waits are one sum, at every moment, and after a restart", async () => {
+  const store = await openStore();
+  const usage = createUsage({ events, clock, store: () => store });
+  const calls = async () =>
+    (await usage.read({ ...everything, by: ["hour"] })).sums.map((sum) => [...sum.group, sum.calls]);
+  events.emit(callOf());
+  expect(await calls()).toEqual([["0", 1]]);
+  await clock.advance(usageWriteMs);
+  expect(await calls()).toEqual([["0", 1]]);
+  events.emit(callOf());
+  expect(await calls()).toEqual([["0", 2]]);
+  await clock.advance(hour);
+  events.emit(callOf());
+  // Read while it is written.
+  const [first] = await Promise.all([calls(), clock.advance(usageWriteMs)]);
+  expect(first).toEqual([
+    ["0", 2],
+    [String(hour), 1],
+  ]);
+  expect((await usage.read({ ...everything, fromMs: hour })).sums[0]?.calls).toBe(1);
+  expect((await usage.read({ ...everything, fromMs: hour + 60_000, toMs: hour + 120_000 })).sums[0]?.calls).toBe(1);
+  expect((await usage.read({ ...everything, toMs: hour })).sums[0]?.calls).toBe(2);
+  usage[Symbol.dispose]();
+  await stores.pop()?.close(10_000);
+  const again = await openStore();
+  using after = createUsage({ events, clock, store: () => again });
+  const { sums, sinceMs } = await after.read({ ...everything, by: ["tool"] });
+  expect(sinceMs).toBeNull();
+  expect(sums).toMatchObject([{ group: ["files:read"], calls: 3, durationMsSum: 21, argumentTokens: 30 }]);
+});
+
+test("nothing is lost while the store takes nothing, and nothing counted twice when it does", async () => {
+  const store = await openStore();
+  let opened: RecordStore | undefined;
+  let isFull = true;
+  const hindered: Pick<RecordStore, "append" | "flush" | "usage" | "health"> = {
+    ...store,
+    append: (kind, row) => !isFull && store.append(kind, row),
+  };
+  using usage = createUsage({ events, clock, store: () => (opened === undefined ? undefined : hindered) });
+  const total = async () => (await usage.read(everything)).sums[0]?.calls;
+  events.emit(callOf());
+  await clock.advance(hour);
+  events.emit(callOf());
+  opened = store;
+  await clock.advance(usageWriteMs);
+  expect(await total()).toBe(2);
+  expect(await store.usage(everything)).toEqual([]);
+  isFull = false;
+  await clock.advance(usageWriteMs);
+  expect(await total()).toBe(2);
+  expect(await store.usage(everything)).toMatchObject([{ calls: 2 }]);
+});
+
+test("while the store cannot be read, the answer is what is still known, and says since when", async () => {
+  const store = await openStore();
+  using well = createUsage({ events, clock, store: () => store });
+  events.emit(callOf());
+  await clock.advance(usageWriteMs);
+  await store.flush();
+  expect((await well.read(everything)).sums).toMatchObject([{ calls: 1 }]);
+  const unavailable = { ...store, usage: () => Promise.reject(new GatewayError("STORE_UNAVAILABLE", "it is ill")) };
+  events.emit(callOf());
+  using ill = createUsage({ events, clock, store: () => unavailable });
+  events.emit(callOf({ path: "files:write" }));
+  const { sums, sinceMs } = await ill.read({ ...everything, by: ["tool"] });
+  expect([sums.map(({ group }) => group), sinceMs]).toEqual([[["files:write"]], usageWriteMs]);
+});
+
+test("of what is not a tool only the method is kept: a URI may have a secret in it", async () => {
+  using usage = createUsage({ events, clock, store: () => undefined });
+  events.emit(callOf({ method: "resources/read", path: "https://host/?key=secret", name: "https://host/?key=secret" }));
+  const answer = JSON.stringify(await usage.read({ ...everything, by: ["tool"] }));
+  expect(answer).toContain("resources/read");
+  expect(answer).not.toContain("secret");
+});
+
+test("clients that call themselves something else each time are counted together from a limit on, and no call is lost", () => {
+  const rows = createUsageRows(0, { keys: 50, clients: 20 });
+  for (let at = 0; at < 1_000; at += 1)
+    rows.add(callOf({ client: `client-${at}`, path: `files:tool-${at % 7}`, principal: `p${at % 300}` }));
+  expect(rows.size).toBeLessThanOrEqual(101);
+  const kept = rows.rows();
+  expect(kept.reduce((sum, { calls }) => sum + calls, 0)).toBe(1_000);
+  expect(new Set(kept.map(({ client }) => client)).size).toBeLessThanOrEqual(22);
+  expect(
+    kept.some(({ principal, tool, instance }) => principal === "other" && tool === "other" && instance === "other"),
+  ).toBe(true);
+});

@@ -1,0 +1,115 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { EventBus } from "../kernel/event-bus.ts";
+import { toGatewayError } from "../kernel/gateway-error.ts";
+import type { RecordStore, UsageQuery, UsageSum } from "../store/record-store.ts";
+import { mergeSums, sumRows } from "./usage-sums.ts";
+import { clearCounts, createUsageRows, hourOf, usageLimits, type UsageRow, type UsageRows } from "./usage-rows.ts";
+
+/** Who used what, by the hour. Disposing writes what is not written yet; do so before the store is closed. */
+export interface Usage extends Disposable {
+  /**
+   * Sums of what was written and of what still waits. Where there is no store, and where it cannot be read, only of
+   * what this gateway still knows: `sinceMs` tells from when.
+   */
+  read(query: UsageQuery): Promise<UsageAnswer>;
+}
+
+export interface UsageAnswer {
+  readonly sums: readonly UsageSum[];
+  /** Wall clock. What was before it is not in the sums; null where everything that was ever written is. */
+  readonly sinceMs: number | null;
+}
+
+export interface UsageDeps {
+  readonly events: Pick<EventBus, "on">;
+  readonly clock: Clock;
+  /** Undefined while there is none. */
+  readonly store: () => UsageStore | undefined;
+}
+
+type UsageStore = Pick<RecordStore, "append" | "flush" | "usage" | "health">;
+
+/** How often counts are written. What a crash loses is at most this much of them. */
+export const usageWriteMs = 60_000;
+/** Rows of past hours that are kept where there is no store: the oldest hours are forgotten. 10 MB. */
+const mostKeptRows = 20_000;
+/** Of the store's answers, before what waits is added. */
+const mostGroups = 10_000;
+
+/** Counts every call from now on. */
+export function createUsage({ events, clock, store }: UsageDeps): Usage {
+  let current = createUsageRows(hourOf(clock.now()));
+  /** Past hours that are not written yet. */
+  let past: readonly UsageRow[] = [];
+  let sinceMs = clock.now();
+  let reading = 0;
+  const unsubscribe = events.on(["mcp.request.logs"], (call) => {
+    const hourMs = hourOf(call.atMs);
+    // A clock that was put back counts into the hour that it was in.
+    if (hourMs > current.hourMs) current = nextHour(current, hourMs);
+    current.add(call);
+  });
+
+  function nextHour(ended: UsageRows, hourMs: number): UsageRows {
+    past = [...past, ...ended.rows().filter(({ calls }) => calls > 0)];
+    if (store() === undefined && past.length > mostKeptRows) forgetOldest();
+    return createUsageRows(hourMs, usageLimits);
+  }
+
+  function forgetOldest(): void {
+    const dropped = past.at(past.length - mostKeptRows)?.hourMs ?? 0;
+    past = past.filter(({ hourMs }) => hourMs > dropped);
+    sinceMs = past[0]?.hourMs ?? current.hourMs;
+  }
+
+  /** What the store does not take stays here, for the next time. */
+  function write(): void {
+    const target = store();
+    if (target === undefined || target.health().status === "opening" || target.health().status === "closed") return;
+    const waiting = [...past, ...current.rows()].filter(({ calls }) => calls > 0);
+    for (const row of waiting) {
+      // It counts what it refuses as lost: nothing of this is, so that it is not asked for every row.
+      if (!target.append("usage", { ...row, buckets: [...row.buckets] })) break;
+      clearCounts(row);
+      sinceMs = clock.now();
+    }
+    past = past.filter(({ calls }) => calls > 0).slice(-mostKeptRows);
+  }
+
+  let cancel = clock.after(usageWriteMs, tick);
+  function tick(): void {
+    // What is written between two looks would be counted twice, or not at all.
+    if (reading === 0) write();
+    cancel = clock.after(usageWriteMs, tick);
+  }
+
+  const waiting = (query: UsageQuery): readonly UsageSum[] => sumRows([...past, ...current.rows()], query);
+
+  const readWaiting = (query: UsageQuery): UsageAnswer => ({ sums: mergeSums([waiting(query)], query), sinceMs });
+
+  async function readBoth(source: UsageStore, query: UsageQuery): Promise<UsageAnswer> {
+    reading += 1;
+    try {
+      await source.flush();
+      const written = await source.usage({ ...query, limit: mostGroups });
+      return { sums: mergeSums([written, waiting(query)], query), sinceMs: null };
+    } catch (error) {
+      if (toGatewayError(error).code !== "STORE_UNAVAILABLE") throw error;
+      return readWaiting(query);
+    } finally {
+      reading -= 1;
+    }
+  }
+
+  return {
+    async read(query) {
+      const source = store();
+      return source === undefined ? readWaiting(query) : await readBoth(source, query);
+    },
+    [Symbol.dispose]() {
+      unsubscribe();
+      cancel();
+      write();
+    },
+  };
+}
