@@ -13,6 +13,7 @@ const config = {
   mcpServers: { bad: { ...badServer(), scope: "shared" } },
   toolyard: {
     limits,
+    results: { maxTokens: 0 },
     principals: Object.fromEntries(
       ["alice", "bob", "carol", "dora"].map((person) => [
         person,

@@ -47,7 +47,8 @@ export async function startFaulty(options: FaultyOptions): Promise<FaultyGateway
   const { servers: _servers, settings, ...rest } = options;
   const gateway = await startGateway({
     ...rest,
-    config: { mcpServers, toolyard: settings ?? {} },
+    // Results are looked at whole; what is cut of large ones is tested in test/results.
+    config: { mcpServers, toolyard: { results: { maxTokens: 0 }, ...settings } },
     env: { GATEWAY_SECRET: canarySecret, FAULT_TAG: tag, ...options.env },
   });
   return Object.assign(gateway, {

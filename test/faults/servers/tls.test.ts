@@ -56,6 +56,7 @@ const call = (gateway: string, text: string) =>
   });
 const config = () => ({
   mcpServers: { tls: { type: "http", url: `https://localhost:${(server.address() as AddressInfo).port}/mcp` } },
+  toolyard: { results: { maxTokens: 0 } },
 });
 
 test("a server over TLS is called over connections that are kept", async () => {
