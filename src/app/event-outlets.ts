@@ -1,3 +1,4 @@
+import type { EventFacts } from "../records/event-json.ts";
 import { createEventFacts, createLive, type EventFactsDeps, type Live, type LiveDeps } from "./live-wiring.ts";
 import { createWebhookWiring, type WebhookWiring, type WebhookWiringDeps } from "./webhook-wiring.ts";
 
@@ -5,6 +6,8 @@ import { createWebhookWiring, type WebhookWiring, type WebhookWiringDeps } from 
 export interface EventOutlets {
   readonly live: Live;
   readonly webhooks: WebhookWiring;
+  /** What all of them say of an event beside itself. */
+  readonly facts: EventFacts;
 }
 
 export type EventOutletsDeps = Omit<LiveDeps & WebhookWiringDeps, "facts"> & EventFactsDeps;
@@ -14,6 +17,7 @@ export function createEventOutlets(deps: EventOutletsDeps): EventOutlets {
   const { events, clock, log, version, loadLate } = deps;
   const facts = createEventFacts(deps);
   return {
+    facts,
     live: createLive({ events, clock, loadLate, facts }),
     webhooks: createWebhookWiring({ events, clock, loadLate, facts, log, version }),
   };

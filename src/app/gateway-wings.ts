@@ -82,6 +82,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const { fleet } = servers;
   const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
   const records = createRecords({
+    eventFacts: () => outlets.facts,
     ...shared,
     store: kept,
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",

@@ -4,6 +4,8 @@ import type { EventBus } from "../kernel/event-bus.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
+import type { EventFacts } from "../records/event-json.ts";
+import { collectEvents } from "../records/recorded-events.ts";
 import { createRecordSink } from "../records/record-sink.ts";
 import type { Redaction } from "../records/redaction.ts";
 import { createRowRedaction } from "../records/row-redaction.ts";
@@ -36,6 +38,8 @@ export interface RecordsDeps {
   readonly store: Pick<GatewayStore, "records">;
   readonly loggingOf: (instance: InstanceId) => RequestLogging;
   readonly redaction: Redaction;
+  /** Asked once, when the store is open. */
+  readonly eventFacts: () => EventFacts;
   readonly loadLate: LoadLate;
   readonly log: Log;
   readonly clock: Clock;
@@ -63,19 +67,25 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
   const { redaction, log, clock } = deps;
   const sink = createRecordSink();
   const stopLogging = logServers(deps.events, sink);
+  const recorded = collectEvents(deps.events);
   let opening: Promise<void> | undefined;
   let opened: RecordStore | undefined;
   let failed: StoreProblem | undefined;
 
   async function open(): Promise<void> {
     try {
-      const store = await deps.loadLate(
+      const [store, { createEventRecorder }] = await deps.loadLate(
         "records",
-        async () => await deps.store.records({ clock, ...keep, redact: createRowRedaction(redaction) }),
+        async () =>
+          await Promise.all([
+            deps.store.records({ clock, ...keep, redact: createRowRedaction(redaction) }),
+            import("../records/event-recorder.ts"),
+          ]),
       );
       opened = store;
       store.onHealth(createReport(log));
       sink.open(store);
+      recorded.open(createEventRecorder(sink, deps.eventFacts()));
     } catch (error) {
       failed = {
         database: null,
@@ -83,6 +93,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
         message: `the store of records cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
         hint: "Calls are served without records. Mend the cause and restart the gateway.",
       };
+      recorded.stop();
       sink.close();
       createReport(log)({ problems: [failed] });
     }
@@ -101,6 +112,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
     },
     async close(deadlineMs) {
       stopLogging();
+      recorded.stop();
       await opening;
       await opened?.close(deadlineMs);
     },

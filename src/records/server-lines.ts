@@ -25,7 +25,7 @@ export function logServers(events: Pick<EventBus, "on">, sink: Pick<RecordSink, 
     const isLast = count > linesPerSecond;
     sink.append("log", {
       atMs: event.atMs,
-      team: null,
+      team: event.team ?? null,
       instance: event.instance,
       server: event.server,
       level: isLast ? "warning" : levelOf(event),

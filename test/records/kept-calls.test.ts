@@ -73,6 +73,33 @@ describe("a gateway records what happens", () => {
     await store.close(5_000);
   });
 
+  test("events, without secrets, and what tools a server offers", async () => {
+    const gateway = await start();
+    await untilOnline(gateway.url);
+    await run(gateway.url, "plain:exit", {});
+    await until(() => /"operation":"crash/.test(gateway.stderr()) || /crashed/.test(gateway.stderr()));
+    expect(await gateway.stop()).toBe(0);
+    const store = await openLeft();
+    const { rows } = await store.events({ limit: 1_000 });
+    const types = new Set(rows.map(({ type }) => type));
+    for (const type of [
+      ...["gateway.listening", "config.changed", "mcp.server.status_changed", "mcp.server.started"],
+      ...["mcp.tools.discovered", "mcp.server.crashed", "gateway.stopping"],
+    ])
+      expect(types).toContain(type);
+    expect(types).not.toContain("mcp.request.logs");
+    const discovered = rows.find(({ type, server }) => type === "mcp.tools.discovered" && server === "plain");
+    expect(discovered).toMatchObject({ instance: "plain", installation: "plain", team: null });
+    expect(JSON.parse(discovered?.detail ?? "{}")).toMatchObject({ server_slug: "plain", installation_id: "plain" });
+    const tools = await store.tools("plain");
+    expect(tools.find(({ path }) => path === "plain:echo")).toMatchObject({
+      description: "Returns its arguments, byte for byte, as text and as structuredContent",
+      schemaHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(tools.every(({ tokens }) => tokens > 10)).toBe(true);
+    await store.close(5_000);
+  });
+
   test("nothing, and loads no SQL, where that is switched off", async () => {
     const loaded = join(directory, "modules.txt");
     const recorder = pathToFileURL(join(import.meta.dirname, "../harness/record-modules.mjs")).href;
