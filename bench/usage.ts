@@ -8,7 +8,7 @@ import { createFinding, type Sender } from "../src/records/finding.ts";
 import { createListCosts } from "../src/records/list-costs.ts";
 import { createTokenCounts } from "../src/records/token-counts.ts";
 import type { TokenCountStore } from "../src/store/store.ts";
-import { createUsage } from "../src/records/usage.ts";
+import { createUsage } from "../src/records/usage-log.ts";
 import { metaExposure } from "../src/catalog/exposure/meta.ts";
 import { sampleInstance } from "../test/sample-catalog.ts";
 import { sampleView } from "../test/sample-view.ts";

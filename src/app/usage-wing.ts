@@ -9,7 +9,7 @@ import { createFinding, type FindingMeter } from "../records/finding.ts";
 import { createListCosts, type ListCosts } from "../records/list-costs.ts";
 import { createTokenCounts } from "../records/token-counts.ts";
 import { readTokenReport, type TokenReport } from "../records/token-report.ts";
-import { createUsage, type Usage } from "../records/usage.ts";
+import { createUsage, type Usage } from "../records/usage-log.ts";
 import type { RecordStore } from "../store/record-store.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { McpFront } from "./mcp-front.ts";

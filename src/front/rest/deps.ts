@@ -6,7 +6,7 @@ import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import type { Metrics } from "../../records/metrics.ts";
 import type { TokenReport } from "../../records/token-report.ts";
-import type { Usage } from "../../records/usage.ts";
+import type { Usage } from "../../records/usage-log.ts";
 import type { ExposureName } from "../../config/exposures.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";

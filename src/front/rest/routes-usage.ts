@@ -2,7 +2,7 @@ import * as z from "zod";
 import { exposureNames } from "../../config/exposures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { UsageAnswer } from "../../records/usage.ts";
+import type { UsageAnswer } from "../../records/usage-log.ts";
 import { latencyBoundsMs } from "../../store/record-rows.ts";
 import { usageDimensions, type UsageDimension, type UsageQuery, type UsageSum } from "../../store/record-store.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";

@@ -9,7 +9,7 @@ import type { EventOf } from "../kernel/event.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { RecordStore, UsageQuery } from "../store/record-store.ts";
 import { createUsageRows } from "./usage-rows.ts";
-import { createUsage, usageWriteMs } from "./usage.ts";
+import { createUsage, usageWriteMs } from "./usage-log.ts";
 
 type Call = EventOf<"mcp.request.logs">;
 
