@@ -3,12 +3,10 @@ import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
-import { secretsOf } from "../config/secrets.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import type { Principal } from "../kernel/principal.ts";
 import type { Directory } from "../people/directory/directory.ts";
-import { redact } from "../records/pino-log.ts";
 import { createRecordHistory, type RecordHistory } from "../records/record-history.ts";
 import { createStatusReader, type StatusReader } from "../records/gateway-status.ts";
 import { readStoreStanding } from "../records/store-standing.ts";
@@ -20,7 +18,7 @@ export interface Standing {
   readonly history: RecordHistory;
 }
 
-export interface StandingDeps extends Pick<Wings, "events" | "late" | "records" | "servers" | "viewOf" | "secrets"> {
+export interface StandingDeps extends Pick<Wings, "events" | "late" | "records" | "redaction" | "servers" | "viewOf"> {
   readonly version: string;
   readonly clock: Clock;
   readonly config: () => Config;
@@ -58,7 +56,7 @@ export function createStanding(deps: StandingDeps): Standing {
       viewFor,
       costs: createCosts(),
       usage: async (query) => (await records.store()?.usage(query)) ?? [],
-      redact: (text) => redact(text, new Set([...secretsOf(config()), ...deps.secrets()])),
+      redact: deps.redaction.text,
     }),
     history: createRecordHistory({
       source: records,

@@ -168,12 +168,8 @@ describe("toolyard status", () => {
 
   test("--watch draws over what it drew on a terminal, with what to do about each server", async () => {
     await using terminal = runOnTerminal({ args: ["status", "--watch", ...place()] });
-    // oxlint-disable-next-line no-control-regex -- how a terminal is told to go back and clear what was below
-    const screen = (): string =>
-      terminal
-        .text()
-        .split(/\u001b\[\d+A\r\u001b\[J/)
-        .at(-1) ?? "";
+    /** What was drawn last: drawing again begins with going back and clearing what was below. */
+    const screen = (): string => terminal.text().split("\r\u001b[J").at(-1) ?? "";
     await until(() => /^ {2}two +online /m.test(screen()));
     await post(`${gateway.url}/api/instances/two/stop`);
     await until(() => /^ {2}two +off .* toolyard restart two$/m.test(screen()));
