@@ -1,6 +1,3 @@
-import { toListedTool } from "../catalog/exposure/native.ts";
-import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
-import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -18,7 +15,10 @@ export interface Standing {
   readonly history: RecordHistory;
 }
 
-export interface StandingDeps extends Pick<Wings, "events" | "late" | "records" | "redaction" | "servers" | "viewOf"> {
+export interface StandingDeps extends Pick<
+  Wings,
+  "events" | "late" | "records" | "redaction" | "servers" | "usage" | "viewOf"
+> {
   readonly version: string;
   readonly clock: Clock;
   readonly config: () => Config;
@@ -26,7 +26,7 @@ export interface StandingDeps extends Pick<Wings, "events" | "late" | "records" 
 }
 
 export function createStanding(deps: StandingDeps): Standing {
-  const { version, clock, config, records, directory, viewOf } = deps;
+  const { version, clock, config, records, directory, viewOf, usage } = deps;
   const { fleet } = deps.servers;
   const addresses = new Set<string>();
   deps.events.on(["gateway.listening"], ({ address }) => addresses.add(address));
@@ -54,8 +54,8 @@ export function createStanding(deps: StandingDeps): Standing {
       allInstances: fleet.all,
       instancesOf: (principal) => fleet.of(principal),
       viewFor,
-      costs: createCosts(),
-      usage: async (query) => (await records.store()?.usage(query)) ?? [],
+      costs: usage.costs,
+      usage: usage.usage,
       redact: deps.redaction.text,
     }),
     history: createRecordHistory({
@@ -64,22 +64,4 @@ export function createStanding(deps: StandingDeps): Standing {
       isInstance: (id) => fleet.all().some((instance) => instance.id === id),
     }),
   };
-}
-
-/** Tools stay the same objects while nothing about them changes, so that each is written out once. */
-function createCosts() {
-  const known = new WeakMap<ToolEntry, number>();
-  return (view: View) =>
-    view.servers.map((server) => {
-      let tokens = 0;
-      for (const tool of server.tools) {
-        let cost = known.get(tool);
-        if (cost === undefined) {
-          cost = estimateTokens(toListedTool(tool.definition, view.names.flatName(tool), server));
-          known.set(tool, cost);
-        }
-        tokens += cost;
-      }
-      return { server: server.slug, tools: server.tools.length, tokens };
-    });
 }

@@ -5,8 +5,10 @@ import type { Principal } from "../kernel/principal.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
 import { statusWord } from "../kernel/status-words.ts";
 import type { Instance } from "../servers/instance/instance.ts";
-import type { UsageQuery, UsageSum } from "../store/record-store.ts";
+import type { UsageSum } from "../store/record-store.ts";
+import type { ListCosts } from "./list-costs.ts";
 import { memoryOf, nextStep, p95Of, sinceOf, type NextStep } from "./server-standing.ts";
+import type { Usage } from "./usage.ts";
 import { unusableStore, type StoreStanding } from "./store-standing.ts";
 
 /** How a gateway is, and each of its servers. Times are ISO 8601. */
@@ -60,7 +62,7 @@ export interface ServerStatus {
   readonly era: Era | null;
   readonly revision: string | null;
   readonly tools: number;
-  /** What its tools cost in a flat list; an estimate. */
+  /** What its tools cost in a flat list; an estimate until they are counted. */
   readonly tokens: number;
   /** Of 24 hours. */
   readonly calls: number;
@@ -91,10 +93,8 @@ export interface StatusDeps {
   readonly instancesOf: (principal: Principal) => readonly Instance[];
   /** What a person is shown, and what each server's tools cost there. */
   readonly viewFor: (owner: Instance["owner"], asking: Principal) => View;
-  readonly costs: (
-    view: View,
-  ) => readonly { readonly server: string; readonly tools: number; readonly tokens: number }[];
-  readonly usage: (query: UsageQuery) => Promise<readonly UsageSum[]>;
+  readonly costs: Pick<ListCosts, "prepare" | "servers">;
+  readonly usage: Pick<Usage, "read">;
   /** Takes secrets out of what servers say. */
   readonly redact: (text: string) => string;
 }
@@ -111,10 +111,10 @@ export function createStatusReader(deps: StatusDeps): StatusReader {
   return async ({ principal, isAdmin }) => {
     const instances = isAdmin ? deps.allInstances() : deps.instancesOf(principal);
     const used = await readUsage(deps, isAdmin ? undefined : principal.id);
-    const costs = createCosts(deps, principal);
-    const servers = instances.map((instance) => {
+    const costs = await readCosts(deps, instances, principal);
+    const servers = instances.map((instance, at) => {
       const isOwn = isAdmin || instance.owner === principal.id;
-      return toServerStatus(instance, { deps, cost: costs(instance), used: used.get(instance.id), isOwn });
+      return toServerStatus(instance, { deps, cost: costs[at] as Cost, used: used.get(instance.id), isOwn });
     });
     const store = deps.store();
     return {
@@ -133,11 +133,11 @@ export function createStatusReader(deps: StatusDeps): StatusReader {
   };
 }
 
-/** By instance. Without a store, and while it cannot be read, nothing is known of calls. */
+/** By instance. Without a store, and while it cannot be read, of what this gateway still knows. */
 async function readUsage({ usage, clock }: StatusDeps, principal: string | undefined): Promise<Map<string, UsageSum>> {
   const toMs = clock.now();
   const query = { fromMs: toMs - dayMs, toMs: toMs + 1, by: ["instance"] as const, principal, limit: mostInstances };
-  const sums = await usage(query).catch((): readonly UsageSum[] => []);
+  const { sums } = await usage.read(query);
   return new Map(sums.flatMap((sum) => (typeof sum.group[0] === "string" ? [[sum.group[0], sum] as const] : [])));
 }
 
@@ -146,18 +146,22 @@ interface Cost {
   readonly tokens: number;
 }
 
-/** What a server's tools cost its own person; a view is priced once. */
-function createCosts({ viewFor, costs }: StatusDeps, principal: Principal): (instance: Instance) => Cost {
-  const byView = new Map<View, ReadonlyMap<string, Cost>>();
-  return ({ owner, server: { slug } }) => {
-    const view = viewFor(owner, principal);
-    let priced = byView.get(view);
-    if (priced === undefined) {
-      priced = new Map(costs(view).map((cost) => [cost.server, cost]));
-      byView.set(view, priced);
-    }
-    return priced.get(slug) ?? { tools: 0, tokens: 0 };
-  };
+/** What each instance's tools cost its own person, in the instances' order; a view is priced once. */
+async function readCosts(
+  { viewFor, costs }: StatusDeps,
+  instances: readonly Instance[],
+  principal: Principal,
+): Promise<readonly Cost[]> {
+  const views = instances.map(({ owner }) => viewFor(owner, principal));
+  const byView = new Map<View, ReadonlyMap<string, number>>();
+  for (const view of new Set(views)) {
+    await costs.prepare(view);
+    byView.set(view, new Map(costs.servers(view).map(({ server, tokens }) => [server, tokens])));
+  }
+  return instances.map(({ server: { slug } }, at) => {
+    const view = views[at] as View;
+    return { tools: view.server(slug)?.tools.length ?? 0, tokens: byView.get(view)?.get(slug) ?? 0 };
+  });
 }
 
 interface ServerFacts {

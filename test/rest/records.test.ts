@@ -191,7 +191,7 @@ describe("records of several people", () => {
       unready: null,
       restart: null,
       store: { status: "ready", problems: [], droppedRows: 0 },
-      counts: { servers: 2, byStatus: { online: 4 } },
+      counts: { servers: 2, calls: 5, errors: 1, byStatus: { online: 4 } },
     });
     const ownersOf = (found: { servers: { owner: string | null }[] }) =>
       new Set(found.servers.map(({ owner }) => owner));
@@ -200,10 +200,17 @@ describe("records of several people", () => {
     expect(shown).toMatchObject({ word: "online", next: null, transport: "stdio", era: "legacy", owner: null });
     expect(shown.tools).toBeGreaterThan(10);
     expect(shown.tokens).toBeGreaterThan(shown.tools);
+    expect(shown).toMatchObject({ calls: 3, errors: 1 });
+    expect(shown.p95Ms).toBeGreaterThan(0);
     expect(shown.memoryBytes).toBeGreaterThan(10_000_000);
     expect(Date.parse(shown.since)).toBeLessThanOrEqual(Date.now());
     const own = (await get(`${gateway.url}/api/status`, as("bob"))).json;
-    expect(own).toMatchObject({ pid: null, configFile: null, addresses: [], counts: { servers: 2 } });
+    expect(own).toMatchObject({
+      pid: null,
+      configFile: null,
+      addresses: [],
+      counts: { servers: 2, calls: 2, errors: 0 },
+    });
     expect(ownersOf(own)).toEqual(new Set(["bob", null]));
     const byOwner = new Map<string | null, { pid: number | null }>(
       own.servers.map((one: { owner: string | null; pid: number | null }) => [one.owner, one]),
