@@ -23,6 +23,7 @@ import type { EventOutlets } from "./event-outlets.ts";
 import { type LateModules } from "./late-modules.ts";
 import type { Namespaces } from "./namespace-wiring.ts";
 import { type Records } from "./records-wing.ts";
+import { createStanding, type Standing } from "./status-wiring.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -53,6 +54,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly late: LateModules;
   /** What happened, and what is wrong with keeping it. */
   readonly records: Records;
+  /** How the gateway is, and what happened, for those who may see it. */
+  readonly standing: Standing;
   readonly viewOf: (principal: Principal) => View;
   readonly authenticator: Authenticator;
   readonly publicUrl: PublicUrl;
@@ -168,6 +171,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     usage,
     late,
     records,
+    standing: createStanding({ ...wings, version, clock, config, directory: people.directory }),
     viewOf,
     ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
     publicUrl,

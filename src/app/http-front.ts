@@ -4,7 +4,7 @@ import { createHttpServer, type HttpServer } from "../front/http/http-server.ts"
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { StoreProblem } from "../store/record-store.ts";
+import { unusableStore } from "../records/store-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { Owner } from "./owner.ts";
 
@@ -57,13 +57,4 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
     },
     close: server.close,
   };
-}
-
-/**
- * Why a load balancer should look for another gateway: a database that does not come back by itself. A full disk and a
- * thread that is being started again pass, and calls are served meanwhile.
- */
-function unusableStore(problems: readonly StoreProblem[]): string | undefined {
-  const lasting = problems.find(({ kind }) => kind !== "full" && kind !== "worker");
-  return lasting === undefined ? undefined : `${lasting.message}. ${lasting.hint}`;
 }

@@ -4,6 +4,7 @@ import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { settingNow } from "../kernel/setting-now.ts";
 import type { TokenReport } from "../records/token-report.ts";
+import type { GatewayStatus } from "../records/gateway-status.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What a command is answered with, on one line. */
@@ -14,8 +15,7 @@ export interface ControlAnswer {
   readonly instances?: readonly InstanceLine[];
   /** Of `tokens`. */
   readonly tokens?: TokenReport;
-  /** Of `status`: why the gateway should be restarted. */
-  readonly problem?: string | undefined;
+  readonly status?: GatewayStatus;
 }
 
 export interface InstanceLine {
@@ -52,7 +52,7 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     const { command, name } = isJsonObject(request) ? request : {};
     switch (command) {
       case "status":
-        return { ok: true, instances: gateway.fleet.all().map(toLine), problem: gateway.late.problem };
+        return { ok: true, status: await gateway.standing.status({ principal: gateway.owner, isAdmin: true }) };
       case "tokens": {
         const ask = { principal: gateway.owner, exposure: undefined, of: undefined, waitMs: countTokensMs };
         return { ok: true, tokens: await gateway.usage.tokens(ask) };

@@ -6,6 +6,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
 import { readEventsCommand, sendEvents } from "./owner-events.ts";
+import { readRecordsCommand, sendRecords } from "./owner-records.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
 export interface Owner {
@@ -49,10 +50,16 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       closed.abort(new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more")),
     );
     for await (const line of createInterface({ input: socket })) {
-      const wanted = readEventsCommand(line);
-      if (wanted === undefined) socket.write(`${JSON.stringify(await execute(line, closed.signal))}\n`);
-      else await sendEvents(gateway, wanted, socket, closed.signal);
+      await answer(line, socket, closed.signal);
     }
+  }
+
+  async function answer(line: string, socket: Duplex, signal: AbortSignal): Promise<void> {
+    const events = readEventsCommand(line);
+    if (events !== undefined) return await sendEvents(gateway, events, socket, signal);
+    const records = readRecordsCommand(line);
+    if (records !== undefined) return await sendRecords(gateway, records, socket, signal);
+    socket.write(`${JSON.stringify(await execute(line, signal))}\n`);
   }
 
   const onConnect = createOwnerDoor({

@@ -50,6 +50,8 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     usage: gateway.usage.usage,
     tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),
     clock: parts.clock,
+    history: gateway.standing.history,
+    status: gateway.standing.status,
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
     reportFailure: (failure, operation) =>

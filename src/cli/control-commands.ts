@@ -3,21 +3,7 @@ import type { CommandContext } from "./command-context.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { showWaiting } from "./waiting-line.ts";
-import { findGateway, findGateways } from "./running-gateways.ts";
-
-/** `toolyard status`: prints one line per instance, of the gateway that is meant or of all that run. */
-export async function status(context: CommandContext): Promise<number> {
-  const holders = await findGateways(context);
-  for (const holder of holders) {
-    const { configFile } = holder.serves;
-    const which = holders.length > 1 ? ` ${configFile ?? "without a configuration file"}` : "";
-    const answer = await control(holder, { command: "status" });
-    process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})${which}\n`);
-    if (answer.problem !== undefined) process.stdout.write(`  restart it: ${plainText(answer.problem)}\n`);
-    for (const line of answer.instances ?? []) process.stdout.write(toText(line));
-  }
-  return 0;
-}
+import { findGateway } from "./running-gateways.ts";
 
 /** `toolyard restart <server|instance>`: stops it, forgets its crashes, and starts it. */
 export async function restart(context: CommandContext): Promise<number> {

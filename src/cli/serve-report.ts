@@ -3,7 +3,7 @@ import type { Gateway } from "../app/gateway.ts";
 import type { Overview, ServerOverview } from "../app/overview.ts";
 import type { Config } from "../config/config.ts";
 import { plainText, shorten } from "./plain-text.ts";
-import { isComing, statusWord } from "./status-words.ts";
+import { isComing, statusWord } from "../kernel/status-words.ts";
 import { toTable } from "./table.ts";
 import type { TerminalScreen } from "./terminal-screen.ts";
 import { thingsToAsk } from "./things-to-ask.ts";

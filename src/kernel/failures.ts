@@ -345,6 +345,12 @@ export const failures = {
     retry: true,
     hint: "Free space on its disk and make the data directory writable, or choose another with --data-dir.",
   },
+  RECORD_UNKNOWN: {
+    http: 404,
+    rpc: -31091,
+    retry: false,
+    hint: "GET /api/calls lists what is kept and yours: old records are deleted.",
+  },
   STORE_UNAVAILABLE: {
     http: 503,
     rpc: -31089,

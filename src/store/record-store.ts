@@ -142,6 +142,8 @@ export interface CallRow extends Omit<RequestRecord, "body"> {
 export interface LogQuery extends PageQuery, TimeRange {
   readonly team?: string | undefined;
   readonly instance?: string | undefined;
+  /** One of these. */
+  readonly instances?: readonly string[] | undefined;
   readonly server?: string | undefined;
   /** This level and worse. */
   readonly level?: LogLevel | undefined;

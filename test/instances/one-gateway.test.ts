@@ -298,7 +298,7 @@ test("toolyard status lists what runs", async () => {
   });
   expect(shown.stdout).toMatch(
     new RegExp(
-      `^gateway ${gateway.url} \\(process ${gateway.process.pid}\\)\\n  bad +online +\\d+ tools, process \\d+\\n$`,
+      `^gateway ${gateway.url} \\(process ${gateway.process.pid}\\)\\n  up .*\\n  SERVER .*\\n  bad +online +\\d+ .*\\n$`,
     ),
   );
 });

@@ -259,9 +259,9 @@ describe("an instance per client", () => {
     await using a = await clientAt(`${own.url}/mcp`, ["a"]);
     expect(await readFileAs(a, folders.file("a"))).toBe("a");
     const status = await runCommand(["status", "--data-dir", join(own.directory, "data")]);
-    const lines = status.stdout.split("\n").filter((line) => line.startsWith("  fs-"));
+    const lines = status.stdout.split("\n").filter((line) => line.startsWith("  fs"));
     expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line).toMatch(/ (online|dormant) +14 tools/);
+    for (const line of lines) expect(line).toMatch(/^ {2}fs(@\w{6})? +(online|asleep \(a call starts it\)) +14 /);
     const { json } = await get(`${own.url}/api/instances`);
     expect(json.instances).toHaveLength(1);
     await post(`${own.url}/api/instances/${json.instances[0].id as string}/stop`);

@@ -224,14 +224,14 @@ describe("commands find the gateway that is meant", () => {
     await toolsOf(await connect({ config: b }));
     const [pidA, pidB] = [gatewayOf(a), gatewayOf(b)];
     expect((await commandIn("status", "--config", a)).stdout).toMatch(
-      new RegExp(`^gateway \\S+ \\(process ${pidA}\\)\\n  a `),
+      new RegExp(`^gateway \\S+ \\(process ${pidA}\\)\\n(?:  .*\\n){2}  a `),
     );
     expect((await commandIn("status", "--config", b)).stdout).toMatch(
-      new RegExp(`^gateway \\S+ \\(process ${pidB}\\)\\n  b `),
+      new RegExp(`^gateway \\S+ \\(process ${pidB}\\)\\n(?:  .*\\n){2}  b `),
     );
     const all = (await commandIn("status")).stdout;
-    expect(all).toContain(`(process ${pidA}) ${a}\n  a `);
-    expect(all).toContain(`(process ${pidB}) ${b}\n  b `);
+    expect(all).toMatch(new RegExp(`\\(process ${pidA}\\) ${a}\\n(?:  .*\\n){2}  a `));
+    expect(all).toMatch(new RegExp(`\\(process ${pidB}\\) ${b}\\n(?:  .*\\n){2}  b `));
     for (const command of [["stop"], ["restart", "a"]]) {
       const unclear = await commandIn(...command);
       expect(unclear).toMatchObject({ code: 1, stdout: "" });

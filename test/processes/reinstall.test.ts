@@ -49,7 +49,7 @@ async function expectReplaced(url: string, path: string): Promise<void> {
   const answer = await get(`${url}${path}`);
   expect(answer.status).toBe(503);
   expect(answer.json.code).toBe("GATEWAY_REPLACED");
-  expect(answer.text).toContain("Restart the gateway");
+  expect(answer.text).toContain("start the gateway again");
 }
 
 async function expectAllThere(url: string): Promise<void> {
@@ -111,7 +111,7 @@ test(
         toolyard: { instances },
       }),
     );
-    await until(async () => /remote +error .*files were replaced/.test(await statusOf()));
+    await until(async () => /remote +cannot start .*files were replaced/.test(await statusOf()));
     await installation.addBuild();
     await until(async () => /remote +online/.test(await statusOf()));
   },

@@ -4,10 +4,12 @@ import type { Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
+import type { StatusReader } from "../../records/gateway-status.ts";
 import type { Metrics } from "../../records/metrics.ts";
 import type { TokenReport } from "../../records/token-report.ts";
 import type { Usage } from "../../records/usage-log.ts";
 import type { ExposureName } from "../../config/exposures.ts";
+import type { RecordHistory } from "../../records/record-history.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
@@ -65,6 +67,9 @@ export interface RestDeps {
   /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
   readonly clock: Pick<Clock, "now">;
+  /** Calls and logs that were recorded. */
+  readonly history: RecordHistory;
+  readonly status: StatusReader;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { problem } from "./schemas.ts";
 
 /** Possible answers by status, each with a description and, where there is a body, its schema by media type. */
@@ -20,6 +20,13 @@ export function answers(
       : { description: descriptions[status], content: { "application/problem+json": problem } },
   ]);
   return { 200: own, ...(Object.fromEntries(others) as Responses) };
+}
+
+/** The same for a list that can be had as lines of JSON and as CSV, too. */
+export function withExports(responses: Responses): Responses {
+  const { 200: page, ...others } = responses;
+  const exports = { "application/x-ndjson": z.string(), "text/csv": z.string() };
+  return { 200: { description: page?.description ?? "", content: { ...page?.content, ...exports } }, ...others };
 }
 
 const descriptions = {

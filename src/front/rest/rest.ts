@@ -5,11 +5,14 @@ import type { RestDeps } from "./deps.ts";
 import { createDocumentationRoutes } from "./documentation.ts";
 import { createExecuteHandler } from "./execute-handler.ts";
 import { createEventRoutes } from "./routes-events.ts";
+import { createCallRoutes } from "./routes-calls.ts";
 import { describeExecute } from "./routes-execute.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
+import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
 import { createServerRoutes } from "./routes-servers.ts";
+import { createStatusRoutes } from "./routes-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
 import { createUsageRoutes } from "./routes-usage.ts";
@@ -24,6 +27,9 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createResourceRoutes(deps),
     ...createServerRoutes(deps, cache),
     ...createInstanceRoutes(deps),
+    ...createStatusRoutes(deps),
+    ...createCallRoutes(deps),
+    ...createLogRoutes(deps),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
     ...createUsageRoutes(deps),

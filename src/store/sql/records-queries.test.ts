@@ -137,6 +137,10 @@ test("logs and events are found by what they are about", async () => {
   expect(await linesOf({})).toEqual(["2", "1"]);
   expect(await linesOf({ instance: "web" })).toEqual(["1"]);
   expect(await linesOf({ level: "warning" })).toEqual(["1"]);
+  expect(await linesOf({ instances: ["files", "web"] })).toEqual(["2", "1"]);
+  expect(await linesOf({ instances: ["web", "gone"] })).toEqual(["1"]);
+  expect(await linesOf({ instances: ["files"], instance: "web" })).toEqual([]);
+  expect(await linesOf({ instances: [] })).toEqual([]);
   expect(await linesOf({ team: "red", server: "files" })).toEqual(["2"]);
   const eventsOf = async (filter: object) => (await store.events({ limit: 9, ...filter })).rows;
   expect(await eventsOf({ type: "config.changed" })).toMatchObject([{ instance: null, detail: '{"a":1}' }]);

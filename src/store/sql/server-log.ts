@@ -40,9 +40,9 @@ export function createLogWriter(
 }
 
 export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Promise<Page<ServerLogLine>> {
-  const { team, instance, server, level } = query;
+  const { team, instance, instances, server, level } = query;
   const found = filterEqual(idRange(db.selectFrom("server_log"), "id", query), { instance });
-  const isFiltered = team !== undefined || server !== undefined || level !== undefined;
+  const isFiltered = [team, instances, server, level].some((filter) => filter !== undefined);
   const page = await readPage(query, {
     floor: async (offset) =>
       isFiltered
@@ -51,6 +51,7 @@ export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Prom
     rows: async (above) =>
       await filterEqual(found, { team, server })
         .selectAll()
+        .$if(instances !== undefined, (lines) => lines.where("instance", "in", instances ?? []))
         .where("id", ">", above)
         .where("level", ">=", level === undefined ? 0 : logLevels.indexOf(level))
         .orderBy("id", "desc")

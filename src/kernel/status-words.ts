@@ -1,6 +1,6 @@
-import type { InstanceStatus } from "../kernel/status.ts";
+import type { InstanceStatus } from "./status.ts";
 
-/** How a status is worded on the terminal. */
+/** How a status is worded to people: the terminal, REST. */
 const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
   awaiting_user_config: "needs values",
   provisioning: "new",
@@ -17,7 +17,7 @@ const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
   disabled: "off",
 });
 
-/** How a server's status is worded on the terminal. */
+/** How a server's status is worded to people: the terminal, REST. */
 export function statusWord({
   status,
   dormant,

@@ -1,0 +1,67 @@
+import type { View } from "../catalog/model/view.ts";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { PrincipalId } from "../kernel/ids.ts";
+import type { Principal } from "../kernel/principal.ts";
+import type { Directory } from "../people/directory/directory.ts";
+import { createRecordHistory, type RecordHistory } from "../records/record-history.ts";
+import { createStatusReader, type StatusReader } from "../records/gateway-status.ts";
+import { readStoreStanding } from "../records/store-standing.ts";
+import type { Wings } from "./gateway-wings.ts";
+
+/** What people and programs ask of a gateway: how it is, and what happened. */
+export interface Standing {
+  readonly status: StatusReader;
+  readonly history: RecordHistory;
+}
+
+export interface StandingDeps extends Pick<
+  Wings,
+  "events" | "late" | "records" | "redaction" | "servers" | "usage" | "viewOf"
+> {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly config: () => Config;
+  readonly directory: Pick<Directory, "byId">;
+}
+
+export function createStanding(deps: StandingDeps): Standing {
+  const { version, clock, config, records, directory, viewOf, usage } = deps;
+  const { fleet } = deps.servers;
+  const addresses = new Set<string>();
+  deps.events.on(["gateway.listening"], ({ address }) => addresses.add(address));
+
+  function viewFor(owner: PrincipalId | null, asking: Principal): View {
+    return viewOf(owner === null || owner === asking.id ? asking : (directory.byId(owner) ?? asking));
+  }
+
+  /** Shared ones, own ones, and those of the own clients. */
+  function idsOf(principal: string): readonly string[] {
+    return fleet
+      .all()
+      .filter(({ owner }) => owner === null || owner === principal)
+      .map(({ id }) => id);
+  }
+
+  return {
+    status: createStatusReader({
+      version,
+      clock,
+      configFile: () => config().file,
+      addresses: () => [...addresses],
+      restart: () => deps.late.problem,
+      store: () => readStoreStanding(records),
+      allInstances: fleet.all,
+      instancesOf: (principal) => fleet.of(principal),
+      viewFor,
+      costs: usage.costs,
+      usage: usage.usage,
+      redact: deps.redaction.text,
+    }),
+    history: createRecordHistory({
+      source: records,
+      instancesOf: idsOf,
+      isInstance: (id) => fleet.all().some((instance) => instance.id === id),
+    }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { CallJson } from "../records/record-json.ts";
+import { countText } from "../kernel/count-text.ts";
+import type { CommandContext } from "./command-context.ts";
+import { isOn, textOption } from "./options.ts";
+import { toCell, toClockText, toMsText } from "./record-cells.ts";
+import { printRecords, readRecordOptions, type RowsShown } from "./records-output.ts";
+
+/** `toolyard calls`: prints the newest calls, the oldest of them first. */
+export async function calls(context: CommandContext): Promise<number> {
+  const asked = {
+    ...readRecordOptions(context, 20),
+    failed: isOn(context, "failed"),
+    server: textOption(context, "server"),
+    tool: textOption(context, "tool"),
+  };
+  return await printRecords(context, { command: "calls", ...asked }, shown);
+}
+
+const shown: RowsShown<CallJson> = {
+  columns: [
+    { heading: "TIME" },
+    { heading: "CALL" },
+    { heading: "WHO" },
+    { heading: "RESULT" },
+    { heading: "TOOK", align: "right" },
+    { heading: "TOKENS IN", align: "right" },
+    { heading: "OUT", align: "right" },
+  ],
+  widths: [8, 32, 20, 12, 7, 6, 6],
+  rowOf: ({ call }) => call,
+  toCells: (call, now) => [
+    toClockText(call.time, now),
+    toCell(call.method === "tools/call" ? call.name : `${call.server} ${call.method} ${call.name}`, 60),
+    toCell(call.client === null ? call.principal : `${call.principal}/${call.client}`, 40),
+    toCell(outcomeText(call), 30),
+    call.waitMs < 1 ? toMsText(call.durationMs) : `${toMsText(call.durationMs)} +${toMsText(call.waitMs)}`,
+    countText(call.argumentTokens),
+    `${countText(call.resultTokens)}${call.isResultCut ? " cut" : ""}`,
+  ],
+  nothing: "there is no such call",
+};
+
+function outcomeText({ outcome, code }: CallJson): string {
+  if (outcome === "tool_error") return "tool failed";
+  if (outcome === "error") return code === null ? "error" : `error ${code}`;
+  return outcome === "failed" ? (code ?? "failed") : outcome;
+}

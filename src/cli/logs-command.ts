@@ -1,0 +1,28 @@
+import type { LogJson } from "../records/record-json.ts";
+import type { CommandContext } from "./command-context.ts";
+import { textOption } from "./options.ts";
+import { toCell, toClockText, toInstanceText } from "./record-cells.ts";
+import { printRecords, readRecordOptions, type RowsShown } from "./records-output.ts";
+
+/** `toolyard logs [server]`: prints the newest lines, the oldest of them first. */
+export async function logs(context: CommandContext): Promise<number> {
+  const [server] = context.positionals;
+  const asked = { ...readRecordOptions(context, 100), server, level: textOption(context, "level") };
+  return await printRecords(context, { command: "logs", ...asked }, shown);
+}
+
+const longestLine = 4_096;
+
+const shown: RowsShown<LogJson> = {
+  columns: [{ heading: "TIME" }, { heading: "SERVER" }, { heading: "LEVEL" }, { heading: "LINE" }],
+  widths: [8, 16, 7, 0],
+  rowOf: ({ log }) => log,
+  toCells: (log, now) => [
+    toClockText(log.time, now),
+    toInstanceText(log),
+    log.level,
+    // Indentation shows what belongs together, as in a stack.
+    `${/^ */.exec(log.line)?.[0] ?? ""}${toCell(log.line, longestLine)}`,
+  ],
+  nothing: "there is no such line",
+};

@@ -1,0 +1,48 @@
+import { toDurationText } from "../kernel/duration-text.ts";
+import { plainText, shorten } from "./plain-text.ts";
+
+/** Time of day where it is today, otherwise with the date; of this machine's time zone. */
+export function toClockText(time: string, now: Date): string {
+  const at = new Date(time);
+  const clock = at.toTimeString().slice(0, 8);
+  if (at.toDateString() === now.toDateString()) return clock;
+  const two = (part: number): string => String(part).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+}
+
+export function toMsText(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : toDurationText(ms);
+}
+
+/** A text of somebody else on one line. */
+export function toCell(text: string, characters: number): string {
+  return shorten(plainText(text).replace(/\s+/g, " ").trim(), characters);
+}
+
+/** Characters of the id of a client that distinguish it from the others of one server. */
+const clientCharacters = 6;
+const longestName = 40;
+
+/**
+ * An instance for people: its server, whose it is, and for which client. `--json` has the whole ids, which only
+ * programs need.
+ */
+export function toInstanceText(instance: {
+  readonly server: string;
+  readonly instance: string;
+  readonly owner?: string | null;
+}): string {
+  const { server, instance: id, owner = null } = instance;
+  const at = id.lastIndexOf("@");
+  const client = at === -1 ? "" : `@${id.slice(at + 1, at + 1 + clientCharacters)}`;
+  const whose = owner === null || owner === "local" ? "" : ` (${owner})`;
+  return toCell(`${server}${client}${whose}`, longestName);
+}
+
+/** Puts a line's cells below those of the lines before it. */
+export function padCells(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+    .join("  ")
+    .trimEnd();
+}

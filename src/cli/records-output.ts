@@ -1,0 +1,84 @@
+import type { RecordLine, RecordsCommand } from "../app/owner-records.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { isOn, textOption } from "./options.ts";
+import type { CommandContext } from "./command-context.ts";
+import { ownerLines } from "./owner-lines.ts";
+import { findGateway } from "./running-gateways.ts";
+import { toTable, type Column } from "./table.ts";
+import { padCells } from "./record-cells.ts";
+
+/** How rows of one kind are shown. */
+export interface RowsShown<Row> {
+  readonly columns: readonly Column[];
+  /** Of a line that comes alone, whose followers are not known. */
+  readonly widths: readonly number[];
+  readonly rowOf: (line: RecordLine) => Row | undefined;
+  readonly toCells: (row: Row, now: Date) => readonly string[];
+  /** Said to a person where there are none. */
+  readonly nothing: string;
+}
+
+/** Prints rows as a table, then as lines while they come, or all of them as JSON. */
+export async function printRecords<Row>(
+  context: CommandContext,
+  command: RecordsCommand,
+  shown: RowsShown<Row>,
+): Promise<number> {
+  const isTable = !isOn(context, "json") && !command.follow;
+  const rows: Row[] = [];
+  for await (const line of ownerLines<RecordLine>(await findGateway(context), command)) {
+    if (!line.ok) return fail(line);
+    if (line.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
+    const row = shown.rowOf(line);
+    if (row === undefined) continue;
+    if (isTable) rows.push(row);
+    else process.stdout.write(`${isOn(context, "json") ? JSON.stringify(row) : toLine(row, shown)}\n`);
+  }
+  if (rows.length > 0) process.stdout.write(`${toRows(rows, shown).join("\n")}\n`);
+  else if (isTable) process.stderr.write(`${shown.nothing}\n`);
+  return 0;
+}
+
+function toLine<Row>(row: Row, { toCells, widths }: RowsShown<Row>): string {
+  return padCells(toCells(row, new Date()), widths);
+}
+
+function toRows<Row>(rows: readonly Row[], { columns, toCells }: RowsShown<Row>): readonly string[] {
+  const now = new Date();
+  return toTable(
+    columns,
+    rows.map((row) => toCells(row, now)),
+  );
+}
+
+function fail({ message, hint }: RecordLine): number {
+  process.stderr.write(`toolyard: ${message ?? "they cannot be read"}\n  ${hint ?? ""}\n`);
+  return 1;
+}
+
+/** What both commands can be asked. `standard` is how many rows are shown at first. Throws CONFIG_INVALID. */
+export function readRecordOptions(
+  context: CommandContext,
+  standard: number,
+): Pick<RecordsCommand, "follow" | "limit" | "failed" | "level" | "tool" | "server"> {
+  const follow = isOn(context, "follow");
+  return {
+    follow,
+    limit: readLimit(textOption(context, "limit")) ?? (follow ? followedRows : standard),
+    server: undefined,
+    tool: undefined,
+    level: undefined,
+    failed: false,
+  };
+}
+
+const followedRows = 10;
+
+function readLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 10_000)
+    throw new GatewayError("CONFIG_INVALID", `--limit: ${JSON.stringify(text)} is no whole number up to 10000`, {
+      hint: "Give a number of rows, such as --limit 50.",
+    });
+  return Number(text);
+}

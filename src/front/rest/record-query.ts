@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Reader } from "../../records/record-history.ts";
+import type { PageQuery, TimeRange } from "../../store/record-store.ts";
+import type { RestDeps } from "./deps.ts";
+import * as schemas from "./schemas.ts";
+
+/** Rows of one page, at most: as many as the store gives at once. */
+export const mostPerPage = 1_000;
+
+const time = z.string().max(40).optional();
+
+/** Parameters that every list of records has. */
+export const recordParameters = {
+  from: time.describe("ISO 8601, or ms since 1970. Inclusive."),
+  to: time.describe("Exclusive."),
+  limit: schemas.clampedNumber({ least: 1, most: mostPerPage, standard: 100 }),
+  cursor: schemas.cursor.describe("`nextCursor` of the page before, or the id of a row: older ones follow."),
+};
+
+/** A text that rows have to have exactly. */
+export const filter = z.string().max(4_096).optional();
+
+interface Asked {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Throws PARAMS_INVALID and CURSOR_INVALID. */
+export function toPageQuery({ from, to, limit, cursor }: Asked): PageQuery & TimeRange {
+  return { limit, before: readCursor(cursor), fromMs: readTime("from", from), toMs: readTime("to", to) };
+}
+
+/** Rights do not depend on it, so that it is not signed. */
+function readCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined || cursor === "") return undefined;
+  const id = /^\d{1,16}$/.test(cursor) ? Number(cursor) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out");
+  return id;
+}
+
+function readTime(field: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(ms))
+    throw new GatewayError("PARAMS_INVALID", `querystring.${field}: is neither a time in ISO 8601 nor a number of ms`, {
+      data: { field: `querystring.${field}` },
+      hint: "Compare the request with GET /openapi.json.",
+    });
+  return ms;
+}
+
+/**
+ * An admin sees that others call, never what is said in it. The log of somebody's own instance is what that person
+ * says and gets, too. A gateway without credentials has one person, who also sees what is left of servers that are
+ * gone.
+ */
+export function toReader({ isOpen }: RestDeps, { id, roles }: Principal): Reader {
+  const isAlone = isOpen();
+  return {
+    id,
+    calls: isAlone || roles.includes("admin") ? "all" : "own",
+    contents: "own",
+    logs: isAlone ? "all" : "own",
+  };
+}

@@ -1,0 +1,132 @@
+import * as z from "zod";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { callToJson } from "../../records/record-json.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { answerRecords } from "./record-export.ts";
+import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
+import { answers, withExports } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "Records";
+const outcomes = ["ok", "tool_error", "error", "failed"] as const;
+
+const call = z
+  .object({
+    id: z.string(),
+    time: z.string().describe("When it ended: ISO 8601."),
+    team: schemas.nullableText,
+    principal: z.string(),
+    client: schemas.nullableText.describe("What the client calls itself."),
+    server: z.string(),
+    instance: z.string(),
+    via: z.string().describe("Which way it came in."),
+    method: z.string(),
+    name: z.string().describe("Path of a tool, URI of a resource, name of a prompt."),
+    outcome: z.enum(outcomes).describe("`tool_error`: the tool failed; `error`: its server; `failed`: the gateway."),
+    code: schemas.nullableText.describe("Of the gateway's failure, or the number of the server's error."),
+    durationMs: z.number().describe("Without `waitMs`."),
+    waitMs: z.number().describe("Waiting for the server's start, or for a person."),
+    argumentTokens: z.int().describe("An estimate."),
+    resultTokens: z.int().describe("Of what the client was given. An estimate."),
+    isResultCut: z.boolean().describe("Whether it was cut to fit its budget."),
+    hasBody: z.boolean().describe("Whether arguments and result were kept."),
+  })
+  .meta({ id: "Call" });
+
+const callList = z
+  .object({ calls: z.array(call), nextCursor: schemas.nullableText.describe("Null at the end.") })
+  .meta({ id: "CallList" });
+
+const callDetails = call
+  .extend({
+    contents: z
+      .enum(["shown", "not-kept", "not-yours"])
+      .describe("`not-kept`: the server's `requestLogging` is not `full`, or newer calls took the place of this one."),
+    body: z
+      .object({
+        arguments: z.string(),
+        areArgumentsCut: z.boolean().describe("Whether this is only the beginning."),
+        result: z.string(),
+        isResultCut: z.boolean().describe("Whether this is only the beginning."),
+      })
+      .nullable()
+      .describe("As text, with secrets taken out."),
+  })
+  .meta({ id: "CallDetails" });
+
+const isTrue = z.enum(["true", "false"]).optional();
+
+const callQuery = z.object({
+  team: filter,
+  principal: filter.describe("Only an admin may name somebody else."),
+  server: filter,
+  instance: filter,
+  tool: filter.describe("`name` of the call."),
+  client: filter,
+  outcome: z.enum(outcomes).optional(),
+  code: filter,
+  failed: isTrue.describe("`true`: only those whose outcome is not `ok`."),
+  ...recordParameters,
+});
+
+/** Calls that were made. Everybody sees their own; an admin sees that others called, not what was said. */
+export function createCallRoutes(deps: RestDeps): readonly Route[] {
+  return [listCalls(deps), showCall(deps)];
+}
+
+const columns = Object.keys(call.shape);
+
+function listCalls(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/calls",
+    query: callQuery,
+    operation: {
+      id: "listCalls",
+      tag,
+      summary: "Calls that were made, newest first",
+      description:
+        "A page may have fewer rows than asked for although there are more, when a filter fits few: `nextCursor` " +
+        "tells. As `application/x-ndjson` or `text/csv`, up to 100,000 rows at once.",
+      responses: withExports(answers(callList, "One page.", [503])),
+    },
+    async handle(request) {
+      const { failed, from, to, limit, cursor, ...filters } = request.query;
+      const page = toPageQuery({ from, to, limit, cursor });
+      const asked = { ...filters, ...page, failed: failed === undefined ? undefined : failed === "true" };
+      const reader = toReader(deps, request.principal);
+      return await answerRecords(request, {
+        name: "calls",
+        file: "calls",
+        columns,
+        limit,
+        before: page.before,
+        read: async (part) => await deps.history.calls(reader, { ...asked, ...part }),
+        toJson: callToJson,
+      });
+    },
+  });
+}
+
+function showCall(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/calls/{id}",
+    params: z.object({ id: schemas.name }),
+    operation: {
+      id: "showCall",
+      tag,
+      summary: "One call, with arguments and result where they were kept",
+      responses: answers(callDetails, "The call.", [404, 503]),
+    },
+    async handle({ principal, params: { id } }) {
+      const number = /^\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
+      if (!Number.isSafeInteger(number)) throw new GatewayError("RECORD_UNKNOWN", "there is no such call");
+      const found = await deps.history.call(toReader(deps, principal), number);
+      const { contents, body } = found;
+      return jsonAnswer({ ...callToJson(found), contents, body }, { "Cache-Control": "no-store" });
+    },
+  });
+}

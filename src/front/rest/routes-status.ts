@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { transportKinds } from "../../config/transports.ts";
+import { instanceStatuses } from "../../kernel/status.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const ofDay = z.int().describe("Of 24 hours.");
+
+const serverStatus = z
+  .object({
+    server: z.string(),
+    instance: z.string(),
+    owner: schemas.nullableText.describe("Null where it is shared."),
+    title: z.string(),
+    status: z.enum(instanceStatuses),
+    dormant: z.boolean().describe("Whether a call starts it."),
+    word: z.string().describe("The status in words for people."),
+    reason: z.string(),
+    since: schemas.nullableText,
+    retryAt: schemas.nullableText.describe("When it is tried again."),
+    next: z.object({ text: z.string(), command: schemas.nullableText }).nullable().describe("What to do about it."),
+    transport: z.enum(transportKinds),
+    era: z.enum(["legacy", "modern"]).nullable().describe("Of the protocol; null while there is no connection."),
+    revision: schemas.nullableText,
+    tools: z.int(),
+    tokens: z.int().describe("What its tools cost in a flat list."),
+    calls: ofDay,
+    errors: ofDay,
+    p95Ms: z.number().nullable().describe("The upper bound of the bucket in which it lies."),
+    memoryBytes: z.int().nullable().describe("Resident, of its process and all that this started."),
+    pid: z.int().nullable(),
+  })
+  .meta({ id: "ServerStatus" });
+
+const storeStanding = z
+  .object({
+    status: z.enum(["off", "opening", "ready", "degraded", "closed", "failed"]),
+    problems: z.array(
+      z.object({ database: schemas.nullableText, kind: z.string(), message: z.string(), hint: z.string() }),
+    ),
+    waitingRows: z.int().describe("Rows that are not written yet."),
+    droppedRows: z.int().describe("Rows that were lost since the start."),
+  })
+  .meta({ id: "StoreStanding" });
+
+const gatewayStatus = z
+  .object({
+    version: z.string(),
+    startedAt: z.string(),
+    uptimeMs: z.int(),
+    pid: z.int().nullable(),
+    configFile: schemas.nullableText,
+    addresses: z.array(z.string()),
+    restart: schemas.nullableText.describe("Why it should be restarted."),
+    unready: schemas.nullableText.describe("Why `/readyz` says no."),
+    store: storeStanding,
+    counts: z.object({
+      servers: z.int(),
+      tools: z.int(),
+      calls: ofDay,
+      errors: ofDay,
+      byStatus: z.record(z.string(), z.int()).describe("Instances by status; those that a call starts: `dormant`."),
+    }),
+    servers: z.array(serverStatus),
+  })
+  .meta({ id: "GatewayStatus" });
+
+/** How the gateway is, for whoever asks. */
+export function createStatusRoutes(deps: RestDeps): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/status",
+      operation: {
+        id: "showStatus",
+        tag: "Gateway",
+        summary: "How the gateway is, and each server",
+        description:
+          "An admin sees the instances of all people. Others see theirs and the shared ones, and nothing of the " +
+          "process, its files and its addresses.",
+        responses: answers(gatewayStatus, "The status now."),
+      },
+      async handle({ principal }) {
+        const isAdmin = deps.isOpen() || principal.roles.includes("admin");
+        return jsonAnswer(await deps.status({ principal, isAdmin }), { "Cache-Control": "no-store" });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,86 @@
+import { abortAfter, untilAborted } from "../kernel/abort.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { RequestBody, ServerLogLine } from "../store/record-rows.ts";
+import type { CallQuery, CallRow, LogQuery, Page, PageQuery, RecordStore } from "../store/record-store.ts";
+import { requireStore, type StoreSource } from "./store-standing.ts";
+
+/** Who reads, and how much of what others did. */
+export interface Reader {
+  /** `Principal.id`. */
+  readonly id: string;
+  readonly calls: "own" | "all";
+  /** Arguments and results. */
+  readonly contents: "own" | "all";
+  /** `own` are those of the instances that the reader may use. */
+  readonly logs: "own" | "all";
+}
+
+/** A call with what was said in it, where that may be seen. */
+export interface KeptCall extends CallRow {
+  /** `not-kept`: the server's `requestLogging` is not `full`, or newer ones took its place. */
+  readonly contents: "shown" | "not-kept" | "not-yours";
+  readonly body: RequestBody | null;
+}
+
+/** What was recorded, as much of it as a reader may see. Everything rejects with STORE_UNAVAILABLE. */
+export interface RecordHistory {
+  /** Newest first. Rejects with FORBIDDEN when somebody else's calls are asked for. */
+  calls(reader: Reader, query: CallQuery): Promise<Page<CallRow>>;
+  /** Rejects with RECORD_UNKNOWN, for another's call as for one that never was (fault 94). */
+  call(reader: Reader, id: number): Promise<KeptCall>;
+  /** Newest first. Rejects with SERVER_UNKNOWN for an instance that the reader may not use, or that never was. */
+  logs(reader: Reader, query: LogQuery): Promise<Page<ServerLogLine>>;
+}
+
+export interface RecordHistoryDeps {
+  readonly source: StoreSource;
+  /** Ids of the instances that a principal may use. */
+  readonly instancesOf: (principal: string) => readonly string[];
+  /** Whether there is such an instance, anybody's. */
+  readonly isInstance: (id: string) => boolean;
+}
+
+/** Who asks wants to see what happened just now. What a slow disk takes longer for is left out. */
+const flushMs = 1_000;
+
+export function createRecordHistory({ source, instancesOf, isInstance }: RecordHistoryDeps): RecordHistory {
+  async function storeFor(query: PageQuery | undefined): Promise<RecordStore> {
+    const store = requireStore(source);
+    // Later pages are of rows that are older than those that wait.
+    if (query?.before === undefined) await untilAborted(store.flush(), abortAfter(flushMs)).catch(() => undefined);
+    return store;
+  }
+
+  return {
+    async calls(reader, query) {
+      if (reader.calls === "all") return await (await storeFor(query)).calls(query);
+      if (query.principal !== undefined && query.principal !== reader.id)
+        throw new GatewayError("FORBIDDEN", "only an admin may see what others did");
+      return await (await storeFor(query)).calls({ ...query, principal: reader.id });
+    },
+    async call(reader, id) {
+      const found = await (await storeFor(undefined)).call(id);
+      if (found === undefined || (reader.calls === "own" && found.principal !== reader.id))
+        throw new GatewayError("RECORD_UNKNOWN", "there is no such call");
+      const isShown = reader.contents === "all" || found.principal === reader.id;
+      const hasBody = found.body !== null;
+      const contents = !hasBody ? "not-kept" : isShown ? "shown" : "not-yours";
+      return { ...found, hasBody, contents, body: isShown ? found.body : null };
+    },
+    async logs(reader, query) {
+      const { instance } = query;
+      const visible = reader.logs === "all" ? undefined : instancesOf(reader.id);
+      if (instance !== undefined && visible?.includes(instance) === false) throw unknownInstance();
+      const page = await (await storeFor(query)).logs({ ...query, instances: visible });
+      // Of one that is gone, lines may still be there.
+      if (instance !== undefined && page.rows.length === 0 && query.before === undefined && !isInstance(instance))
+        throw unknownInstance();
+      return page;
+    },
+  };
+}
+
+/** The message does not repeat the id, so that the answers to all unknown ids are the same. */
+function unknownInstance(): GatewayError {
+  return new GatewayError("SERVER_UNKNOWN", "there is no such instance", { hint: "GET /api/instances lists yours." });
+}
