@@ -21,7 +21,7 @@ export interface RecordSender {
 export interface SenderOptions {
   readonly clock: Clock;
   readonly queue: RecordQueue;
-  readonly client: Pick<SqlClient, "isRunning" | "append">;
+  readonly client: Pick<SqlClient, "isRunning" | "wake" | "append">;
   readonly redact: RecordStoreOptions["redact"];
   readonly limits: BatchLimits;
 }
@@ -48,7 +48,9 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
   function sendAll(): void {
     cancelTimer?.();
     cancelTimer = undefined;
-    if (!client.isRunning) return;
+    if (queue.waiting === 0) return;
+    // What waits is sent when it is there.
+    if (!client.isRunning) return client.wake();
     for (const kind of queue.waitingKinds()) if (batches.size < batchesOnTheWay) send(kind);
     if (queue.waiting > 0) cancelTimer = clock.after(limits.batchMs, sendAll);
   }
