@@ -62,19 +62,19 @@ export function createSqlClient(options: SqlClientOptions): SqlClient {
 
   return {
     get isRunning() {
-      return life.stage === "awake" && closing === undefined;
+      return life.stage() === "awake" && closing === undefined;
     },
     get isAtHand() {
-      return life.stage !== "dead" && closing === undefined;
+      return life.stage() !== "dead" && closing === undefined;
     },
     get starts() {
-      return life.starts;
+      return life.starts();
     },
     wake: () => life.wake(),
     append: (request) => life.post(request),
     ask(name, what) {
       if (closing !== undefined) return Promise.reject(draining());
-      if (life.stage === "dead") return Promise.reject(unavailable(life.problem));
+      if (life.stage() === "dead") return Promise.reject(unavailable(life.problem()));
       if (open.size >= questions)
         return Promise.reject(new GatewayError("STORE_UNAVAILABLE", "too many questions wait for the database"));
       return new Promise((resolve, reject) => {

@@ -1,9 +1,10 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { StoreProblem } from "../record-store.ts";
 import { createIdleWatch } from "./idle-watch.ts";
-import { createRestartDelay } from "./restart-delay.ts";
 import type { SqlReply, SqlRequest } from "./sql-messages.ts";
 import type { SqlThread, SqlThreadOptions } from "./sql-thread.ts";
+import { createStartPlan } from "./start-plan.ts";
+import { createThreadSeat } from "./thread-seat.ts";
 
 /**
  * The lives of the worker thread. One that dies is started again, later each time. One that nobody needs is put to
@@ -11,11 +12,11 @@ import type { SqlThread, SqlThreadOptions } from "./sql-thread.ts";
  * next batch or question. Sleeping is no problem of the store.
  */
 export interface SqlLife {
-  readonly stage: Stage;
+  stage(): Stage;
   /** Starts, also those after a sleep. */
-  readonly starts: number;
+  starts(): number;
   /** Why there is none: only while it is dead. */
-  readonly problem: StoreProblem | undefined;
+  problem(): StoreProblem | undefined;
   /** Starts it where it sleeps; one that is leaving is started again when it is gone. */
   wake(): void;
   /** Hands it over; where it sleeps, as soon as it is awake. */
@@ -26,7 +27,7 @@ export interface SqlLife {
   close(): Promise<void>;
 }
 
-/** `leaving`: told to close, and not gone yet. `dead`: it ended by itself, and waits for its next start. */
+/** `leaving`: told to close, which it has not done yet. `dead`: it ended by itself, and waits for its next start. */
 export type Stage = "awake" | "leaving" | "asleep" | "dead";
 
 export interface SleepTimes {
@@ -51,34 +52,22 @@ export interface SqlLifeOptions {
 /** Starts the worker at once. */
 export function createSqlLife(options: SqlLifeOptions): SqlLife {
   const { clock, sleep, startThread, maySleep, onReply, onLost, onClosed } = options;
-  const delay = createRestartDelay();
+  const plan = createStartPlan(clock, start);
   const idle = createIdleWatch({ clock, idleMs: sleep.idleMs, onIdle: fallAsleep });
+  const seat = createThreadSeat();
   const closing = createClosing();
-  /** What came while it was leaving. */
-  let late: SqlRequest[] = [];
   let stage: Stage = "asleep";
   let isWanted = false;
-  let isHeld = false;
   let isClosing = false;
-  let hasClosed = false;
-  let thread: SqlThread | undefined;
-  let cancelStart: (() => void) | undefined;
   let starts = 0;
-  let problem: StoreProblem | undefined;
 
   function start(): void {
-    cancelStart?.();
-    cancelStart = undefined;
+    plan.started();
     starts += 1;
     stage = "awake";
     isWanted = false;
-    hasClosed = false;
-    problem = undefined;
-    delay.started(clock.monotonic());
-    thread = startThread({ onReply: take, onEnded });
-    if (isHeld) thread.hold(true);
-    for (const request of late.splice(0)) thread.post(request);
-    if (isClosing) thread.post({ kind: "close" });
+    seat.take(startThread({ onReply: take, onEnded }));
+    if (isClosing) seat.dismiss();
     else idle.touch();
   }
 
@@ -86,35 +75,30 @@ export function createSqlLife(options: SqlLifeOptions): SqlLife {
     if (stage !== "awake") return true;
     if (!maySleep()) return false;
     stage = "leaving";
-    thread?.post({ kind: "close" });
+    isWanted = false;
+    seat.dismiss();
     return true;
   }
 
   function take(reply: SqlReply): void {
-    if (reply.kind === "driverless") problem = driverless(reply.message);
-    else if (reply.kind === "closed") hasClosed = true;
-    else onReply(reply);
+    if (reply.kind === "driverless") plan.giveUp(reply.message);
+    else if (reply.kind !== "closed") onReply(reply);
+    else if (stage === "leaving") stage = "asleep";
   }
 
   function onEnded(reason: string): void {
-    thread = undefined;
-    const isAsleep = stage === "leaving" && hasClosed;
-    stage = isAsleep ? "asleep" : "dead";
-    if (isClosing && !(isAsleep && late.length > 0)) endClosing();
-    else if (!isAsleep) revive(reason);
-    else if (isWanted || late.length > 0) start();
-    else cancelStart = clock.after(sleep.sleepMs, start);
+    seat.clear();
+    if (stage !== "asleep") stage = "dead";
+    if (isClosing && (stage === "dead" || seat.waiting === 0)) endClosing();
+    else if (stage === "dead") revive(reason);
+    else if (isWanted || seat.waiting > 0) start();
+    else plan.startIn(sleep.sleepMs);
   }
 
   function revive(reason: string): void {
     idle.stop();
-    late = [];
-    if (problem?.kind !== "driver") {
-      const delayMs = delay.next(clock.monotonic());
-      problem = workerLost(reason, delayMs);
-      cancelStart = clock.after(delayMs, start);
-    }
-    onLost(problem);
+    seat.forget();
+    onLost(plan.startAgain(reason));
   }
 
   function endClosing(): void {
@@ -123,42 +107,33 @@ export function createSqlLife(options: SqlLifeOptions): SqlLife {
   }
 
   function wake(): void {
-    if (isClosing) return;
-    if (stage === "asleep") start();
-    else if (stage === "leaving") isWanted = true;
+    if (seat.isTaken) isWanted = true;
+    else if (stage === "asleep" && !isClosing) start();
+  }
+
+  function close(): Promise<void> {
+    if (isClosing) return closing.promise;
+    isClosing = true;
+    plan.cancel();
+    idle.stop();
+    seat.dismiss();
+    if (!seat.isTaken) endClosing();
+    return closing.promise;
   }
 
   start();
   return {
-    get stage() {
-      return stage;
-    },
-    get starts() {
-      return starts;
-    },
-    get problem() {
-      return problem;
-    },
+    stage: () => stage,
+    starts: () => starts,
+    problem: () => plan.problem,
     wake,
     post(request) {
       idle.touch();
-      if (stage === "awake") thread?.post(request);
-      else late.push(request);
+      seat.post(request);
       wake();
     },
-    hold(held) {
-      isHeld = held;
-      thread?.hold(held);
-    },
-    close() {
-      if (isClosing) return closing.promise;
-      isClosing = true;
-      cancelStart?.();
-      idle.stop();
-      if (stage === "awake") thread?.post({ kind: "close" });
-      if (thread === undefined) endClosing();
-      return closing.promise;
-    },
+    hold: (isHeld) => seat.hold(isHeld),
+    close,
   };
 }
 
@@ -166,14 +141,4 @@ function createClosing(): { readonly promise: Promise<void>; readonly done: () =
   let done = (): void => undefined;
   const promise = new Promise<void>((resolve) => (done = resolve));
   return { promise, done };
-}
-
-function workerLost(reason: string, restartMs: number): StoreProblem {
-  const hint = `It is started again in ${restartMs / 1_000} s; records are kept back until then.`;
-  return { database: null, kind: "worker", message: `the thread that has the database is gone: ${reason}`, hint };
-}
-
-function driverless(message: string): StoreProblem {
-  const hint = "Install Toolyard again without --omit=optional, or use Node 22.22 or newer; calls are served without.";
-  return { database: null, kind: "driver", message, hint };
 }
