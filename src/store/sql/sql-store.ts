@@ -35,6 +35,7 @@ const defaultLimits: SqlStoreLimits = {
   retention: defaultRetention,
   batchMs: 3_000,
   batchRows: 20,
+  restMs: 200,
   longBatchRows: 500,
   questions: 64,
   sleep: { idleMs: 60_000, sleepMs: 6 * 3_600_000 },
