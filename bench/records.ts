@@ -129,15 +129,12 @@ async function measureLoad(): Promise<void> {
   print(`\n| load of ${seconds} s | calls | rows lost | goal 0 | loop lag p50 | p99 ms | max | goal p99 20 |`);
   print("|---|---|---|---|---|---|---|---|");
   const library = slowSync();
-  const disks = [
-    ["", {}],
-    ...(library === undefined ? [] : [[", fsync 20 ms", { LD_PRELOAD: library }] as const]),
-  ] as const;
-  for (const [disk, preload] of disks)
+  const slow = library === undefined ? [] : [["sqlite", ", fsync 20 ms", { LD_PRELOAD: library }] as const];
+  for (const [store, disk, preload] of [["off", "", {}] as const, ["sqlite", "", {}] as const, ...slow])
     for (const perSecond of [1_000, 10_000]) {
       const lagFile = join(directory, "lag.json");
       const options = `--import ${pathToFileURL(here("./measure/loop-lag.mjs")).href}`;
-      const gateway = await startGateway("sqlite", { env: { ...preload, NODE_OPTIONS: options, LOOP_LAG: lagFile } });
+      const gateway = await startGateway(store, { env: { ...preload, NODE_OPTIONS: options, LOOP_LAG: lagFile } });
       await untilCallable(gateway);
       await load(gateway.url, call, { connections: 16, requests: 2_000, path: "/mcp" });
       process.kill(gateway.pid, "SIGUSR2");
@@ -149,10 +146,13 @@ async function measureLoad(): Promise<void> {
       });
       await gateway.stop();
       const { p50, p99, max } = JSON.parse(readFileSync(lagFile, "utf8")) as Record<string, number>;
-      const lost = requests + 2_001 - (await readLeft(gateway)).rows;
+      // It was called until it could be, which is the one row more.
+      const lost = store === "off" ? 0 : requests + 2_001 - (await readLeft(gateway)).rows;
       const reached = Math.round(requests / (durationMs / 1_000));
       const lag = `${p50?.toFixed(1)} | ${p99?.toFixed(1)} | ${max?.toFixed(1)} | ${verdict((p99 ?? 0) < 20)}`;
-      print(`| ${perSecond}/s (${reached}/s)${disk} | ${requests} | ${lost} | ${verdict(lost <= 0)} | ${lag} |`);
+      print(
+        `| ${store}, ${perSecond}/s (${reached}/s)${disk} | ${requests} | ${lost} | ${verdict(lost <= 0)} | ${lag} |`,
+      );
     }
 }
 
