@@ -99,7 +99,7 @@ async function measureCalls(): Promise<void> {
       };
     };
     // What V8 compiles on the way is not the cost of a call.
-    for (let warm = 0; warm < 3; warm += 1) for (const gateway of [off, on]) await round(gateway);
+    for (let warm = 0; warm < 6; warm += 1) for (const gateway of [off, on]) await round(gateway);
     const pairs: { readonly without: { cpu: number; main: number }; readonly with: { cpu: number; main: number } }[] =
       [];
     for (let at = 0; at < (quick ? 8 : 14); at += 2) {
