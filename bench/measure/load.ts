@@ -20,6 +20,8 @@ export async function load(
     headers?: Readonly<Record<string, string>>;
     path: string;
     method?: "GET" | "POST";
+    /** So many are begun each second, as far as they are answered fast enough; without, as many as can be. */
+    perSecond?: number;
   },
 ): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
@@ -31,7 +33,10 @@ export async function load(
     Array.from({ length: options.connections }, async () => {
       const socket = await open(hostname, Number(port));
       while (started < options.requests) {
+        const dueMs = options.perSecond === undefined ? 0 : startedMs + (started / options.perSecond) * 1_000;
         started += 1;
+        const waitMs = dueMs - performance.now();
+        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
         const sentMs = performance.now();
         await exchange(socket, message);
         latencies.push(performance.now() - sentMs);

@@ -54,6 +54,11 @@ export function cpuMicros(pid: number): number {
   return nanos / 1_000;
 }
 
+/** CPU time of the thread that serves so far, in microseconds. */
+export function mainThreadMicros(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ", 1)[0]) / 1_000;
+}
+
 /** Resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   return statusBytes(pid, "VmRSS");

@@ -497,7 +497,7 @@ export const faultGroups = [
       {
         number: "73",
         what: "A server floods stderr.",
-        gets: "At most a bounded rate is read, few lines reach the log, the rest is counted, and calls go on.",
+        gets: "At most a bounded rate is read, few lines reach the log and the records, the rest is counted, and calls go on.",
       },
       {
         number: "74",
@@ -742,23 +742,22 @@ export const faultGroups = [
     faults: [
       {
         number: "106",
-        what: "The database is down, at the start or later.",
-        gets: "Readiness says so, and the gateway recovers.",
-        notBuilt: "SQL stores.",
+        what: "The database is damaged, of a newer version, or taken away, at the start or later.",
+        gets:
+          "Calls are served. Records are set aside and begin anew; of anything else `/readyz` and the log say what " +
+          "is wrong and what to do, and the gateway goes on by itself when it is mended.",
       },
       {
         number: "107",
         what: "The disk is full, or the data directory may not be written to.",
         gets:
           "A gateway that can write nothing to its data directory does not start, and says why " +
-          "(`DATA_DIR_UNWRITABLE`). Servers start also where it cannot be noted that they run.",
+          "(`DATA_DIR_UNWRITABLE`). Servers start also where it cannot be noted that they run. Where the disk " +
+          "fills up later, calls are served, records are dropped and counted, and go on when there is room.",
         tests: [
           "a data directory that cannot be written to is told as such",
           "servers are started also where it cannot be recorded that they run",
         ],
-        missing:
-          "a full disk, which needs a file system that tests may not mount; records that could fill it " +
-          "are not built yet.",
       },
       {
         number: "108",

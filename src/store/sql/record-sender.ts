@@ -21,7 +21,7 @@ export interface RecordSender {
 export interface SenderOptions {
   readonly clock: Clock;
   readonly queue: RecordQueue;
-  readonly client: Pick<SqlClient, "isRunning" | "append">;
+  readonly client: Pick<SqlClient, "isRunning" | "wake" | "append">;
   readonly redact: RecordStoreOptions["redact"];
   readonly limits: BatchLimits;
 }
@@ -29,9 +29,14 @@ export interface SenderOptions {
 export interface BatchLimits {
   /** A row waits no longer than this, when nothing holds the worker up: so much is lost when the process is killed. */
   readonly batchMs: number;
-  /** As many rows are sent at once without waiting. */
+  /** As many rows are sent at once without waiting, unless something was sent just before. */
   readonly batchRows: number;
-  /** And at most as many when the worker lags. */
+  /**
+   * After something was sent, rows gather for so long, or until there are `longBatchRows`: handing a batch to another
+   * thread costs as much as fifty rows in it do, and so does its transaction.
+   */
+  readonly restMs: number;
+  /** The most in one batch. */
   readonly longBatchRows: number;
 }
 
@@ -42,13 +47,27 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
   const batches = new Map<number, { readonly kind: RecordKind; readonly rows: number }>();
   const commits = { commits: 0, commitMsSum: 0, commitMsMax: 0 };
   let cancelTimer: (() => void) | undefined;
+  let cancelRest: (() => void) | undefined;
   let lastBatch = 0;
   let flushes = 0;
+
+  const isWorthIt = (): boolean =>
+    queue.waiting >= (cancelRest === undefined ? limits.batchRows : limits.longBatchRows) &&
+    batches.size < batchesOnTheWay;
+
+  function rest(): void {
+    cancelRest = clock.after(limits.restMs, () => {
+      cancelRest = undefined;
+      if (isWorthIt()) sendAll();
+    });
+  }
 
   function sendAll(): void {
     cancelTimer?.();
     cancelTimer = undefined;
-    if (!client.isRunning) return;
+    if (queue.waiting === 0) return;
+    // What waits is sent when it is there.
+    if (!client.isRunning) return client.wake();
     for (const kind of queue.waitingKinds()) if (batches.size < batchesOnTheWay) send(kind);
     if (queue.waiting > 0) cancelTimer = clock.after(limits.batchMs, sendAll);
   }
@@ -56,6 +75,7 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
   function send<Kind extends RecordKind>(kind: Kind): void {
     const rows = queue.take(kind, limits.longBatchRows) as readonly RecordRows[Kind][];
     const clean = rows.map((row) => redact(kind, row));
+    if (cancelRest === undefined) rest();
     lastBatch += 1;
     batches.set(lastBatch, { kind, rows: rows.length });
     client.append({ kind: "append", id: lastBatch, rows: kind, text: rowsToText(kind, clean) });
@@ -64,7 +84,7 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
   return {
     commits,
     wake() {
-      if (queue.waiting >= limits.batchRows && batches.size < batchesOnTheWay) sendAll();
+      if (isWorthIt()) sendAll();
       else cancelTimer ??= clock.after(limits.batchMs, sendAll);
     },
     async flush() {
@@ -84,7 +104,7 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
       commits.commitMsMax = Math.max(commits.commitMsMax, result.commitMs);
       queue.settle(batch.kind, result);
       // Fewer may still be joined by others, unless somebody waits for them.
-      if (flushes > 0 || queue.waiting >= limits.batchRows) sendAll();
+      if (flushes > 0 || isWorthIt()) sendAll();
     },
     lose(reason) {
       for (const { kind, rows } of batches.values()) queue.lose(kind, rows, reason);
@@ -92,6 +112,7 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
     },
     stop() {
       cancelTimer?.();
+      cancelRest?.();
     },
   };
 }

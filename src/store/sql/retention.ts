@@ -28,9 +28,9 @@ export const defaultRetention: RetentionLimits = {
   eventMs: 7 * dayMs,
 };
 
-/** Rows that go in one transaction: 10 ms, in which nothing else is written. */
+/** Rows that go in one transaction, in which nothing else is written: 4 ms, and 70 when the log is emptied with it. */
 const pieceRows = 1_000;
-/** No row of `request_log` is smaller, so a smaller file cannot have too many. Counting five million takes 0.1 s. */
+/** No row of `request_log` is smaller, so a smaller file cannot have too many. Counting a million takes 0.1 s. */
 const smallestRowBytes = 60;
 
 /** Deletes what is too old, or too much, in one piece. False when there is nothing more to delete. */

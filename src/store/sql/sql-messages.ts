@@ -30,7 +30,7 @@ export interface SqlWorkerData {
   readonly retention: RetentionLimits;
   /** Between two looks at the files and the disk, ms. */
   readonly lookMs: number;
-  /** Between two rounds of deleting, ms, and before the first. */
+  /** Between two rounds of deleting, ms; half of it before the first. */
   readonly retentionMs: number;
   /** Between two pieces of one, ms. */
   readonly pauseMs: number;

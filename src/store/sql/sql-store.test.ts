@@ -98,6 +98,30 @@ describe("what is written", () => {
     await until(() => store.figures().writtenRows === 21);
   });
 
+  test("gathers for a moment after a batch, or until there are many", async () => {
+    const clock = createManualClock();
+    const store = await open({ clock, limits: { restMs: 200, longBatchRows: 50 } });
+    const append = (rows: number): void => {
+      for (let at = 0; at < rows; at += 1) store.append("request", requestOf(store));
+    };
+    append(20);
+    append(49);
+    expect(store.figures()).toMatchObject({ queuedRows: 49, sentRows: 20 });
+    await until(() => store.figures().writtenRows === 20);
+    expect(store.figures().queuedRows).toBe(49);
+    append(1);
+    expect(store.figures()).toMatchObject({ queuedRows: 0, sentRows: 50 });
+    append(20);
+    await until(() => store.figures().writtenRows === 70);
+    expect(store.figures().queuedRows).toBe(20);
+    await clock.advance(200);
+    await until(() => store.figures().writtenRows === 90);
+    expect(store.figures().commits).toBe(3);
+    append(5);
+    await store.flush();
+    expect(store.figures()).toMatchObject({ writtenRows: 95, queuedRows: 0 });
+  });
+
   test("passes the redactor last, before it leaves the thread", async () => {
     const store = await open({
       redact: (kind, row) => (kind === "log" ? { ...row, line: "gone" } : row),

@@ -6,6 +6,7 @@ import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./recor
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
 import { defaultRetention, type RetentionLimits } from "./retention.ts";
 import { createSqlClient, type SqlClient } from "./sql-client.ts";
+import type { SleepTimes } from "./sql-life.ts";
 import type { SqlWorkerData } from "./sql-messages.ts";
 import { createHealthBoard } from "./store-health.ts";
 
@@ -23,6 +24,8 @@ export interface SqlStoreLimits
   readonly queue: QueueLimits;
   /** Questions that wait at once. */
   readonly questions: number;
+  /** Of the worker: see there. */
+  readonly sleep: SleepTimes;
   /** Of the worker, without SQLite's pages: 500 rows with what was said in them take some megabytes. */
   readonly heapMb: number;
 }
@@ -32,8 +35,10 @@ const defaultLimits: SqlStoreLimits = {
   retention: defaultRetention,
   batchMs: 3_000,
   batchRows: 20,
+  restMs: 200,
   longBatchRows: 500,
   questions: 64,
+  sleep: { idleMs: 60_000, sleepMs: 6 * 3_600_000 },
   heapMb: 128,
   lookMs: 5_000,
   retentionMs: 60_000,
@@ -56,6 +61,8 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     data: { ...limitsOfWorker(limits, options.keep), folder, auditKey },
     heapMb: limits.heapMb,
     questions: limits.questions,
+    sleep: limits.sleep,
+    maySleep: () => board.health.status === "ready" && queue.sent === 0,
     onReply(reply) {
       if (reply.kind === "appended") sender.onAppended(reply.id, reply);
       else if (reply.kind === "problems") board.set(reply.problems);
@@ -90,7 +97,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
       const timer = setTimeout(resolve, deadlineMs);
       cancel = () => clearTimeout(timer);
     });
-    if (client.isRunning) await Promise.race([sender.flush(), deadline]);
+    if (client.isAtHand) await Promise.race([sender.flush(), deadline]);
     await Promise.race([client.close(), deadline]);
     cancel();
     client.release();

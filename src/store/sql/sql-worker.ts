@@ -92,7 +92,8 @@ async function run(): Promise<void> {
   });
   port?.on("message", (request: SqlRequest) => handle(desk, request));
   lookAgain(desk);
-  retainAgain(desk, data.retentionMs);
+  // Before it may be put to sleep again.
+  retainAgain(desk, data.retentionMs / 2);
 }
 
 try {

@@ -26,8 +26,8 @@ export class DamagedFile extends Error {
 }
 
 /**
- * How much of a file is looked through when it is opened. A quick_check reads 300 MB a second and cannot be
- * interrupted; in a larger file, damage is found where it is read.
+ * How much of a file is looked through when it is opened. A quick_check reads some 250 MB a second, so that this takes
+ * two seconds, and cannot be interrupted; in a larger file, damage is found where it is read.
  */
 const checkedBytes = 512 * 1_024 * 1_024;
 /** Copying more than this before a migration takes longer than people wait for a start. */

@@ -34,6 +34,8 @@ export function createHealthBoard(): HealthBoard {
     },
     hasNoRecords: () => noRecords,
     open() {
+      // It was asleep, and nothing has changed.
+      if (health.status === "ready") return;
       const problems = health.problems.filter(({ database }) => database !== null);
       change({ status: statusOf(problems), problems });
     },

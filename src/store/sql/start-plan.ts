@@ -1,0 +1,57 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { StoreProblem } from "../record-store.ts";
+import { createRestartDelay } from "./restart-delay.ts";
+
+/** When the worker thread is started next, and why there is none until then. */
+export interface StartPlan {
+  readonly problem: StoreProblem | undefined;
+  /** It is started now. */
+  started(): void;
+  /** Starts it after so long, unless it is started before. */
+  startIn(delayMs: number): void;
+  /** It ended by itself: starts it again, later each time, but never where there is no driver. */
+  startAgain(reason: string): StoreProblem;
+  /** It cannot load a driver. */
+  giveUp(message: string): void;
+  cancel(): void;
+}
+
+export function createStartPlan(clock: Clock, start: () => void): StartPlan {
+  const delay = createRestartDelay();
+  let cancel = (): void => undefined;
+  let problem: StoreProblem | undefined;
+  return {
+    get problem() {
+      return problem;
+    },
+    started() {
+      cancel();
+      problem = undefined;
+      delay.started(clock.monotonic());
+    },
+    startIn(delayMs) {
+      cancel = clock.after(delayMs, start);
+    },
+    startAgain(reason) {
+      if (problem !== undefined) return problem;
+      const delayMs = delay.next(clock.monotonic());
+      problem = workerLost(reason, delayMs);
+      cancel = clock.after(delayMs, start);
+      return problem;
+    },
+    giveUp(message) {
+      problem = driverless(message);
+    },
+    cancel: () => cancel(),
+  };
+}
+
+function workerLost(reason: string, restartMs: number): StoreProblem {
+  const hint = `It is started again in ${restartMs / 1_000} s; records are kept back until then.`;
+  return { database: null, kind: "worker", message: `the thread that has the database is gone: ${reason}`, hint };
+}
+
+function driverless(message: string): StoreProblem {
+  const hint = "Install Toolyard again without --omit=optional, or use Node 22.22 or newer; calls are served without.";
+  return { database: null, kind: "driver", message, hint };
+}
