@@ -17,6 +17,8 @@ import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
+import { auditAccess } from "./audited-access.ts";
 import type { McpFront } from "./mcp-front.ts";
 import { createCredentials } from "./credentials.ts";
 import type { EventOutlets } from "./event-outlets.ts";
@@ -53,6 +55,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly late: LateModules;
   /** What happened, and what is wrong with keeping it. */
   readonly records: Records;
+  readonly audit: GatewayAudit;
   readonly viewOf: (principal: Principal) => View;
   readonly authenticator: Authenticator;
   readonly publicUrl: PublicUrl;
@@ -83,6 +86,7 @@ export interface GatewayParts extends AsyncDisposable {
 export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { log, clock } = deps;
   let config = first;
+  let isApplied = false;
   const current = (): Config => config;
   const owner: Principal = Object.freeze({ ...localPrincipal });
   const wings = buildWings(current, deps);
@@ -116,6 +120,8 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   }
 
   async function apply(next: Config): Promise<void> {
+    wings.audit.applied(isApplied ? config : undefined, next);
+    isApplied = true;
     config = next;
     await wings.tracing?.ready;
     people.follow(next);
@@ -150,7 +156,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
-  const { outlets, people, publicUrl, secrets } = wings;
+  const { audit, outlets, people, publicUrl, secrets } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
@@ -168,8 +174,12 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     usage,
     late,
     records,
+    audit,
     viewOf,
-    ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
+    ...auditAccess({
+      audit,
+      ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
+    }),
     publicUrl,
     rootsHint: createRootsHint({ fleet, events, log }),
     secrets,

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
@@ -11,6 +12,7 @@ import { createRequestLog, type LogRequest, type RequestLogging } from "../recor
 import { logServers } from "../records/server-lines.ts";
 import type { RecordStore, StoreProblem } from "../store/record-store.ts";
 import type { GatewayStore } from "../store/store.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
 
 /** The wing `records`, wired: what happened is kept, and can be asked for. */
 export interface Records {
@@ -37,6 +39,7 @@ export interface RecordsDeps {
   readonly loggingOf: (instance: InstanceId) => RequestLogging;
   readonly redaction: Redaction;
   readonly loadLate: LoadLate;
+  readonly audit: Pick<GatewayAudit, "open" | "fail" | "close">;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -76,6 +79,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
       opened = store;
       store.onHealth(createReport(log));
       sink.open(store);
+      deps.audit.open(store);
     } catch (error) {
       failed = {
         database: null,
@@ -84,6 +88,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
         hint: "Calls are served without records. Mend the cause and restart the gateway.",
       };
       sink.close();
+      deps.audit.fail(new GatewayError("STORE_UNAVAILABLE", failed.message, { hint: failed.hint }));
       createReport(log)({ problems: [failed] });
     }
   }
@@ -102,6 +107,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
     async close(deadlineMs) {
       stopLogging();
       await opening;
+      await deps.audit.close(deadlineMs);
       await opened?.close(deadlineMs);
     },
   };

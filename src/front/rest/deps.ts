@@ -4,6 +4,8 @@ import type { Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
+import type { AuditHistory } from "../../records/audit-history.ts";
+import type { AuditFacts } from "../../records/audit-log.ts";
 import type { Metrics } from "../../records/metrics.ts";
 import type { TokenReport } from "../../records/token-report.ts";
 import type { Usage } from "../../records/usage.ts";
@@ -22,6 +24,13 @@ export interface TokensQuestion {
   readonly principal: Principal;
   readonly exposure: ExposureName | undefined;
   readonly of: string | undefined;
+}
+
+/** The audit, as REST writes and reads it. */
+export interface RestAudit extends Pick<AuditHistory, "page" | "verify"> {
+  /** Resolves when the entry is written, before the answer. */
+  readonly order: (facts: AuditFacts) => Promise<void>;
+  readonly onDenied: (request: IncomingMessage, failure: GatewayError, principal: Principal | undefined) => void;
 }
 
 /** What the REST API needs: the same objects as MCP. */
@@ -65,6 +74,7 @@ export interface RestDeps {
   /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
   readonly clock: Pick<Clock, "now">;
+  readonly audit: RestAudit;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */
