@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
 import { createRouting, type Routing } from "../engine/calls/routing.ts";
 import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
-import { createPerformer, type Performer } from "../engine/perform/perform.ts";
+import { createPerformer, type PerformDeps, type Performer } from "../engine/perform/perform.ts";
 import type { RecordCall } from "../engine/perform/record-end.ts";
 import { createResultBudgetStage } from "../engine/perform/result-budget.ts";
 import { createKeptResults, type KeptFigures } from "../engine/results/kept-results.ts";
@@ -27,6 +27,7 @@ export interface EngineDeps {
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
   readonly recordCall: RecordCall | undefined;
+  readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
@@ -97,6 +98,8 @@ export function createEngine(deps: EngineDeps): Engine {
     instanceOf: fleet.get,
     keptResults,
     recordCall: deps.recordCall,
+    callAudit: deps.audit.calls,
+    onDenied: deps.audit.onCallDenied,
     resultBudget: createResultBudgetStage({ settings: results, instanceOf: fleet.get, keptResults, validators }),
     events,
     clock,

@@ -17,6 +17,8 @@ import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
+import { auditAccess } from "./audited-access.ts";
 import type { McpFront } from "./mcp-front.ts";
 import { createCredentials } from "./credentials.ts";
 import type { EventOutlets } from "./event-outlets.ts";
@@ -56,6 +58,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly records: Records;
   /** How the gateway is, and what happened, for those who may see it. */
   readonly standing: Standing;
+  readonly audit: GatewayAudit;
   readonly viewOf: (principal: Principal) => View;
   readonly authenticator: Authenticator;
   readonly publicUrl: PublicUrl;
@@ -86,6 +89,7 @@ export interface GatewayParts extends AsyncDisposable {
 export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { log, clock } = deps;
   let config = first;
+  let isApplied = false;
   const current = (): Config => config;
   const owner: Principal = Object.freeze({ ...localPrincipal });
   const wings = buildWings(current, deps);
@@ -119,6 +123,8 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   }
 
   async function apply(next: Config): Promise<void> {
+    wings.audit.applied(isApplied ? config : undefined, next);
+    isApplied = true;
     config = next;
     await wings.tracing?.ready;
     people.follow(next);
@@ -153,7 +159,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
-  const { outlets, people, publicUrl, secrets } = wings;
+  const { audit, outlets, people, publicUrl, secrets } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
@@ -172,8 +178,12 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     late,
     records,
     standing: createStanding({ ...wings, version, clock, config, directory: people.directory }),
+    audit,
     viewOf,
-    ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
+    ...auditAccess({
+      audit,
+      ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
+    }),
     publicUrl,
     rootsHint: createRootsHint({ fleet, events, log }),
     secrets,

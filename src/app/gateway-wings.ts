@@ -15,6 +15,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { type Principal } from "../kernel/principal.ts";
 import type { Store } from "../store/store.ts";
+import { createAudit } from "./audit-wing.ts";
 import { createSearches, createViewOf } from "./catalog-wing.ts";
 import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine-wing.ts";
@@ -74,6 +75,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     memory,
     loopGuard,
     openSecrets: deps.store.secrets,
+    onLogin: (instance, what) => audit.login(instance, what),
     people: people.directory,
     keeper: kept.catalogs,
     catalog,
@@ -81,37 +83,34 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const { fleet } = servers;
   const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
+  const audit = createAudit(shared);
   const records = createRecords({
     eventFacts: () => outlets.facts,
     ...shared,
     store: kept,
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
+    audit,
   });
   const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
   const engine = createEngine({
     ...deps,
     ...{ config: current, fleet, viewOf, discovery, store: kept, events },
     recordCall: records.recordCall,
+    audit,
     traces: tracing?.source,
   });
   const usage = createUsageWing({ events, clock, kept, store: records.store, viewOf, mcp: () => mcp });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
   const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
   const { directory } = people;
-  const outlets = createEventOutlets({
-    ...deps,
-    events,
-    fleet,
-    directory,
-    redact: redaction.text,
-    loadLate: late.load,
-  });
+  const outlets = createEventOutlets({ ...shared, fleet, directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,
     outlets,
     late,
     records,
+    audit,
     kept,
     catalog,
     people,

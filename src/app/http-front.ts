@@ -5,6 +5,7 @@ import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { unusableStore } from "../records/store-standing.ts";
+import { toDenial } from "./audited-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { Owner } from "./owner.ts";
 
@@ -44,6 +45,7 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
     bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
     unready: () => unusableStore(gateway.records.problems()),
     onConnect,
+    onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),
     log,
   });
   return {

@@ -5,6 +5,9 @@ import { isJsonObject } from "../kernel/json-bytes.ts";
 import { settingNow } from "../kernel/setting-now.ts";
 import type { TokenReport } from "../records/token-report.ts";
 import type { GatewayStatus } from "../records/gateway-status.ts";
+import { createAuditHistory, type AuditCheck } from "../records/audit-history.ts";
+import { auditToJson, type AuditJson } from "../records/audit-json.ts";
+import type { AuditFacts } from "../records/audit-log.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What a command is answered with, on one line. */
@@ -16,6 +19,25 @@ export interface ControlAnswer {
   /** Of `tokens`. */
   readonly tokens?: TokenReport;
   readonly status?: GatewayStatus;
+  /** Of `audit`: one page, newest first; `next` is the `before` of the next one. */
+  readonly audit?: AuditPage;
+  /** Of `audit-verify`. */
+  readonly check?: AuditCheck;
+}
+
+export interface AuditPage {
+  readonly entries: readonly AuditJson[];
+  readonly next: number | null;
+}
+
+/** The members of the command `audit`. */
+export interface AuditRequest {
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly before?: number | undefined;
+  readonly action?: string | undefined;
+  /** Set for an export, which is an entry itself. */
+  readonly format?: string | undefined;
 }
 
 export interface InstanceLine {
@@ -41,12 +63,14 @@ export interface OwnerCommandsDeps {
 }
 
 /**
- * Carries out one line, `{ command: "status" | "tokens" | "restart" | "stop", name? }`. Never rejects: a failure is an answer. The
+ * Carries out one line, `{ command, name?, ... }`. Never rejects: a failure is an answer. The
  * signal aborts when nobody waits for it any more.
  */
 export type OwnerCommands = (line: string, signal: AbortSignal) => Promise<ControlAnswer>;
 
 export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): OwnerCommands {
+  const history = createAuditHistory(gateway);
+
   async function execute(line: string, signal: AbortSignal): Promise<ControlAnswer> {
     const request: unknown = JSON.parse(line);
     const { command, name } = isJsonObject(request) ? request : {};
@@ -59,10 +83,16 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
       }
       case "restart": {
         const chosen = choose(String(name));
+        for (const { id } of chosen) await order("server.restart", id);
         await restartAll(chosen, signal);
         return { ok: true, instances: chosen.map(toLine) };
       }
+      case "audit":
+        return { ok: true, audit: await readAudit(request as AuditRequest) };
+      case "audit-verify":
+        return { ok: true, check: await history.verify() };
       case "stop":
+        await order("gateway.stop", "");
         stop();
         return { ok: true };
       default:
@@ -70,12 +100,22 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     }
   }
 
+  async function order(action: string, object: string, detail: AuditFacts["detail"] = {}): Promise<void> {
+    await gateway.audit.order({ actor: "owner", via: "owner", action, object, detail });
+  }
+
+  async function readAudit({ action, before, limit, format }: AuditRequest): Promise<AuditPage> {
+    if (format !== undefined && before === undefined) await order("audit.export", "", { format });
+    const { rows, next } = await history.page({ action, before, limit });
+    return { entries: rows.map(auditToJson), next };
+  }
+
   async function restartAll(chosen: readonly Instance[], signal: AbortSignal): Promise<void> {
     const { runnerStartMs } = gateway.config().settings.instances;
     const limitMs = runnerStartMs + restartGraceMs;
     const limit = abortAfter(limitMs, signal);
     try {
-      await Promise.all(chosen.map(async (instance) => await instance.restart(limit)));
+      await Promise.all(chosen.map(async (instance) => await instance.restart(limit, gateway.owner.id)));
     } catch (error) {
       if (!limit.aborted || signal.aborted) throw error;
       throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { createOwnerDoor, type OwnerConnection } from "../front/owner/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
+import { toDenial } from "./audited-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
 import { readEventsCommand, sendEvents } from "./owner-events.ts";
@@ -64,6 +65,8 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
 
   const onConnect = createOwnerDoor({
     secret,
+    onDenied: (request) =>
+      gateway.audit.deny(toDenial(request, new GatewayError("FORBIDDEN", "the owner's secret is not known"))),
     headers: () => ({ "Toolyard-Config": gateway.config().identity?.realFile ?? "" }),
     onConnection(connection) {
       const serving = connection.purpose === "bridge" ? bridge(connection) : control(connection.socket);

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
@@ -13,6 +14,7 @@ import { createRequestLog, type LogRequest, type RequestLogging } from "../recor
 import { logServers } from "../records/server-lines.ts";
 import type { RecordStore, StoreProblem } from "../store/record-store.ts";
 import type { GatewayStore } from "../store/store.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
 
 /** The wing `records`, wired: what happened is kept, and can be asked for. */
 export interface Records {
@@ -41,6 +43,7 @@ export interface RecordsDeps {
   /** Asked once, when the store is open. */
   readonly eventFacts: () => EventFacts;
   readonly loadLate: LoadLate;
+  readonly audit: Pick<GatewayAudit, "open" | "fail" | "close">;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -86,6 +89,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
       store.onHealth(createReport(log));
       sink.open(store);
       recorded.open(createEventRecorder(sink, deps.eventFacts()));
+      deps.audit.open(store);
     } catch (error) {
       failed = {
         database: null,
@@ -95,6 +99,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
       };
       recorded.stop();
       sink.close();
+      deps.audit.fail(new GatewayError("STORE_UNAVAILABLE", failed.message, { hint: failed.hint }));
       createReport(log)({ problems: [failed] });
     }
   }
@@ -114,6 +119,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
       stopLogging();
       recorded.stop();
       await opening;
+      await deps.audit.close(deadlineMs);
       await opened?.close(deadlineMs);
     },
   };

@@ -3,6 +3,8 @@ import type { RestHandler } from "../front/http/http-server.ts";
 import type { RunningRequest } from "../front/mcp/running-requests.ts";
 import { createRest } from "../front/rest/rest.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
+import { createAuditHistory } from "../records/audit-history.ts";
+import { toDenial } from "./audited-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** The REST API of a gateway, loaded at its first request. */
@@ -52,6 +54,11 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     clock: parts.clock,
     history: gateway.standing.history,
     status: gateway.standing.status,
+    audit: {
+      ...createAuditHistory(gateway),
+      order: gateway.audit.order,
+      onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
+    },
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
     reportFailure: (failure, operation) =>

@@ -14,6 +14,8 @@ export interface GatewayLoginsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly loadLate: LoadLate;
+  /** Told of logins and logouts, and of logins that a server is about to be sent. */
+  readonly onLogin?: ((instance: string, what: "login" | "logout" | "use") => void) | undefined;
   /** May name proxies. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -44,7 +46,10 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     );
     loaded = createLogins({ ...deps, store });
     // Where watching does not work, calls and the gateway's periodic checks of its instances notice a login, too.
-    endWatching = store.watch(() => onChange?.());
+    endWatching = store.watch(() => {
+      onChange?.();
+      void loaded?.recheck();
+    });
     return loaded;
   }
 
@@ -61,7 +66,15 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       if (!canLogIn(transport) || Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization"))
         return undefined;
       const route = createLoginRoute(server.slug, transport, deps);
-      return await (await get()).authorizeFor(instance, { server: server.slug, url: transport.url, route });
+      const authorize = await (
+        await get()
+      ).authorizeFor(instance, {
+        server: server.slug,
+        url: transport.url,
+        route,
+      });
+      if (authorize !== undefined) deps.onLogin?.(instance, "use");
+      return authorize;
     },
     // Also called for remote servers that need no login, so that missing files are noticed as soon as one of these is
     // connected.

@@ -1,5 +1,5 @@
 import { createConnections } from "./connections.ts";
-import { createGatewayLogins, type GatewayLogins } from "./server-logins.ts";
+import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { InstanceCatalog } from "../catalog/model/snapshot.ts";
 import type { Config } from "../config/config.ts";
@@ -30,6 +30,7 @@ export interface ServersDeps {
   readonly memory: LargeBuffers;
   readonly loopGuard: LoopGuard;
   readonly loadLate: LoadLate;
+  readonly onLogin: GatewayLoginsDeps["onLogin"];
   readonly openSecrets: () => Promise<SecretStore>;
   /** Removes every secret from what a server wrote. */
   readonly redact: (text: string) => string;

@@ -189,6 +189,21 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     load: async () => (await import("./events-command.ts")).events,
   },
+  audit: {
+    words: 1,
+    usage: "toolyard audit [verify|export] [options]",
+    about: "Lists who changed what and who was denied, checks that nobody tampered with that, or exports it.",
+    options: {
+      ...common,
+      action: { word: "A", about: "only entries of this action, such as `config.apply`" },
+      limit: { word: "N", about: "the newest so many (default: 50; an export has all)" },
+      format: { word: "F", about: "of an export: ndjson (default) or csv" },
+      json: { about: "one line of JSON for each entry" },
+    },
+    notes: `\`verify\` ends with code 1 when an entry was changed or removed, and says which. When no gateway runs, the
+files are read directly; two gateways that run are told apart by --config.`,
+    load: async () => (await import("./audit-command.ts")).audit,
+  },
   token: {
     words: 1,
     usage: "toolyard token new [--principal NAME]",

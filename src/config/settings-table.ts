@@ -333,6 +333,14 @@ export const settingsTable = {
       reason: "about 1 GB on the disk",
       isReadAtStart: true,
     }),
+    audit: choice({
+      choices: ["on", "strict", "off"],
+      fallback: "on",
+      about:
+        "a sealed list of what changed and who was denied; `strict` lists every call, before it runs and before it is answered, and refuses those that cannot be listed",
+      reason: "few entries, and the question who did that comes later",
+      isReadAtStart: true,
+    }),
   }),
   instances: group("how servers are started, watched and stopped", {
     ...serverTimes,

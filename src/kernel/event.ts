@@ -19,6 +19,8 @@ export type GatewayEvent =
       readonly type: "mcp.server.started";
       readonly pid: number | undefined;
       readonly durationMs: number;
+      /** Whose call or order it was started for; undefined where the gateway needed it itself. */
+      readonly by: PrincipalId | undefined;
     })
   | (AboutInstallation & {
       readonly type: "mcp.server.crashed";
@@ -29,7 +31,11 @@ export type GatewayEvent =
     })
   | (AboutInstallation & { readonly type: "mcp.server.restarted"; readonly reason: string })
   | (AboutInstallation & { readonly type: "mcp.server.dormant"; readonly idleMs: number })
-  | (AboutInstallation & { readonly type: "mcp.server.respawned"; readonly durationMs: number })
+  | (AboutInstallation & {
+      readonly type: "mcp.server.respawned";
+      readonly durationMs: number;
+      readonly by: PrincipalId | undefined;
+    })
   | (AboutInstallation & { readonly type: "mcp.server.permanently_failed"; readonly reason: string })
   | (AboutInstallation & { readonly type: "mcp.server.logs"; readonly level: string; readonly line: string })
   | (AboutInstance & {

@@ -30,7 +30,9 @@ export interface RecordStore {
   /** Resolves when every row that was handed over before is written, or dropped. Never rejects. */
   flush(): Promise<void>;
   /** Resolves with its place in the chain when it is on the disk. Rejects with STORE_FULL when the disk is full. */
-  audit(entry: AuditEntry): Promise<Pick<AuditRow, "seq" | "hash">>;
+  audit(entry: AuditEntry): Promise<AuditPlace>;
+  /** The same of several at once, which costs one write to the disk: all of them are written, or none. */
+  auditAll(entries: readonly AuditEntry[]): Promise<readonly AuditPlace[]>;
 
   /** Newest first. */
   calls(query: CallQuery): Promise<Page<CallRow>>;
@@ -65,6 +67,9 @@ export interface RecordStore {
    */
   close(deadlineMs: number): Promise<void>;
 }
+
+/** Where an entry stands in the chain. */
+export type AuditPlace = Pick<AuditRow, "seq" | "hash">;
 
 /** What is written in batches, and the rows of each. `tools` replaces, `usage` adds, the others append. */
 export interface RecordRows {

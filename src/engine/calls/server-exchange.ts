@@ -53,7 +53,7 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
     let answer: ServerAnswer;
     for (let tries = 1; ; tries += 1) {
       try {
-        const acquired = instance.acquire(context.signal);
+        const acquired = instance.acquire(context.signal, context.principal.id);
         const connection =
           acquired instanceof Promise ? await startOf(waitTraced(traces, call, acquired), context, clock) : acquired;
         const reply = await connection.request(request);

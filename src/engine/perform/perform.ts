@@ -4,7 +4,9 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { TraceSource } from "../../kernel/tracing.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
+import type { CallAudit } from "../../records/call-audit.ts";
 import type { ApprovalStage } from "./approval.ts";
+import { createAuditedRun } from "./audited-run.ts";
 import type { OutcomeOf } from "./outcome.ts";
 import { createPolicyStage } from "./policy.ts";
 import { createRecordEndStage, type RecordEndDeps } from "./record-end.ts";
@@ -35,6 +37,8 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly discovery: RunDeps["discovery"] & RecordEndDeps["discovery"];
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** Where every call has to be in the audit before it is answered. */
+  readonly callAudit?: CallAudit | undefined;
   /** Stages that are skipped when they are not given. */
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
@@ -47,13 +51,14 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
 export function createPerformer(deps: PerformDeps): Performer {
   const tasks = createTaskBook();
   const recordEnd = createRecordEndStage({ ...deps, tasks });
+  const run = createRunStage(deps);
   let inFlight = 0;
   const passage = composeStages(
     {
       policy: createPolicyStage(deps.instanceOf),
       ...(deps.approval === undefined ? {} : { approval: deps.approval }),
       ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
-      run: createRunStage(deps),
+      run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),
       ...(deps.resultBudget === undefined ? {} : { resultBudget: deps.resultBudget }),
       recordEnd(intent, work, startedMs, ended) {
         inFlight -= 1;

@@ -30,6 +30,8 @@ export interface RecordEndDeps {
   readonly discovery: Pick<Discovery, "noteCall">;
   /** Undefined when calls are not recorded. */
   readonly recordCall?: RecordCall | undefined;
+  /** Told of calls that the configuration does not allow. Undefined when nobody wants to know. */
+  readonly onDenied?: ((event: EventOf<"mcp.request.logs">) => void) | undefined;
 }
 
 /**
@@ -78,6 +80,7 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
     };
     events.emit(event);
     deps.recordCall?.(event, given, answer);
+    if (event.outcome === "POLICY_DENIED") deps.onDenied?.(event);
   }
 
   return (intent, work, startedMs, ended) => {

@@ -53,6 +53,8 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly onConnect?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
   /** Undefined while everything is well; otherwise why the gateway should get no requests. */
   readonly unready: () => string | undefined;
+  /** Told of requests that are refused for where they come from. */
+  readonly onDenied?: ((request: IncomingMessage, failure: GatewayError) => void) | undefined;
   readonly log: Log;
 }
 
@@ -157,9 +159,11 @@ function createLateRest(loadRest: () => Promise<RestHandler>, refuse: Refuse): R
 }
 
 /** Answers a request that never came to run, in the form that its path has: JSON-RPC, or a problem document. */
-function createRefusal<Endpoint extends HttpEndpoint>({ mcp, publicUrl, log }: HttpServerDeps<Endpoint>): Refuse {
+function createRefusal<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpoint>): Refuse {
+  const { mcp, publicUrl, log } = deps;
   return (request, response, error) => {
     const failure = toGatewayError(error);
+    if (failure.code === "ORIGIN_FORBIDDEN" || failure.code === "HOST_FORBIDDEN") deps.onDenied?.(request, failure);
     if (failure.code === "INTERNAL")
       log.error(
         { component: "front", operation: request.method ?? "", err: failure.cause ?? failure },

@@ -17,6 +17,8 @@ export interface OwnerDoorOptions {
   /** Headers of the answer, which describe the gateway to the caller. */
   readonly headers: () => Readonly<Record<string, string>>;
   readonly onConnection: (connection: OwnerConnection) => void;
+  /** Told of requests that do not know the secret. */
+  readonly onDenied?: (request: IncomingMessage) => void;
 }
 
 /**
@@ -28,6 +30,7 @@ export function createOwnerDoor({
   secret,
   headers,
   onConnection,
+  onDenied,
 }: OwnerDoorOptions): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const expected = createHash("sha256").update(`Bearer ${secret}`).digest();
   return (request, socket, head) => {
@@ -37,6 +40,7 @@ export function createOwnerDoor({
       .digest();
     const purpose = /^(bridge|control):1$/.exec(request.url ?? "")?.[1];
     if (purpose === undefined || !timingSafeEqual(given, expected)) {
+      onDenied?.(request);
       socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }

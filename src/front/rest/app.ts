@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
 import type * as z from "zod";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { toChallenge } from "../http/challenge.ts";
 import { corsHeaders } from "../http/cors.ts";
@@ -18,6 +19,8 @@ interface Incoming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly headers: Record<string, string>;
+  /** Known once the credential was checked. */
+  principal?: Principal;
 }
 
 /**
@@ -51,6 +54,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   if (request.method === "OPTIONS") throw unknownRoute();
   const found = deps.authenticate(request);
   const principal = found instanceof Promise ? await found : found;
+  incoming.principal = principal;
   // The client left during the look-up. Whatever is counted until the response closes would be counted for ever,
   // because it has already closed.
   if (response.destroyed) return;
@@ -127,7 +131,8 @@ function wrongMethod(place: Place, headers: Incoming["headers"]): GatewayError {
   return new GatewayError("HTTP_METHOD_UNSUPPORTED", `only ${headers["Allow"]} is served here`);
 }
 
-function refuse(deps: RestDeps, { request, response, headers }: Incoming, failure: GatewayError): void {
+function refuse(deps: RestDeps, { request, response, headers, principal }: Incoming, failure: GatewayError): void {
+  if (failure.code === "FORBIDDEN") deps.audit.onDenied(request, failure, principal);
   if (failure.code === "INTERNAL")
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
   if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = toChallenge(deps.publicUrl(request), "");

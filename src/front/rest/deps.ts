@@ -5,6 +5,8 @@ import type { Log } from "../../kernel/log.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import type { StatusReader } from "../../records/gateway-status.ts";
+import type { AuditHistory } from "../../records/audit-history.ts";
+import type { AuditFacts } from "../../records/audit-log.ts";
 import type { Metrics } from "../../records/metrics.ts";
 import type { TokenReport } from "../../records/token-report.ts";
 import type { Usage } from "../../records/usage-log.ts";
@@ -24,6 +26,13 @@ export interface TokensQuestion {
   readonly principal: Principal;
   readonly exposure: ExposureName | undefined;
   readonly of: string | undefined;
+}
+
+/** The audit, as REST writes and reads it. */
+export interface RestAudit extends Pick<AuditHistory, "page" | "verify"> {
+  /** Resolves when the entry is written, before the answer. */
+  readonly order: (facts: AuditFacts) => Promise<void>;
+  readonly onDenied: (request: IncomingMessage, failure: GatewayError, principal: Principal | undefined) => void;
 }
 
 /** What the REST API needs: the same objects as MCP. */
@@ -70,6 +79,7 @@ export interface RestDeps {
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;
   readonly status: StatusReader;
+  readonly audit: RestAudit;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */

@@ -1,5 +1,6 @@
 import type { RestHandler } from "../http/http-server.ts";
 import { createRestApp } from "./app.ts";
+import { createAuditRoutes } from "./routes-audit.ts";
 import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
 import { createDocumentationRoutes } from "./documentation.ts";
@@ -30,6 +31,7 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createStatusRoutes(deps),
     ...createCallRoutes(deps),
     ...createLogRoutes(deps),
+    ...createAuditRoutes(deps),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
     ...createUsageRoutes(deps),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
@@ -92,7 +93,7 @@ interface Action {
   readonly summary: string;
   /** Finds the instance. Actions that stop what others use need a stricter check. */
   readonly find: typeof findInstance;
-  readonly run: (instance: Instance, signal: AbortSignal) => Promise<void>;
+  readonly run: (instance: Instance, signal: AbortSignal, by: Principal) => Promise<void>;
 }
 
 const actions: readonly Action[] = [
@@ -100,7 +101,7 @@ const actions: readonly Action[] = [
     name: "restart",
     summary: "Stop and start it again",
     find: findOwnInstance,
-    run: async (instance, signal) => await instance.restart(signal),
+    run: async (instance, signal, by) => await instance.restart(signal, by.id),
   },
   {
     name: "stop",
@@ -128,8 +129,11 @@ function runAction(deps: RestDeps, { name, summary, find, run }: Action): Route 
       responses: answers(instanceSchema, "The instance as it stands then.", executing),
     },
     async handle(request) {
-      const instance = find(deps, request.principal, request.params.id);
-      await run(instance, abortAfter(actionTimeoutMs));
+      const { principal } = request;
+      const instance = find(deps, principal, request.params.id);
+      const { id: actor, team } = principal;
+      await deps.audit.order({ actor, team, via: "rest", action: `server.${name}`, object: instance.id });
+      await run(instance, abortAfter(actionTimeoutMs), principal);
       return jsonAnswer(describeInstance(instance, request, deps));
     },
   });

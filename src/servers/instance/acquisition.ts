@@ -1,3 +1,4 @@
+import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { Attempts } from "./attempts.ts";
 import type { HeldConnection } from "./held-connection.ts";
@@ -22,13 +23,13 @@ export interface AcquisitionParts {
 /**
  * Returns the connection at once when there is one, otherwise a promise for it after a start that all callers share.
  */
-export type Acquire = (signal: AbortSignal) => Connection | Promise<Connection>;
+export type Acquire = (signal: AbortSignal, by?: PrincipalId) => Connection | Promise<Connection>;
 
 /** Makes the `acquire` of an instance. Its result throws or rejects as described at `Instance.acquire`. */
 export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, "clock" | "settings">): Acquire {
   const { life, held, waiters, attempts } = parts;
 
-  function acquire(signal: AbortSignal): Connection | Promise<Connection> {
+  function acquire(signal: AbortSignal, by?: PrincipalId): Connection | Promise<Connection> {
     const nowMs = deps.clock.monotonic();
     parts.idleness.noteUse(nowMs);
     const { state } = life;
@@ -41,21 +42,21 @@ export function createAcquire(parts: AcquisitionParts, deps: Pick<InstanceDeps, 
       case "call":
         return connection as Connection;
       case "start":
-        attempts.start("demand");
+        attempts.start("demand", by);
         return waiters.wait(signal);
       case "wait":
         return waiters.wait(signal);
       case "refuse":
-        if (state.kind === "needs-login") return acquireAfterLogin(signal);
+        if (state.kind === "needs-login") return acquireAfterLogin(signal, by);
         throw toRefusal(life.server.slug, state);
     }
   }
 
-  async function acquireAfterLogin(signal: AbortSignal): Promise<Connection> {
+  async function acquireAfterLogin(signal: AbortSignal, by: PrincipalId | undefined): Promise<Connection> {
     const refusal = toRefusal(life.server.slug, life.state);
     await parts.recovery.startAfterLogin();
     if (life.state.kind === "needs-login") throw refusal;
-    return await acquire(signal);
+    return await acquire(signal, by);
   }
 
   return acquire;

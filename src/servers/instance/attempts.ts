@@ -1,6 +1,7 @@
 import type { Era } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps, Opened } from "./instance-deps.ts";
@@ -16,8 +17,8 @@ import type { Waiters } from "./waiters.ts";
 export interface Attempts {
   /** Monotonic ms at which the last start began. */
   readonly lastTryMs: number | undefined;
-  /** Begins a start if the state allows one. */
-  start(why: StartReason): void;
+  /** Begins a start if the state allows one, for `by` if it is for somebody in particular. */
+  start(why: StartReason, by?: PrincipalId): void;
   /** Tells that the server was up before this gateway started, and which eras it spoke then. */
   noteEarlierLife(eras: readonly Era[]): void;
   /** Makes the running start fail. Returns false when none is running. */
@@ -47,6 +48,7 @@ interface Attempt {
   /** Whether the server was only stopped for being idle, so that it is still the same server. */
   readonly wakes: boolean;
   readonly startedMs: number;
+  readonly by: PrincipalId | undefined;
 }
 
 /** No start is running at first. */
@@ -59,7 +61,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
   let eras: readonly Era[] | undefined;
   let everOnline = false;
 
-  function start(why: StartReason): void {
+  function start(why: StartReason, by?: PrincipalId): void {
     const before = life.state;
     life.apply({ kind: "start", why });
     if (life.state === before || life.state.kind !== "starting") return;
@@ -67,7 +69,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
     const startedMs = deps.clock.monotonic();
     lastTryMs = startedMs;
     const wakes = before.kind === "dormant" && everOnline;
-    const attempt: Attempt = { controller: new AbortController(), wakes, startedMs };
+    const attempt: Attempt = { controller: new AbortController(), wakes, startedMs, by };
     current = attempt;
     ended = run(attempt).catch((error: unknown) => failed(attempt, toGatewayError(error)));
   }
@@ -140,12 +142,12 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
   };
 }
 
-function tellUp({ wakes, startedMs }: Attempt, { pid }: Opened, life: Life, { clock, events }: InstanceDeps): void {
+function tellUp({ wakes, startedMs, by }: Attempt, { pid }: Opened, life: Life, { clock, events }: InstanceDeps): void {
   const durationMs = Math.round(clock.monotonic() - startedMs);
   events.emit(
     wakes
-      ? { type: "mcp.server.respawned", ...life.about(), durationMs }
-      : { type: "mcp.server.started", ...life.about(), pid, durationMs },
+      ? { type: "mcp.server.respawned", ...life.about(), durationMs, by }
+      : { type: "mcp.server.started", ...life.about(), pid, durationMs, by },
   );
 }
 

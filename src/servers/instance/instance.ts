@@ -34,9 +34,9 @@ export interface Instance {
   /**
    * Returns the connection at once when there is one, otherwise a promise for it after a start that all callers
    * share. Throws, or rejects with, the failure from `toRefusal` when the state allows no call, and rejects with the
-   * cause when the start fails.
+   * cause when the start fails. `by` is told to whoever wants to know for whom a server was started.
    */
-  acquire(signal: AbortSignal): Connection | Promise<Connection>;
+  acquire(signal: AbortSignal, by?: PrincipalId): Connection | Promise<Connection>;
   /** Resolves when the instance is no longer starting, whatever came of it, or when the signal aborts. */
   settled(signal: AbortSignal): Promise<void>;
   /**
@@ -44,12 +44,12 @@ export interface Instance {
    * then started when it is needed, any other is started now.
    */
   adopt(kept: KeptCatalog | undefined): void;
-  start(why: StartReason): void;
+  start(why: StartReason, by?: PrincipalId): void;
   /**
    * Stops the server, forgets its crashes and starts it again. Resolves when it is up; rejects with the cause when it
-   * does not come up.
+   * does not come up. `by` as for `acquire`.
    */
-  restart(signal: AbortSignal): Promise<void>;
+  restart(signal: AbortSignal, by?: PrincipalId): Promise<void>;
   stop(): Promise<void>;
   /** Fetches its lists again. The old ones remain valid until the new ones are complete. */
   refresh(signal: AbortSignal): Promise<void>;

@@ -51,11 +51,11 @@ export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {
       }
       if (life.state.kind === "new") attempts.start("first");
     },
-    async restart(signal) {
+    async restart(signal, by) {
       users.processEnded("it was restarted by hand");
       abandon(new GatewayError("SERVER_STARTING", `${life.server.slug} is being restarted`));
       recovery.forget();
-      attempts.start("restart");
+      attempts.start("restart", by);
       if (life.state.kind === "starting")
         deps.events.emit({ type: "mcp.server.restarted", ...life.about(), reason: "asked for" });
       await parts.acquire(signal);

@@ -27,6 +27,8 @@ export interface LoginInMemoryDeps {
   readonly store: CredentialStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told when somebody logged in or out while this gateway knew whether there was a login. */
+  readonly onLogin?: ((instance: string, what: "login" | "logout") => void) | undefined;
   /** Gets every token that is used, before it is. */
   readonly remember: (secrets: readonly string[]) => void;
 }
@@ -37,6 +39,8 @@ export function createLoginInMemory(instance: string, deps: LoginInMemoryDeps): 
   let header: Readonly<Record<string, string>> | undefined;
   let problem: string | undefined;
   let revision: string | undefined;
+  /** Whether it has been looked for before. */
+  let isKnown = false;
   let checkedMs = Number.NEGATIVE_INFINITY;
 
   function take(next: Credential | undefined): void {
@@ -72,9 +76,15 @@ export function createLoginInMemory(instance: string, deps: LoginInMemoryDeps): 
     async reload() {
       checkedMs = clock.monotonic();
       const found = await store.revision(instance);
-      if (found === revision) return;
+      if (found === revision) {
+        isKnown = true;
+        return;
+      }
       const kept = await readKept();
       const next = kept.kind === "text" ? parseCredential(kept.text) : undefined;
+      if (isKnown && next?.loginId !== credential?.loginId)
+        deps.onLogin?.(instance, next === undefined ? "logout" : "login");
+      isKnown = true;
       revision = found;
       problem = problemOf(kept, next);
       if (problem !== undefined)

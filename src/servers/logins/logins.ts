@@ -15,6 +15,8 @@ export interface Logins extends AsyncDisposable {
    * none.
    */
   loginOf(instance: string): Promise<string | undefined>;
+  /** Looks at every login that is known again, after somebody changed some of them. */
+  recheck(): Promise<void>;
   /** Tokens in use: what no log may show. Another set whenever there are others. */
   readonly secrets: ReadonlySet<string>;
 }
@@ -23,6 +25,7 @@ export interface LoginsDeps {
   readonly store: CredentialStore;
   readonly clock: Clock;
   readonly log: Log;
+  readonly onLogin?: ((instance: string, what: "login" | "logout") => void) | undefined;
 }
 
 export function createLogins(deps: LoginsDeps): Logins {
@@ -55,6 +58,9 @@ export function createLogins(deps: LoginsDeps): Logins {
       return account.credentialFor(place.url) === undefined && account.problem === undefined
         ? undefined
         : (refresh, signal) => account.authorize(place, refresh, signal);
+    },
+    async recheck() {
+      for (const account of accounts.values()) await account.reload();
     },
     async loginOf(instance) {
       const account = accountOf(instance);

@@ -61,6 +61,15 @@ test.each([
   expect(await store.verifyAudit()).toMatchObject({ kind: "broken", brokenAt });
 });
 
+test("entries that are written together stand in the chain one after the other", async () => {
+  await append(2);
+  const places = await store.auditAll([entryOf({ object: "a" }), entryOf({ object: "b" }), entryOf({ object: "c" })]);
+  expect(places.map(({ seq }) => seq)).toEqual([3, 4, 5]);
+  expect(await store.auditAll([])).toEqual([]);
+  expect((await store.audits({ limit: 9 })).rows.map(({ object }) => object).slice(0, 3)).toEqual(["c", "b", "a"]);
+  expect(await store.verifyAudit()).toEqual({ kind: "whole", entries: 5, last: places[2]?.hash });
+});
+
 test("with another key nothing is whole", async () => {
   await append(1);
   await store.close(10_000);

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { AuditEntry, AuditRow } from "../record-rows.ts";
-import type { AuditQuery, AuditVerdict, Page } from "../record-store.ts";
+import type { AuditPlace, AuditQuery, AuditVerdict, Page } from "../record-store.ts";
 import { filterEqual, readPage } from "./paging.ts";
 import { prepareQuery, runWith } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
@@ -15,11 +15,12 @@ import type { StateTables } from "./tables.ts";
  * the whole file, is not found out.
  */
 export interface AuditChain {
-  /** Written to the disk when it returns. */
-  append(entry: AuditEntry): { readonly seq: number; readonly hash: string };
+  /** All of them are written to the disk when it returns, or none. */
+  append(entries: readonly AuditEntry[]): readonly AuditPlace[];
 }
 
 const noHash = "0".repeat(64);
+const start: AuditPlace = { seq: 0, hash: noHash };
 const headKey = "audit.head";
 
 export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>, key: Uint8Array): AuditChain {
@@ -35,18 +36,25 @@ export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>,
       .onConflict((conflict) => conflict.column("key").doUpdateSet((inner) => ({ value: inner.ref("excluded.value") })))
       .compile(),
   );
+
+  function link(given: AuditEntry, before: AuditPlace): AuditPlace {
+    const seq = before.seq + 1;
+    const prev = before.hash;
+    const entry = toStorableEntry(given);
+    const hash = sealEntry({ ...entry, seq, prev }, key);
+    const { atMs, actor, via, team, action, object, outcome, ip, detail } = entry;
+    runWith(insert, [seq, atMs, actor, via, team, action, object, outcome, ip, detail, prev, hash]);
+    return { seq, hash };
+  }
+
   return {
-    append: (given) =>
+    append: (entries) =>
       inTransaction(database, () => {
         const before = selectLast.get(1);
-        const seq = before === undefined ? 1 : Number(before["seq"]) + 1;
-        const prev = before === undefined ? noHash : String(before["hash"]);
-        const entry = toStorableEntry(given);
-        const hash = sealEntry({ ...entry, seq, prev }, key);
-        const { atMs, actor, via, team, action, object, outcome, ip, detail } = entry;
-        runWith(insert, [seq, atMs, actor, via, team, action, object, outcome, ip, detail, prev, hash]);
-        runWith(upsertHead, [headKey, sealHead(seq, hash, key)]);
-        return { seq, hash };
+        let place = before === undefined ? start : { seq: Number(before["seq"]), hash: String(before["hash"]) };
+        const places = entries.map((entry) => (place = link(entry, place)));
+        if (places.length > 0) runWith(upsertHead, [headKey, sealHead(place.seq, place.hash, key)]);
+        return places;
       }),
   };
 }
@@ -108,7 +116,7 @@ export async function verifyAudit(
 ): Promise<AuditVerdict> {
   // Entries that come meanwhile are judged the next time.
   const { seal, end } = await readHead(db);
-  let last = { seq: 0, hash: noHash };
+  let last = start;
   for (;;) {
     const rows = await db
       .selectFrom("audit")
@@ -145,11 +153,7 @@ async function readHead(db: Kysely<StateTables>): Promise<{ readonly seal: strin
   return { seal: row?.seal ?? undefined, end: row?.end ?? 0 };
 }
 
-function findFault(
-  row: AuditRow,
-  last: { readonly seq: number; readonly hash: string },
-  key: Uint8Array,
-): string | undefined {
+function findFault(row: AuditRow, last: AuditPlace, key: Uint8Array): string | undefined {
   if (row.seq !== last.seq + 1) return `after entry ${last.seq} comes ${row.seq}`;
   if (row.prev !== last.hash) return `entry ${row.seq} does not follow entry ${last.seq}`;
   if (!isSame(row.hash, sealEntry(row, key))) return `entry ${row.seq} was changed, or sealed with another key`;

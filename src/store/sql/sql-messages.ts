@@ -7,6 +7,7 @@ import type {
   ToolMetadataRow,
 } from "../record-rows.ts";
 import type {
+  AuditPlace,
   AuditQuery,
   AuditVerdict,
   CallQuery,
@@ -44,7 +45,7 @@ export interface Questions {
   readonly events: { readonly ask: EventQuery; readonly answer: Page<EventRecord> };
   readonly usage: { readonly ask: UsageQuery; readonly answer: readonly UsageSum[] };
   readonly tools: { readonly ask: string; readonly answer: readonly ToolMetadataRow[] };
-  readonly audit: { readonly ask: AuditEntry; readonly answer: Pick<AuditRow, "seq" | "hash"> };
+  readonly audit: { readonly ask: readonly AuditEntry[]; readonly answer: readonly AuditPlace[] };
   readonly audits: { readonly ask: AuditQuery; readonly answer: Page<AuditRow> };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
 import { createRecordIds } from "../record-ids.ts";
-import type { RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
+import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
 import { defaultRetention, type RetentionLimits } from "./retention.ts";
@@ -128,12 +128,16 @@ function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLim
 
 type QuestionsOfStore = Pick<
   RecordStore,
-  "audit" | "calls" | "call" | "logs" | "events" | "usage" | "tools" | "audits" | "verifyAudit"
+  "audit" | "auditAll" | "calls" | "call" | "logs" | "events" | "usage" | "tools" | "audits" | "verifyAudit"
 >;
 
 function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
   return {
-    audit: async (entry) => await client.ask("audit", entry),
+    async audit(entry) {
+      const [place] = await client.ask("audit", [entry]);
+      return place as AuditPlace;
+    },
+    auditAll: async (entries) => await client.ask("audit", entries),
     calls: async (query) => await client.ask("calls", query),
     call: async (id) => (await client.ask("call", id)) ?? undefined,
     logs: async (query) => await client.ask("logs", query),

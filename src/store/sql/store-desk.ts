@@ -165,16 +165,16 @@ function createAnswers(
     tools: async (installation) => await readTools(ofRecords(), installation),
     audits: async (query) => await readAudits(use(state).db, query),
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
-    async audit(entry) {
+    async audit(entries) {
       // A file that is gone takes entries that nobody will ever find.
       await state.look();
       const { chain } = use(state);
       try {
-        return chain.append(entry);
+        return chain.append(entries);
       } catch (error) {
         if (sqliteCode(error) !== sqliteCodes.full) throw error;
         ballast.free();
-        return chain.append(entry);
+        return chain.append(entries);
       }
     },
   };

@@ -1,0 +1,109 @@
+import { toCsv } from "../front/rest/csv.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../records/audit-json.ts";
+import { openAuditSource, type AuditSource } from "./audit-source.ts";
+import type { CommandContext } from "./command-context.ts";
+import { givenOption, isOn, textOption } from "./options.ts";
+import { plainText } from "./plain-text.ts";
+
+const tasks: Readonly<Record<string, (source: AuditSource, context: CommandContext) => Promise<number>>> = {
+  list,
+  verify,
+  export: exportAll,
+};
+
+/** `toolyard audit`, `audit verify`, `audit export`. Verifying ends with 1 where the chain is broken. */
+export async function audit(context: CommandContext): Promise<number> {
+  const [name = "list"] = context.positionals;
+  const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined;
+  const format = textOption(context, "format");
+  if (task === undefined || (format !== undefined && format !== "ndjson" && format !== "csv")) {
+    process.stderr.write("toolyard: `toolyard audit [verify|export] [--format ndjson|csv]`\n");
+    return 2;
+  }
+  await using source = await openAuditSource(context);
+  return await task(source, context);
+}
+
+const standardLines = 50;
+/** As many as the store gives at once. */
+const mostPerPage = 1_000;
+
+async function list(source: AuditSource, context: CommandContext): Promise<number> {
+  const isJson = isOn(context, "json");
+  const entries: AuditJson[] = [];
+  for await (const page of pages(source, { context, limit: readLimit(context) ?? standardLines }))
+    entries.push(...page);
+  // The newest stands where the eye is.
+  for (const entry of entries.toReversed()) process.stdout.write(isJson ? auditToLine(entry) : toLine(entry));
+  return 0;
+}
+
+async function exportAll(source: AuditSource, context: CommandContext): Promise<number> {
+  const format = textOption(context, "format") ?? "ndjson";
+  if (format === "csv") process.stdout.write(toCsv([auditColumns]));
+  const limit = readLimit(context) ?? Number.POSITIVE_INFINITY;
+  for await (const page of pages(source, { context, limit, format }))
+    process.stdout.write(format === "csv" ? toCsv(page.map(auditToCells)) : page.map(auditToLine).join(""));
+  return 0;
+}
+
+async function verify(source: AuditSource, context: CommandContext): Promise<number> {
+  const check = await source.verify();
+  const { isWhole, entries, brokenAt, reason, last, lost } = check;
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(check)}\n`);
+  else if (isWhole) process.stdout.write(`${entries} entries, none changed or removed; the last is ${String(last)}\n`);
+  else
+    process.stdout.write(
+      `broken at entry ${String(brokenAt)}: ${plainText(reason ?? "")}; ${entries} before it are whole\n`,
+    );
+  if (lost > 0) process.stderr.write(`toolyard: ${lost} entries could not be written since the gateway started\n`);
+  return isWhole ? 0 : 1;
+}
+
+interface Wanted {
+  readonly context: CommandContext;
+  readonly limit: number;
+  readonly format?: string;
+}
+
+/** Newest first. */
+async function* pages(
+  source: AuditSource,
+  { context, limit, format }: Wanted,
+): AsyncGenerator<readonly AuditJson[], void> {
+  const action = textOption(context, "action");
+  let left = limit;
+  for (let before: number | undefined; left > 0;) {
+    const { entries, next } = await source.page({ limit: Math.min(left, mostPerPage), before, action, format });
+    yield entries;
+    left -= entries.length;
+    if (next === null) return;
+    before = next;
+  }
+}
+
+function readLimit(context: CommandContext): number | undefined {
+  const given = givenOption(context, "limit");
+  if (given === undefined) return undefined;
+  const limit = /^\d{1,9}$/.test(given.text) ? Number(given.text) : 0;
+  if (limit >= 1) return limit;
+  throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a whole number from 1`, {
+    hint: "Say how many of the newest entries you want.",
+  });
+}
+
+/** `2026-11-21 12:34:56  17  ok  ann  server.restart  files  127.0.0.1  {...}` */
+function toLine({ seq, time, outcome, actor, action, object, ip, detail }: AuditJson): string {
+  const facts = [
+    time.slice(0, 19).replace("T", " "),
+    String(seq).padStart(5),
+    outcome.padEnd(6),
+    actor.padEnd(12),
+    action.padEnd(16),
+    object,
+    ip ?? "",
+    detail === "{}" ? "" : detail,
+  ];
+  return `${plainText(facts.filter((fact) => fact !== "").join("  "))}\n`;
+}
