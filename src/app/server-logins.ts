@@ -48,7 +48,8 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     // Where watching does not work, calls and the gateway's periodic checks of its instances notice a login, too.
     endWatching = store.watch(() => {
       onChange?.();
-      void loaded?.recheck();
+      // What cannot be read now is looked at again by the next call.
+      void loaded?.recheck().catch(() => undefined);
     });
     return loaded;
   }

@@ -92,11 +92,7 @@ export function createAuditQueue({ clock, limits, toLost }: AuditQueueDeps): Aud
     const isKept = mayRecover && ended === undefined;
     waiting = isKept ? kept : [];
     if (!isKept) lose(kept.length);
-    else if (kept.length > 0)
-      cancelRetry = clock.after(limits.retryMs, () => {
-        cancelRetry = undefined;
-        wake();
-      });
+    else if (kept.length > 0) cancelRetry = clock.after(limits.retryMs, wake);
   }
 
   return {

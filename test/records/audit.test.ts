@@ -143,7 +143,7 @@ describe("the audit has", () => {
       const found = (await entries()).filter(({ outcome }) => outcome === "denied");
       return found.length >= 12 && found;
     });
-    expect(denied.every(({ ip }) => /127\.0\.0\.1$/.test(ip ?? ""))).toBe(true);
+    expect(denied.every(({ ip }) => ip?.endsWith("127.0.0.1"))).toBe(true);
     expect(JSON.stringify(denied)).not.toContain("canary");
     const codes = denied.map(({ actor, detail }) => `${actor} ${String(JSON.parse(detail).code)}`);
     expect(codes.filter((code) => code === "unknown UNAUTHORIZED")).toHaveLength(10);
