@@ -112,6 +112,19 @@ describe("the stages", () => {
     expect(events).toMatchObject([{ outcome: "POLICY_DENIED" }, { outcome: "CALL_CANCELLED" }]);
     expect([refused.inFlight, said.inFlight]).toEqual([0, 0]);
   });
+
+  test("that refuse for a rule of the configuration tell the audit, others do not", async () => {
+    const denied: string[] = [];
+    const onDenied: PerformDeps["onDenied"] = ({ principal, path }) => denied.push(`${principal} ${path}`);
+    const answer = async () => resultOf({ content: [], isError: true });
+    await performing(answer, { onDenied }).perform(call, { context: contextOf(), view });
+    expect(denied).toEqual([]);
+    const refusing = performing(answer, { onDenied, deny: ["run"] });
+    await expect(refusing.perform(call, { context: contextOf(), view })).rejects.toMatchObject({
+      code: "POLICY_DENIED",
+    });
+    expect(denied).toEqual([`local ${tool.path}`]);
+  });
 });
 
 describe("what the search learns", () => {
@@ -175,5 +188,55 @@ describe("search.done", () => {
     })) as Found;
     expect(found).toMatchObject({ kind: "found", search: undefined, failed: "the index is broken" });
     expect(events).toEqual([]);
+  });
+});
+
+describe("a strict audit", () => {
+  type CallAudit = NonNullable<PerformDeps["callAudit"]>;
+  /** Fails where it is told to. */
+  function auditing(fails: "begin" | "end" | "never", said: string[]): CallAudit {
+    const tell = async (what: "begin" | "end", text: string): Promise<void> => {
+      await Promise.resolve();
+      if (fails === what) throw new GatewayError("STORE_FULL", `no room for the ${what}`);
+      said.push(text);
+    };
+    return {
+      async begin({ path, method }) {
+        await tell("begin", `begin ${method} ${path}`);
+        return 7;
+      },
+      end: async (_call, begun, outcome) => await tell("end", `end ${begun} ${outcome}`),
+    };
+  }
+
+  test.each([
+    ["a result", async () => resultOf({ content: [] }), "ok"],
+    ["a failed tool", async () => resultOf({ content: [], isError: true }), "tool_error"],
+    ["a failure", async () => await Promise.reject(new GatewayError("UPSTREAM_CLOSED", "gone")), "UPSTREAM_CLOSED"],
+  ])("has both entries of %s before it is answered", async (_what, answer, outcome) => {
+    const said: string[] = [];
+    const run = async (): Promise<ServerAnswer> => {
+      said.push("run");
+      return await answer();
+    };
+    const performer = performing(run, { callAudit: auditing("never", said) });
+    await performer.perform(call, { context: contextOf(), view }).catch(() => undefined);
+    expect(said).toEqual([`begin tools/call ${tool.path}`, "run", `end 7 ${outcome}`]);
+  });
+
+  test("lets nothing run without the first entry, and no answer leave without the second", async () => {
+    const said: string[] = [];
+    const run = async (): Promise<ServerAnswer> => {
+      said.push("run");
+      return await Promise.resolve(resultOf({ content: [] }));
+    };
+    for (const fails of ["begin", "end"] as const) {
+      const performer = performing(run, { callAudit: auditing(fails, said) });
+      await expect(performer.perform(call, { context: contextOf(), view })).rejects.toMatchObject({
+        message: `no room for the ${fails}`,
+      });
+      expect(performer.inFlight).toBe(0);
+    }
+    expect(said).toEqual([`begin tools/call ${tool.path}`, "run"]);
   });
 });
