@@ -20,6 +20,13 @@ const methods: ReadonlySet<string> = new Set([
   "resources/list",
   "resources/templates/list",
   "prompts/get",
+  "tasks/get",
+  "tasks/list",
+  "tasks/update",
+  "tasks/result",
+  "tasks/cancel",
+  "skills/list",
+  "skills/get",
   "prompts/list",
   "completion/complete",
 ]);
