@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRedaction, joinSecrets } from "./redaction.ts";
+import { isSecretName } from "./secret-names.ts";
 
 function redactionOf(...secrets: readonly string[]) {
   const known = new Set(secrets);
@@ -192,7 +193,7 @@ describe("JSON", () => {
 
   test("any JSON without secrets stays; with a secret member it stays JSON without its value", () => {
     fc.assert(
-      fc.property(fc.json(), fc.jsonValue(), (other, hidden) => {
+      fc.property(fc.json().filter(hasNoSecretName), fc.jsonValue(), (other, hidden) => {
         expect(redaction.json(other)).toBe(other);
         const clean: unknown = JSON.parse(redaction.json(`{"a":${other},"clientSecret":${JSON.stringify(hidden)}}`));
         expect(clean).toEqual({ a: JSON.parse(other), clientSecret: hidden === null ? null : "[redacted]" });
@@ -205,3 +206,13 @@ describe("JSON", () => {
     expect(redaction.json(deep)).toBe(`${"[".repeat(200_000)}{"otp":"[redacted]"}`);
   });
 });
+
+/** Two letters at random are `pw` now and then. */
+function hasNoSecretName(text: string): boolean {
+  let isPlain = true;
+  JSON.parse(text, (name, value: unknown) => {
+    isPlain &&= !isSecretName(name);
+    return value;
+  });
+  return isPlain;
+}
