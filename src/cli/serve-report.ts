@@ -1,3 +1,4 @@
+import { countText } from "../kernel/count-text.ts";
 import { join } from "node:path";
 import type { Gateway } from "../app/gateway.ts";
 import type { Overview, ServerOverview } from "../app/overview.ts";
@@ -103,7 +104,7 @@ function toServerTable(servers: readonly ServerOverview[]): string {
     `  ${server.slug}`,
     statusWord(server),
     server.tools.length === 0 ? "-" : String(server.tools.length),
-    server.tokens === 0 ? "-" : toCount(server.tokens),
+    server.tokens === 0 ? "-" : countText(server.tokens),
     toNote(server),
   ]);
   const columns = [
@@ -129,14 +130,10 @@ function toTotals({ servers, tokensFlat, tokensHere, areTokensExact }: Overview)
   const counts = `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ${tools} ${tools === 1 ? "tool" : "tools"}.`;
   const about = areTokensExact ? "" : "about ";
   return tokensFlat <= tokensHere
-    ? `  ${counts} A model reads ${about}${toCount(tokensHere)} tokens of definitions.`
-    : `  ${counts} A model reads ${about}${toCount(tokensHere)} tokens of definitions, instead of ${toCount(tokensFlat)} for all tools.`;
+    ? `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions.`
+    : `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions, instead of ${countText(tokensFlat)} for all tools.`;
 }
 
 function tokenHint({ isOpen }: StartupReport["gateway"]): string {
   return isOpen ? "" : ' --header "Authorization: Bearer <token>"';
-}
-
-function toCount(value: number): string {
-  return value.toLocaleString("en-US");
 }

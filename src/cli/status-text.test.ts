@@ -21,6 +21,7 @@ const github: ServerStatus = {
   revision: "2025-11-25",
   tools: 93,
   tokens: 22_410,
+  tokensExact: true,
   calls: 18,
   errors: 1,
   p95Ms: 340,
@@ -28,7 +29,7 @@ const github: ServerStatus = {
   pid: 77,
 };
 
-const idle = { tools: 0, tokens: 0, calls: 0, errors: 0, p95Ms: null, memoryBytes: null, pid: null };
+const idle = { tools: 0, tokens: 0, tokensExact: true, calls: 0, errors: 0, p95Ms: null, memoryBytes: null, pid: null };
 
 function statusOf(servers: readonly ServerStatus[], more: Partial<GatewayStatus> = {}): GatewayStatus {
   return {

@@ -40,7 +40,7 @@ function toRow(server: ServerStatus, nowMs: number): readonly string[] {
     `  ${toInstanceText(server)}`,
     statusText(server, nowMs),
     server.tools === 0 ? "-" : countText(server.tools),
-    server.tokens === 0 ? "-" : countText(server.tokens),
+    server.tokens === 0 ? "-" : `${server.tokensExact ? "" : "~"}${countText(server.tokens)}`,
     server.calls === 0 ? "-" : countText(server.calls),
     server.p95Ms === null ? "-" : toMsText(server.p95Ms),
     server.memoryBytes === null ? "-" : `${Math.round(server.memoryBytes / 1024 ** 2)} MB`,

@@ -1,3 +1,4 @@
+import { countText } from "../kernel/count-text.ts";
 import type { TokenReport } from "../records/token-report.ts";
 import type { CommandContext } from "./command-context.ts";
 import { isOn } from "./options.ts";
@@ -31,12 +32,12 @@ function toText(report: TokenReport): string {
     [`here: the list of /mcp (${here.exposure})`, toTokens(here)],
     ["saved at the start of a conversation", toTokens(savedAtStart)],
     [`spent on finding since ${toTime(spent.sinceMs)}`, toTokens({ tokens: spent.tokens, isExact: false })],
-    ["", `${toCount(spent.answers)} answers of discover_mcp_tools: ${toCount(spent.answerTokens)}`],
-    ["", `${toCount(spent.wrappedCalls)} calls through execute_mcp_tool: ${toCount(spent.wrappingTokens)}`],
-    [`net per session, of ${toCount(sessions.count)} so far`, toNet(sessions)],
+    ["", `${countText(spent.answers)} answers of discover_mcp_tools: ${countText(spent.answerTokens)}`],
+    ["", `${countText(spent.wrappedCalls)} calls through execute_mcp_tool: ${countText(spent.wrappingTokens)}`],
+    [`net per session, of ${countText(sessions.count)} so far`, toNet(sessions)],
     ...sessions.unknown.map(({ client, sessions: count }): readonly [string, string] => [
       "",
-      `unknown for ${toCount(count)} of ${plainText(client)}, which loads definitions only when they are needed`,
+      `unknown for ${countText(count)} of ${plainText(client)}, which loads definitions only when they are needed`,
     ]),
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
@@ -51,11 +52,7 @@ function toNet({ medianNet, worstNet, isExact }: TokenReport["sessions"]): strin
 
 /** An estimate is marked. */
 function toTokens({ tokens: count, isExact }: { readonly tokens: number; readonly isExact: boolean }): string {
-  return `${isExact || count === 0 ? "" : "~"}${toCount(count)}`;
-}
-
-function toCount(value: number): string {
-  return value.toLocaleString("en-US");
+  return `${isExact || count === 0 ? "" : "~"}${countText(count)}`;
 }
 
 function toTime(ms: number): string {

@@ -6,7 +6,7 @@ import type { InstanceStatus } from "../kernel/status.ts";
 import { statusWord } from "../kernel/status-words.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import type { UsageSum } from "../store/record-store.ts";
-import type { ListCosts } from "./list-costs.ts";
+import type { ListCosts, TokenSum } from "./list-costs.ts";
 import { memoryOf, nextStep, p95Of, sinceOf, type NextStep } from "./server-standing.ts";
 import type { Usage } from "./usage-log.ts";
 import { unusableStore, type StoreStanding } from "./store-standing.ts";
@@ -62,8 +62,10 @@ export interface ServerStatus {
   readonly era: Era | null;
   readonly revision: string | null;
   readonly tools: number;
-  /** What its tools cost in a flat list; an estimate until they are counted. */
+  /** What its tools cost in a flat list. */
   readonly tokens: number;
+  /** Whether all of them have been counted as o200k counts; otherwise `tokens` has estimates in it. */
+  readonly tokensExact: boolean;
   /** Of 24 hours. */
   readonly calls: number;
   readonly errors: number;
@@ -144,6 +146,7 @@ async function readUsage({ usage, clock }: StatusDeps, principal: string | undef
 interface Cost {
   readonly tools: number;
   readonly tokens: number;
+  readonly isExact: boolean;
 }
 
 /** What each instance's tools cost its own person, in the instances' order; a view is priced once. */
@@ -153,14 +156,15 @@ async function readCosts(
   principal: Principal,
 ): Promise<readonly Cost[]> {
   const views = instances.map(({ owner }) => viewFor(owner, principal));
-  const byView = new Map<View, ReadonlyMap<string, number>>();
+  const byView = new Map<View, ReadonlyMap<string, TokenSum>>();
   for (const view of new Set(views)) {
     await costs.prepare(view);
-    byView.set(view, new Map(costs.servers(view).map(({ server, tokens }) => [server, tokens])));
+    byView.set(view, new Map(costs.servers(view).map((cost) => [cost.server, cost])));
   }
   return instances.map(({ server: { slug } }, at) => {
     const view = views[at] as View;
-    return { tools: view.server(slug)?.tools.length ?? 0, tokens: byView.get(view)?.get(slug) ?? 0 };
+    const { tokens, isExact } = byView.get(view)?.get(slug) ?? { tokens: 0, isExact: true };
+    return { tools: view.server(slug)?.tools.length ?? 0, tokens, isExact };
   });
 }
 
@@ -194,6 +198,7 @@ function toServerStatus(instance: Instance, { deps, cost, used, isOwn }: ServerF
     revision: connection?.peer.revision ?? null,
     tools: cost.tools,
     tokens: cost.tokens,
+    tokensExact: cost.isExact,
     calls: used?.calls ?? 0,
     errors: used?.errors ?? 0,
     p95Ms: used === undefined ? null : p95Of(used),

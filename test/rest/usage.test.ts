@@ -1,3 +1,4 @@
+import { countText } from "../../src/kernel/count-text.ts";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -259,7 +260,7 @@ describe("what tools cost", () => {
     const report = await tokens(gateway);
     expect([code, JSON.parse(stdout)]).toEqual([0, report]);
     const text = (await runCommand(["tokens", ...where])).stdout;
-    const flat = report.flat.tokens.toLocaleString("en-US");
+    const flat = countText(report.flat.tokens);
     expect(text).toMatch(new RegExp(`flat: the list of /mcp/flat +${flat}\n`));
     expect(text).toMatch(/two +40 +[\d,]+\n/);
     expect(text).toContain("unknown for 1 of claude-code");

@@ -70,8 +70,8 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
       name: nameOf(intent, work),
       path: pathOf(intent, work),
       // A question to a person may be answered while the server is still at work.
-      durationMs: Math.max(0, clock.monotonic() - startedMs - context.waitedMs),
-      waitMs: context.waitedMs,
+      durationMs: toMicroseconds(Math.max(0, clock.monotonic() - startedMs - context.waitedMs)),
+      waitMs: toMicroseconds(context.waitedMs),
       argumentBytes: given?.length ?? 0,
       resultBytes: answer?.length ?? 0,
       cutTokens: cutTokensOf(ended),
@@ -145,4 +145,9 @@ function noteSearch({ events, clock }: RecordEndDeps, { context }: Work, ended: 
     results: needs.reduce((sum, need) => sum + need.hits.length, 0),
     durationMs: searchTimeMs,
   });
+}
+
+/** Fractions of a microsecond are noise, and thirteen digits in every row and line. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
 }

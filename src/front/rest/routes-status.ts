@@ -27,6 +27,7 @@ const serverStatus = z
     revision: schemas.nullableText,
     tools: z.int(),
     tokens: z.int().describe("What its tools cost in a flat list."),
+    tokensExact: z.boolean().describe("Whether all of them were counted; otherwise `tokens` has estimates in it."),
     calls: ofDay,
     errors: ofDay,
     p95Ms: z.number().nullable().describe("The upper bound of the bucket in which it lies."),

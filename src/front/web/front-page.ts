@@ -1,3 +1,4 @@
+import { countText } from "../../kernel/count-text.ts";
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../http/escape-html.ts";
@@ -51,8 +52,8 @@ function toState({ servers, tokens, needsToken }: FrontPageFacts): string {
 }
 
 function toCost({ here, flat, isExact }: NonNullable<FrontPageFacts["tokens"]>): string {
-  const read = `A model reads ${isExact ? "" : "about "}${here.toLocaleString("en-US")} tokens of definitions`;
-  return flat <= here ? `${read}.` : `${read}, instead of ${flat.toLocaleString("en-US")} for all tools.`;
+  const read = `A model reads ${isExact ? "" : "about "}${countText(here)} tokens of definitions`;
+  return flat <= here ? `${read}.` : `${read}, instead of ${countText(flat)} for all tools.`;
 }
 
 function toSections({ url, needsToken }: FrontPageFacts): readonly Section[] {
