@@ -98,7 +98,7 @@ async function measureClients(): Promise<void> {
 
 /** Results of 31 MiB, which the limits let through when they are told to. */
 async function measureHuge(): Promise<void> {
-  const toolyard = { limits: { upstreamMessageBytes: 40 * 1_048_576 } };
+  const toolyard = { limits: { upstreamMessageBytes: 40 * 1_048_576 }, results: { maxTokens: 0 } };
   const gateway = await startGateway("huge", { mcpServers: { echo: echoes(1)["s0"] }, toolyard });
   const floor = await startFloor();
   const body = toCall("echo:huge", {});

@@ -184,7 +184,10 @@ try {
         ? { command: process.execPath, args: [here("./servers/echo.mjs")] }
         : { type: "http", url: echo.url };
     const configFile = join(directory, `${upstream}.json`);
-    writeFileSync(configFile, JSON.stringify({ mcpServers: { echo: server } }));
+    writeFileSync(
+      configFile,
+      JSON.stringify({ mcpServers: { echo: server }, toolyard: { results: { maxTokens: 0 } } }),
+    );
     const floor = await startMeasured([
       here("./servers/floor.mjs"),
       ...(echo === undefined ? [] : ["--http", echo.url]),
