@@ -5,7 +5,10 @@ import { readOverview } from "./overview.ts";
 
 type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner" | "mcp" | "usage">;
 
-/** Answers `GET /`. Loaded at the first such request. Shows counts only where nobody has to authenticate. */
+/**
+ * Answers `GET /`. Loaded at the start although it is needed later: it is small, and what it shares with other parts
+ * would be six files more. Shows counts only where nobody has to authenticate.
+ */
 export async function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const needsToken = !gateway.authenticator.open;
   const overview = needsToken ? undefined : await readOverview(gateway);

@@ -6,6 +6,7 @@ import { createOriginRules } from "../front/http/origin.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { unusableStore } from "../records/store-standing.ts";
 import { toDenial } from "./audited-access.ts";
+import { showFrontPage } from "./front-page-facts.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { Owner } from "./owner.ts";
 
@@ -29,13 +30,7 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
   });
   const server: HttpServer = createHttpServer({
     mcp: { endpointOf: gateway.mcp.endpointOf, handle: gateway.mcp.http, refuse },
-    frontPage: async (request, response) => {
-      const { showFrontPage } = await gateway.late.load(
-        "front-page",
-        async () => await import("./front-page-facts.ts"),
-      );
-      await showFrontPage(gateway, request, response);
-    },
+    frontPage: async (request, response) => await showFrontPage(gateway, request, response),
     loadRest: async () =>
       await gateway.late.load("rest", async () => (await import("./rest-front.ts")).loadRest(gateway, log)),
     authenticator: gateway.authenticator,

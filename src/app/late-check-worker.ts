@@ -10,7 +10,6 @@ requireBuild(buildId);
 
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   rest: async () => await import("./rest-front.ts"),
-  "front-page": async () => await import("./front-page-facts.ts"),
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),

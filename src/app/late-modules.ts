@@ -93,7 +93,6 @@ export function createLateModules({
 
 const names: Readonly<Record<LateModule, string>> = {
   rest: "the REST API",
-  "front-page": "the front page",
   search: "the search engine",
   logins: "the use of logins",
   http: "the connection to remote servers",

@@ -107,14 +107,14 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     notes: `Logins are kept in the data directory, encrypted with a key file beside them or with TOOLYARD_KEY
 (32 bytes in base64, or a passphrase; set the same one for the gateway).`,
-    load: async () => (await import("./login-command.ts")).login,
+    load: async () => (await import("./short-commands.ts")).shortCommands.login,
   },
   logout: {
     words: 1,
     usage: "toolyard logout <server> [options]",
     about: "Forgets a login, and revokes it if the authorization server supports that.",
     options: account,
-    load: async () => (await import("./login-command.ts")).logout,
+    load: async () => (await import("./short-commands.ts")).shortCommands.logout,
   },
   status: {
     words: 0,
@@ -125,7 +125,7 @@ export const commands: Readonly<Record<string, Command>> = {
       watch: { about: "go on, and show every change" },
       json: { about: "print one JSON object for each gateway, or with --watch for each change" },
     },
-    load: async () => (await import("./status-command.ts")).status,
+    load: async () => (await import("./short-commands.ts")).shortCommands.status,
   },
   calls: {
     words: 0,
@@ -140,7 +140,7 @@ export const commands: Readonly<Record<string, Command>> = {
       limit: { word: "N", about: "how many of those that there are already (default: 20; with -f 10)" },
       json: { about: "print each as one line of JSON" },
     },
-    load: async () => (await import("./calls-command.ts")).calls,
+    load: async () => (await import("./short-commands.ts")).shortCommands.calls,
   },
   logs: {
     words: 1,
@@ -153,7 +153,7 @@ export const commands: Readonly<Record<string, Command>> = {
       limit: { word: "N", about: "how many of the lines that there are already (default: 100; with -f 10)" },
       json: { about: "print each as one line of JSON" },
     },
-    load: async () => (await import("./logs-command.ts")).logs,
+    load: async () => (await import("./short-commands.ts")).shortCommands.logs,
   },
   tokens: {
     words: 0,
@@ -161,21 +161,21 @@ export const commands: Readonly<Record<string, Command>> = {
     about: "Shows what tools cost a model in tokens, and what finding them saves.",
     options: { ...common, json: { about: "print one JSON object for each gateway" } },
     notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. What is marked with ~ is an estimate.`,
-    load: async () => (await import("./tokens-command.ts")).tokens,
+    load: async () => (await import("./short-commands.ts")).shortCommands.tokens,
   },
   restart: {
     words: 1,
     usage: "toolyard restart <server|instance> [options]",
     about: "Restarts a server in the running gateway, even one that was given up after crashes.",
     options: common,
-    load: async () => (await import("./control-commands.ts")).restart,
+    load: async () => (await import("./short-commands.ts")).shortCommands.restart,
   },
   stop: {
     words: 0,
     usage: "toolyard stop [options]",
     about: "Stops the running gateway after the calls in progress have been answered.",
     options: common,
-    load: async () => (await import("./control-commands.ts")).stop,
+    load: async () => (await import("./short-commands.ts")).shortCommands.stop,
   },
   events: {
     words: 0,
@@ -187,7 +187,7 @@ export const commands: Readonly<Record<string, Command>> = {
       types: { word: "T,T", about: "only these types, such as `mcp.server.*,auth.denied` (default: all)" },
       json: { about: "print each event as one line of JSON" },
     },
-    load: async () => (await import("./events-command.ts")).events,
+    load: async () => (await import("./short-commands.ts")).shortCommands.events,
   },
   audit: {
     words: 1,
@@ -202,14 +202,14 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     notes: `\`verify\` ends with code 1 when an entry was changed or removed, and says which. When no gateway runs, the
 files are read directly; two gateways that run are told apart by --config.`,
-    load: async () => (await import("./audit-command.ts")).audit,
+    load: async () => (await import("./short-commands.ts")).shortCommands.audit,
   },
   token: {
     words: 1,
     usage: "toolyard token new [--principal NAME]",
     about: "Makes a bearer token, and prints it once with its hash for the configuration.",
     options: principal("whose token it is (default: the local user's)"),
-    load: async () => (await import("./token-command.ts")).token,
+    load: async () => (await import("./short-commands.ts")).shortCommands.token,
   },
 };
 

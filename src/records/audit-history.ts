@@ -1,6 +1,6 @@
-import { GatewayError } from "../kernel/gateway-error.ts";
 import type { AuditRow } from "../store/record-rows.ts";
-import type { AuditQuery, AuditVerdict, Page, RecordStore, StoreProblem } from "../store/record-store.ts";
+import type { AuditQuery, AuditVerdict, Page } from "../store/record-store.ts";
+import { requireStore, type StoreSource } from "./store-standing.ts";
 
 /** The audit as people read it. Everything rejects with STORE_UNAVAILABLE. */
 export interface AuditHistory {
@@ -22,26 +22,14 @@ export interface AuditCheck {
 }
 
 export interface AuditHistoryDeps {
-  readonly records: {
-    readonly isOn: boolean;
-    store(): RecordStore | undefined;
-    problems(): readonly StoreProblem[];
-  };
+  readonly records: StoreSource;
   readonly audit: { readonly lost: number };
 }
 
 export function createAuditHistory({ records, audit }: AuditHistoryDeps): AuditHistory {
-  function storeNow(): RecordStore {
-    const store = records.store();
-    if (store !== undefined) return store;
-    const [problem] = records.problems();
-    if (problem !== undefined) throw new GatewayError("STORE_UNAVAILABLE", problem.message, { hint: problem.hint });
-    if (records.isOn) throw new GatewayError("STORE_UNAVAILABLE", "the store of records is still being opened");
-    throw new GatewayError("STORE_UNAVAILABLE", "nothing is recorded, because records.store is off");
-  }
   return {
-    page: async (query) => await storeNow().audits(query),
-    verify: async () => toCheck(await storeNow().verifyAudit(), audit.lost),
+    page: async (query) => await requireStore(records).audits(query),
+    verify: async () => toCheck(await requireStore(records).verifyAudit(), audit.lost),
   };
 }
 

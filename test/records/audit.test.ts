@@ -175,11 +175,15 @@ describe("whoever reads the audit", () => {
     expect((found.json as { entries: AuditJson[] }).entries.map(told)).toEqual([
       ["gateway", "server.start", "bad", "ok"],
     ]);
-    const csv = await get(`${gateway.url}/api/audit?format=csv`, as("ann"));
+    const csv = await get(`${gateway.url}/api/audit`, { ...as("ann"), accept: "text/csv" });
+    expect(csv.headers["content-disposition"]).toBe('attachment; filename="audit.csv"');
     expect(csv.text.split("\r\n")[0]).toBe("seq,time,actor,via,team,action,object,outcome,ip,detail,prev,hash");
-    const lines = await get(`${gateway.url}/api/audit?format=ndjson&limit=1`, as("ann"));
-    expect(JSON.parse(lines.text)).toMatchObject({ actor: "ann", action: "audit.export", seq: 6 });
-    expect(lines.headers["next-cursor"]).toBe("6");
+    const lines = await get(`${gateway.url}/api/audit`, { ...as("ann"), accept: "application/x-ndjson" });
+    const exported = lines.text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditJson]));
+    expect(exported.map(({ seq }) => seq)).toEqual([6, 5, 4, 3, 2, 1]);
+    expect(exported[0]).toMatchObject({ actor: "ann", action: "audit.export", detail: '{"format":"ndjson"}' });
+    const later = await get(`${gateway.url}/api/audit?from=${Date.parse(exported[0]?.time ?? "") + 1}`, as("ann"));
+    expect(later.json).toMatchObject({ entries: [], nextCursor: null });
     expect((await get(`${gateway.url}/api/audit/verify`, as("ann"))).json).toMatchObject({
       isWhole: true,
       entries: 6,

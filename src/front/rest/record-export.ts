@@ -17,6 +17,8 @@ export interface RecordList<Row> {
   readonly file: string;
   readonly read: (page: { readonly limit: number; readonly before: number | undefined }) => Promise<Page<Row>>;
   readonly toJson: (row: Row) => object;
+  /** For a list that keeps who exported it. The export fails as this does. */
+  readonly beforeExport?: (format: keyof typeof types) => Promise<void>;
 }
 
 /**
@@ -53,10 +55,11 @@ function formatOf(accept = ""): Format {
 async function exportRecords<Row>(
   { raw, response, headers: own }: RestRequest,
   list: RecordList<Row>,
-  format: "ndjson" | "csv",
+  format: keyof typeof types,
 ): Promise<undefined> {
   const toText = (rows: readonly Row[]): string =>
     format === "csv" ? toCsv(rows.map((row) => toCells(list, row))) : rows.map((row) => toLine(list, row)).join("");
+  await list.beforeExport?.(format);
   let page = await list.read({ limit: mostPerPage, before: list.before });
   response.writeHead(200, {
     ...own,

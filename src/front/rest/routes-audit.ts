@@ -1,15 +1,17 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { auditColumns, auditToCells, auditToJson, auditToLine, type AuditJson } from "../../records/audit-json.ts";
-import { jsonAnswer, type Answer } from "./answer.ts";
-import { toCsv } from "./csv.ts";
+import { auditToJson } from "../../records/audit-json.ts";
+import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { answers } from "./responses.ts";
+import { answerRecords } from "./record-export.ts";
+import { filter, recordParameters, toPageQuery } from "./record-query.ts";
+import { answers, withExports } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
 const tag = "Records";
+const outcomes = ["ok", "denied", "failed"] as const;
 
 const auditEntry = z
   .object({
@@ -20,7 +22,7 @@ const auditEntry = z
     team: schemas.nullableText,
     action: z.string(),
     object: z.string(),
-    outcome: z.enum(["ok", "denied", "failed"]),
+    outcome: z.enum(outcomes),
     ip: schemas.nullableText,
     detail: z.string().describe("A JSON object, as the text that was sealed."),
     prev: z.string().describe("The hash of the entry before."),
@@ -43,24 +45,20 @@ const auditCheck = z
   })
   .meta({ id: "AuditCheck" });
 
-const filter = z.string().max(4_096).optional();
-const time = z.string().max(40).optional();
 const auditQuery = z.object({
   actor: filter,
   action: filter,
-  outcome: z.enum(["ok", "denied", "failed"]).optional(),
+  outcome: z.enum(outcomes).optional(),
   team: filter,
-  from: time.describe("ISO 8601. Inclusive."),
-  to: time.describe("Exclusive."),
-  format: z.enum(["json", "ndjson", "csv"]).optional().describe("Header `Next-Cursor` has the cursor of the others."),
-  limit: schemas.clampedNumber({ least: 1, most: 1_000, standard: 100 }),
-  cursor: z.string().max(16).optional().describe("`nextCursor` of the page before: older ones follow."),
+  ...recordParameters,
 });
 
 /** Who changed what, and who was denied. For those who run the gateway only. */
 export function createAuditRoutes(deps: RestDeps): readonly Route[] {
   return [listAudit(deps), verifyAudit(deps)];
 }
+
+const columns = Object.keys(auditEntry.shape);
 
 function listAudit(deps: RestDeps): Route {
   return route({
@@ -71,40 +69,30 @@ function listAudit(deps: RestDeps): Route {
       id: "listAudit",
       tag,
       summary: "The audit, newest first",
-      description: "A page may have fewer entries than asked for although there are more: the cursor tells.",
-      responses: answers(auditList, "One page.", [503]),
+      description:
+        "A page may have fewer entries than asked for although there are more: `nextCursor` tells. As " +
+        "`application/x-ndjson` or `text/csv`, up to 100,000 entries at once; each export is an entry itself.",
+      responses: withExports(answers(auditList, "One page.", [503])),
     },
-    async handle({ principal, query }) {
+    async handle(request) {
+      const { principal, query } = request;
       requireAdmin(deps, principal);
-      const { format = "json", from, to, cursor, ...asked } = query;
-      const range = { fromMs: readTime("from", from), toMs: readTime("to", to), before: readCursor(cursor) };
-      if (format !== "json") {
-        const { id: actor, team } = principal;
-        await deps.audit.order({ actor, team, via: "rest", action: "audit.export", detail: { format, cursor } });
-      }
-      const { rows, next } = await deps.audit.page({ ...asked, ...range });
-      const nextCursor = next === null ? null : String(next);
-      const entries = rows.map(auditToJson);
-      if (format === "json") return jsonAnswer({ entries, nextCursor }, noStore);
-      return toExport(format, entries, nextCursor);
+      const { from, to, limit, cursor, ...filters } = query;
+      const page = toPageQuery({ from, to, limit, cursor });
+      const { id: actor, team } = principal;
+      return await answerRecords(request, {
+        name: "entries",
+        file: "audit",
+        columns,
+        limit,
+        before: page.before,
+        read: async (part) => await deps.audit.page({ ...filters, ...page, ...part }),
+        toJson: auditToJson,
+        beforeExport: async (format) =>
+          await deps.audit.order({ actor, team, via: "rest", action: "audit.export", detail: { format, cursor } }),
+      });
     },
   });
-}
-
-const noStore = { "Cache-Control": "no-store" };
-
-function toExport(format: "ndjson" | "csv", entries: readonly AuditJson[], nextCursor: string | null): Answer {
-  const [type, body] =
-    format === "csv"
-      ? (["text/csv", toCsv([auditColumns, ...entries.map(auditToCells)])] as const)
-      : (["application/x-ndjson", entries.map(auditToLine).join("")] as const);
-  const headers = {
-    ...noStore,
-    "Content-Type": `${type}; charset=utf-8`,
-    "Content-Disposition": `attachment; filename="audit.${format}"`,
-    ...(nextCursor === null ? {} : { "Next-Cursor": nextCursor }),
-  };
-  return { headers, body };
 }
 
 function verifyAudit(deps: RestDeps): Route {
@@ -119,7 +107,7 @@ function verifyAudit(deps: RestDeps): Route {
     },
     async handle({ principal }) {
       requireAdmin(deps, principal);
-      return jsonAnswer(await deps.audit.verify(), noStore);
+      return jsonAnswer(await deps.audit.verify(), { "Cache-Control": "no-store" });
     },
   });
 }
@@ -127,21 +115,4 @@ function verifyAudit(deps: RestDeps): Route {
 function requireAdmin(deps: RestDeps, principal: Principal): void {
   if (!deps.isOpen() && !principal.roles.includes("admin"))
     throw new GatewayError("FORBIDDEN", "only an admin may see that");
-}
-
-function readCursor(cursor: string | undefined): number | undefined {
-  if (cursor === undefined || cursor === "") return undefined;
-  if (!/^\d{1,15}$/.test(cursor)) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out");
-  return Number(cursor);
-}
-
-function readTime(field: string, text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms))
-    throw new GatewayError("PARAMS_INVALID", `querystring.${field}: is not a time in ISO 8601`, {
-      data: { field: `querystring.${field}` },
-      hint: "Compare the request with GET /openapi.json.",
-    });
-  return ms;
 }
