@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { requestPath } from "../front/http/request-path.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { Principal } from "../kernel/principal.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { AuditFacts } from "../records/audit-log.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
+import { watchRefusals } from "./denials.ts";
 
 /** Credentials, with an entry for each that was refused, made or taken back. */
 export interface AuditedAccess {
@@ -21,19 +22,8 @@ export interface AuditedAccessDeps extends AuditedAccess {
 export function auditAccess({ authenticator, instanceTokens, audit }: AuditedAccessDeps): AuditedAccess {
   if (!audit.isOn) return { authenticator, instanceTokens };
 
-  function watch<Found extends Principal | Promise<Principal>>(request: IncomingMessage, check: () => Found): Found {
-    try {
-      const found = check();
-      if (found instanceof Promise) found.catch((error: unknown) => noteRefusal(request, error));
-      return found;
-    } catch (error) {
-      noteRefusal(request, error);
-      throw error;
-    }
-  }
-
-  function noteRefusal(request: IncomingMessage, error: unknown): void {
-    if (error instanceof GatewayError && error.code === "UNAUTHORIZED") audit.deny(toDenial(request, error));
+  function noteRefusal(request: IncomingMessage, error: GatewayError): void {
+    audit.deny(toDenial(request, error));
   }
 
   function tokens(action: string, instance: InstanceId, principal: PrincipalId): AuditFacts {
@@ -45,10 +35,11 @@ export function auditAccess({ authenticator, instanceTokens, audit }: AuditedAcc
       get open() {
         return authenticator.open;
       },
-      authenticate: (request) => watch(request, () => authenticator.authenticate(request)),
+      authenticate: (request) => watchRefusals(request, () => authenticator.authenticate(request), noteRefusal),
     },
     instanceTokens: {
-      authenticate: (request, instance) => watch(request, () => instanceTokens.authenticate(request, instance)),
+      authenticate: (request, instance) =>
+        watchRefusals(request, () => instanceTokens.authenticate(request, instance), noteRefusal),
       async issue(instance, principal) {
         const token = await instanceTokens.issue(instance, principal);
         // A token whose entry cannot be written is never shown: nobody can use it.

@@ -20,8 +20,7 @@ export function createDenials(events: Pick<EventBus, "emit">, clock: Pick<Clock,
   let told = 0;
   let more = 0;
 
-  function note(request: IncomingMessage, error: unknown): void {
-    if (!(error instanceof GatewayError) || error.code !== "UNAUTHORIZED") return;
+  function note(request: IncomingMessage): void {
     const nowMs = clock.monotonic();
     if (nowMs - windowStartMs >= windowMs) {
       windowStartMs = nowMs;
@@ -44,16 +43,25 @@ export function createDenials(events: Pick<EventBus, "emit">, clock: Pick<Clock,
     more = 0;
   }
 
-  return {
-    watch(request, check) {
-      try {
-        const found = check();
-        if (found instanceof Promise) found.catch((error: unknown) => note(request, error));
-        return found;
-      } catch (error) {
-        note(request, error);
-        throw error;
-      }
-    },
-  };
+  return { watch: (request, check) => watchRefusals(request, check, note) };
+}
+
+/** Calls `note` when a check throws or rejects because credentials are refused. Passes on whatever comes of the check. */
+export function watchRefusals<Checked extends Principal | Promise<Principal>>(
+  request: IncomingMessage,
+  check: () => Checked,
+  note: (request: IncomingMessage, error: GatewayError) => void,
+): Checked {
+  try {
+    const found = check();
+    if (found instanceof Promise) found.catch((error: unknown) => isRefusal(error) && note(request, error));
+    return found;
+  } catch (error) {
+    if (isRefusal(error)) note(request, error);
+    throw error;
+  }
+}
+
+function isRefusal(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === "UNAUTHORIZED";
 }

@@ -1,7 +1,7 @@
 import type { Instance } from "../servers/instance/instance.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
-import { isJsonObject } from "../kernel/json-bytes.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
 import { settingNow } from "../kernel/setting-now.ts";
 import type { TokenReport } from "../records/token-report.ts";
 import type { GatewayStatus } from "../records/gateway-status.ts";
@@ -63,17 +63,16 @@ export interface OwnerCommandsDeps {
 }
 
 /**
- * Carries out one line, `{ command, name?, ... }`. Never rejects: a failure is an answer. The
+ * Carries out one request, `{ command, name?, ... }`. Never rejects: a failure is an answer. The
  * signal aborts when nobody waits for it any more.
  */
-export type OwnerCommands = (line: string, signal: AbortSignal) => Promise<ControlAnswer>;
+export type OwnerCommands = (request: JsonObject, signal: AbortSignal) => Promise<ControlAnswer>;
 
 export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): OwnerCommands {
   const history = createAuditHistory(gateway);
 
-  async function execute(line: string, signal: AbortSignal): Promise<ControlAnswer> {
-    const request: unknown = JSON.parse(line);
-    const { command, name } = isJsonObject(request) ? request : {};
+  async function execute(request: JsonObject, signal: AbortSignal): Promise<ControlAnswer> {
+    const { command, name } = request;
     switch (command) {
       case "status":
         return { ok: true, status: await gateway.standing.status({ principal: gateway.owner, isAdmin: true }) };
@@ -88,7 +87,7 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
         return { ok: true, instances: chosen.map(toLine) };
       }
       case "audit":
-        return { ok: true, audit: await readAudit(request as AuditRequest) };
+        return { ok: true, audit: await readAudit(request as unknown as AuditRequest) };
       case "audit-verify":
         return { ok: true, check: await history.verify() };
       case "stop":
@@ -150,8 +149,8 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     };
   }
 
-  return async (line, signal) =>
-    await execute(line, signal).catch((error: unknown): ControlAnswer => {
+  return async (request, signal) =>
+    await execute(request, signal).catch((error: unknown): ControlAnswer => {
       const { message, hint } = toGatewayError(error);
       return { ok: false, message, hint };
     });

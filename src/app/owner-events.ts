@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
-import { isJsonObject } from "../kernel/json-bytes.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
 import { createTypeFilter, typesMatching } from "../kernel/published-events.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
@@ -12,15 +12,9 @@ export interface EventsCommand {
 /** What may wait for a command that does not read; then the connection is closed, as over HTTP. */
 const mostWaitingBytes = 1024 * 1024;
 
-/** Undefined for every other command, and for what is no command. */
-export function readEventsCommand(line: string): EventsCommand | undefined {
-  let request: unknown;
-  try {
-    request = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(request) || request["command"] !== "events") return undefined;
+/** Undefined for every other command. */
+export function readEventsCommand(request: JsonObject): EventsCommand | undefined {
+  if (request["command"] !== "events") return undefined;
   const { types } = request;
   return { types: Array.isArray(types) ? types.map(String) : undefined };
 }

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { sleep } from "../kernel/abort.ts";
 import type { GatewayEvent } from "../kernel/event.ts";
 import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
 import { callToJson, logToJson, type CallJson, type LogJson } from "../records/record-json.ts";
 import type { Reader } from "../records/record-history.ts";
 import { logLevels } from "../store/record-rows.ts";
@@ -39,15 +39,8 @@ export interface RecordsCommand {
 
 const mostRows = 10_000;
 
-/** Undefined for every other command, and for what is no command. */
-export function readRecordsCommand(line: string): RecordsCommand | undefined {
-  let given: unknown;
-  try {
-    given = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(given)) return undefined;
+/** Undefined for every other command. */
+export function readRecordsCommand(given: JsonObject): RecordsCommand | undefined {
   const { command, failed, follow, limit } = given;
   if (command !== "calls" && command !== "logs") return undefined;
   return {

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { createOwnerDoor, type OwnerConnection } from "../front/owner/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
 import { toDenial } from "./audited-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
@@ -56,11 +57,12 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
   }
 
   async function answer(line: string, socket: Duplex, signal: AbortSignal): Promise<void> {
-    const events = readEventsCommand(line);
+    const request = readRequest(line);
+    const events = readEventsCommand(request);
     if (events !== undefined) return await sendEvents(gateway, events, socket, signal);
-    const records = readRecordsCommand(line);
+    const records = readRecordsCommand(request);
     if (records !== undefined) return await sendRecords(gateway, records, socket, signal);
-    socket.write(`${JSON.stringify(await execute(line, signal))}\n`);
+    socket.write(`${JSON.stringify(await execute(request, signal))}\n`);
   }
 
   const onConnect = createOwnerDoor({
@@ -80,4 +82,14 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
       return clients;
     },
   };
+}
+
+/** An object without a command for whatever is none, so that it is answered as an unknown command is. */
+function readRequest(line: string): JsonObject {
+  try {
+    const request: unknown = JSON.parse(line);
+    return isJsonObject(request) ? request : {};
+  } catch {
+    return {};
+  }
 }

@@ -72,20 +72,8 @@ export interface ServerLogLine {
 export const logLevels = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/**
- * What was used in one hour by one principal, with one tool and one client, and one outcome: counts that are added to
- * those which are there. Errors by code are the rows whose `code` is not "".
- */
-export interface UsageHour extends RecordOwner {
-  /** Beginning of the hour: a multiple of 3,600,000. */
-  readonly hourMs: number;
-  readonly instance: string;
-  readonly server: string;
-  /** As `RequestRecord.name`. */
-  readonly tool: string;
-  readonly client: string | null;
-  /** "" for calls that went well, otherwise `tool_error` or as `RequestRecord.code`. */
-  readonly code: string;
+/** What is counted of calls; counts of several rows can be added. */
+export interface UsageFigures {
   readonly calls: number;
   readonly durationMsSum: number;
   readonly durationMsMax: number;
@@ -95,6 +83,22 @@ export interface UsageHour extends RecordOwner {
   readonly resultTokens: number;
   /** Results that were cut to fit their budget. */
   readonly cut: number;
+}
+
+/**
+ * What was used in one hour by one principal, with one tool and one client, and one outcome: counts that are added to
+ * those which are there. Errors by code are the rows whose `code` is not "".
+ */
+export interface UsageHour extends RecordOwner, UsageFigures {
+  /** Beginning of the hour: a multiple of 3,600,000. */
+  readonly hourMs: number;
+  readonly instance: string;
+  readonly server: string;
+  /** As `RequestRecord.name`. */
+  readonly tool: string;
+  readonly client: string | null;
+  /** "" for calls that went well, otherwise `tool_error` or as `RequestRecord.code`. */
+  readonly code: string;
 }
 
 /** Upper bounds of the latency buckets, inclusive; a twelfth bucket has what took longer. */

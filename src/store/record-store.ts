@@ -8,6 +8,7 @@ import type {
   ServerLogLine,
   ToolMetadata,
   ToolMetadataRow,
+  UsageFigures,
   UsageHour,
 } from "./record-rows.ts";
 
@@ -124,11 +125,14 @@ export interface TimeRange {
 }
 
 /** Filters are joined by "and"; one that is undefined lets everything through. Texts are compared exactly. */
-export interface CallQuery extends PageQuery, TimeRange {
+interface ServerFilter {
   readonly team?: string | undefined;
-  readonly principal?: string | undefined;
   readonly server?: string | undefined;
   readonly instance?: string | undefined;
+}
+
+export interface CallQuery extends PageQuery, TimeRange, ServerFilter {
+  readonly principal?: string | undefined;
   /** `RequestRecord.name`. */
   readonly tool?: string | undefined;
   readonly client?: string | undefined;
@@ -144,21 +148,15 @@ export interface CallRow extends Omit<RequestRecord, "body"> {
   readonly hasBody: boolean;
 }
 
-export interface LogQuery extends PageQuery, TimeRange {
-  readonly team?: string | undefined;
-  readonly instance?: string | undefined;
-  /** One of these. */
+export interface LogQuery extends PageQuery, TimeRange, ServerFilter {
+  /** Of one of these instances. */
   readonly instances?: readonly string[] | undefined;
-  readonly server?: string | undefined;
   /** This level and worse. */
   readonly level?: LogLevel | undefined;
 }
 
-export interface EventQuery extends PageQuery, TimeRange {
-  readonly team?: string | undefined;
+export interface EventQuery extends PageQuery, TimeRange, ServerFilter {
   readonly principal?: string | undefined;
-  readonly instance?: string | undefined;
-  readonly server?: string | undefined;
   readonly type?: string | undefined;
 }
 
@@ -176,35 +174,25 @@ export const usageDimensions = [
 /** `hour` and `day` (of UTC) are given as ms, as text; the others as in `UsageHour`. */
 export type UsageDimension = (typeof usageDimensions)[number];
 
-export interface UsageQuery {
+export interface UsageQuery extends ServerFilter {
   /** Inclusive; rounded down to the hour. */
   readonly fromMs: number;
   /** Exclusive; rounded up to the hour. */
   readonly toMs: number;
   /** What the sums are grouped by, up to three of them; none gives one sum of everything. */
   readonly by: readonly UsageDimension[];
-  readonly team?: string | undefined;
   readonly principal?: string | undefined;
-  readonly server?: string | undefined;
-  readonly instance?: string | undefined;
   readonly tool?: string | undefined;
   readonly client?: string | undefined;
   /** 1 to 10,000. */
   readonly limit: number;
 }
 
-export interface UsageSum {
+export interface UsageSum extends UsageFigures {
   /** Values of `by`, in its order; null where rows have none. */
   readonly group: readonly (string | null)[];
-  readonly calls: number;
   /** Calls whose `code` is not "". */
   readonly errors: number;
-  readonly durationMsSum: number;
-  readonly durationMsMax: number;
-  readonly buckets: readonly number[];
-  readonly argumentTokens: number;
-  readonly resultTokens: number;
-  readonly cut: number;
 }
 
 export interface AuditQuery extends PageQuery, TimeRange {

@@ -83,3 +83,6 @@ export type ExposureRequest =
   | { readonly method: "resources/read"; readonly uri: string }
   | { readonly method: "prompts/get"; readonly name: string; readonly arguments: JsonBytes | undefined }
   | { readonly method: "completion/complete"; readonly ref: JsonObject };
+
+/** An intent that one server answers. */
+export type ServerIntent = Extract<Intent, { kind: "call" | "read" | "prompt" | "complete" | "forward" }>;

@@ -2,9 +2,9 @@ import { deepestJson } from "../../kernel/limits.ts";
 import { openBracket } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
-import type { ServerSlug } from "../../kernel/ids.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { serverOf } from "./intent-server.ts";
 import type { Intent } from "./intent.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 
@@ -37,26 +37,6 @@ export function withLossTold(result: ResultBytes, { reason, intent, forModel }: 
 
 function isOfTool(intent: Intent): boolean {
   return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
-}
-
-/** Undefined for what the gateway itself answers. */
-function serverOf(intent: Intent): ServerSlug | undefined {
-  switch (intent.kind) {
-    case "call":
-      return intent.tool.server;
-    case "prompt":
-      return intent.prompt.server;
-    case "read":
-    case "complete":
-    case "forward":
-      return intent.server.slug;
-    case "discover":
-    case "list-resources":
-    case "list-namespace":
-    case "kept":
-    case "answer":
-      return undefined;
-  }
 }
 
 function withLastBlock(result: JsonBytes, text: string): JsonBytes {

@@ -1,8 +1,9 @@
-import type { Intent } from "../../catalog/exposure/intent.ts";
+import { slugOf } from "../../catalog/exposure/intent-server.ts";
+import type { Intent, ServerIntent } from "../../catalog/exposure/intent.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { AuditedCall, CallAudit } from "../../records/call-audit.ts";
 import type { Outcome } from "./outcome.ts";
-import { clientNameOf, instanceOf, methodOf, outcomeWord, pathOf, slugOf, type ServerIntent } from "./request-facts.ts";
+import { clientNameOf, instanceOf, methodOf, outcomeWord, pathOf } from "./request-facts.ts";
 import type { RunStage } from "./run.ts";
 import type { Work } from "./work.ts";
 

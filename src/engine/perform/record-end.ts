@@ -1,5 +1,6 @@
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
-import type { Intent } from "../../catalog/exposure/intent.ts";
+import { slugOf } from "../../catalog/exposure/intent-server.ts";
+import type { Intent, ServerIntent } from "../../catalog/exposure/intent.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { EventBus } from "../../kernel/event-bus.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -17,8 +18,6 @@ import {
   outcomeWord,
   pathOf,
   serverCodeOf,
-  slugOf,
-  type ServerIntent,
 } from "./request-facts.ts";
 import type { TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";

@@ -1,33 +1,16 @@
-import type { Intent } from "../../catalog/exposure/intent.ts";
+import type { ServerIntent } from "../../catalog/exposure/intent.ts";
 import { readClientName } from "../../kernel/client-presence.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
 
-/** An intent that one server answers. */
-export type ServerIntent = Extract<Intent, { kind: "call" | "read" | "prompt" | "complete" | "forward" }>;
-
 /** The instance that an intent is for. */
 export function instanceOf(intent: ServerIntent): InstanceId {
   return intent.kind === "call" || intent.kind === "prompt" ? intent.instance : intent.server.instance;
-}
-
-/** The server that an intent is for, whoever's instance of it. */
-export function slugOf(intent: ServerIntent): ServerSlug {
-  switch (intent.kind) {
-    case "call":
-      return intent.tool.server;
-    case "prompt":
-      return intent.prompt.server;
-    case "read":
-    case "complete":
-    case "forward":
-      return intent.server.slug;
-  }
 }
 
 /** The protocol's name of what is asked of the server. */

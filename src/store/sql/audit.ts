@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { AuditEntry, AuditRow } from "../record-rows.ts";
 import type { AuditPlace, AuditQuery, AuditVerdict, Page } from "../record-store.ts";
-import { filterEqual, readPage } from "./paging.ts";
+import { filterEqual, floorOf, readPage } from "./paging.ts";
 import { prepareQuery, runWith } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import { inTransaction } from "./sqlite-dialect.ts";
@@ -89,10 +89,7 @@ export async function readAudits(db: Kysely<StateTables>, query: AuditQuery): Pr
   const filters = [fromMs, toMs, team, actor, action, outcome];
   const isFiltered = filters.some((value) => value !== undefined);
   const page = await readPage(query, {
-    floor: async (offset) =>
-      isFiltered
-        ? await found.select("seq as id").orderBy("seq", "desc").limit(1).offset(offset).executeTakeFirst()
-        : undefined,
+    floor: isFiltered ? floorOf(found, "seq") : undefined,
     rows: async (above) =>
       await filtered
         .selectAll()

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { EventRecord } from "../record-rows.ts";
 import type { EventQuery, Page } from "../record-store.ts";
-import { filterEqual, idRange, readPage } from "./paging.ts";
+import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
@@ -23,10 +23,7 @@ export async function readEvents(db: Kysely<RecordsTables>, query: EventQuery): 
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   const found = idRange(db.selectFrom("event"), "id", query);
   const page = await readPage(query, {
-    floor: async (offset) =>
-      isFiltered
-        ? await found.select("id").orderBy("id", "desc").limit(1).offset(offset).executeTakeFirst()
-        : undefined,
+    floor: isFiltered ? floorOf(found, "id") : undefined,
     rows: async (above) =>
       await filterEqual(found, filters)
         .selectAll()

@@ -2,10 +2,13 @@ import type { SelectQueryBuilder } from "kysely";
 import { idAt } from "../record-ids.ts";
 import { scanLimit, type PageQuery, type TimeRange } from "../record-store.ts";
 
+/** The row at that place among those that an index finds; undefined when there are not so many. */
+type Floor = (offset: number) => Promise<{ readonly id: number } | undefined>;
+
 /** How one page is read, newest first. */
 interface PageReads<Row> {
-  /** The row at that place among those that an index finds; undefined when there are not so many. */
-  floor(offset: number): Promise<{ readonly id: number } | undefined>;
+  /** Undefined where no filter is left beside what an index finds. */
+  readonly floor: Floor | undefined;
   /** At most `limit` rows that fit, with ids above that one. */
   rows(above: number): Promise<readonly Row[]>;
 }
@@ -15,7 +18,7 @@ export async function readPage<Row extends { readonly id: number }>(
   { limit }: PageQuery,
   { floor, rows }: PageReads<Row>,
 ): Promise<{ readonly rows: readonly Row[]; readonly next: number | null }> {
-  const last = await floor(scanLimit);
+  const last = await floor?.(scanLimit);
   const page = await rows(last === undefined ? -1 : last.id);
   const lowest = page.at(-1)?.id;
   if (page.length === limit && lowest !== undefined) return { rows: page, next: lowest };
@@ -25,6 +28,12 @@ export async function readPage<Row extends { readonly id: number }>(
 
 // Kysely's builders check columns where they are named. These take columns of any table, and each caller names its own.
 type Builder = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>;
+
+/** Counts from the newest of the rows that a query finds. */
+export function floorOf(query: unknown, column: string): Floor {
+  const found = (query as Builder).select(`${column} as id`).orderBy(column, "desc").limit(1);
+  return async (offset) => (await found.offset(offset).executeTakeFirst()) as { readonly id: number } | undefined;
+}
 
 /** Rows between the cursors, and of that time: a range of ids is a range of time. */
 export function idRange<Query>(

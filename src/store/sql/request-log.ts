@@ -1,7 +1,8 @@
 import type { Kysely, SelectQueryBuilder } from "kysely";
 import type { RequestOutcome, RequestRecord } from "../record-rows.ts";
 import type { CallQuery, CallRow, Page } from "../record-store.ts";
-import { filterEqual, idRange, readPage } from "./paging.ts";
+import { createForgetting } from "./newest-rows.ts";
+import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
@@ -44,7 +45,7 @@ export function createRequestWriter(
   );
   const body = { id: 0, instance: "", arguments: "", arguments_cut: 0, result: "", result_cut: 0 };
   const insertBody = prepareQuery(database, db.insertInto("request_body").values(body).compile());
-  const forget = prepareQuery(database, olderBodies(db, bodies));
+  const forget = createForgetting(database, db, { table: "request_body", kept: bodies });
   return {
     write(record) {
       runWith(insert, toValues(record));
@@ -53,8 +54,7 @@ export function createRequestWriter(
       runWith(insertBody, [record.id, record.instance, given, areArgumentsCut, result, isResultCut]);
     },
     finish(records) {
-      const instances = new Set(records.filter(({ body }) => body !== null).map(({ instance }) => instance));
-      for (const instance of instances) runWith(forget, [instance, instance, 1, bodies - 1]);
+      forget(records.filter(({ body }) => body !== null));
     },
   };
 }
@@ -81,38 +81,13 @@ function toValues(record: RequestRecord): readonly unknown[] {
   ];
 }
 
-/** All of an instance but the newest: one look into the index, where counting them all would take seconds. */
-function olderBodies(db: Kysely<RecordsTables>, kept: number) {
-  return db
-    .deleteFrom("request_body")
-    .where("instance", "=", "")
-    .where("id", "<", (inner) =>
-      inner
-        .selectFrom("request_body")
-        .select("id")
-        .where("instance", "=", "")
-        .orderBy("id", "desc")
-        .limit(1)
-        .offset(kept - 1),
-    )
-    .compile();
-}
-
 type Calls = SelectQueryBuilder<RecordsTables, "request_log", object>;
 
 export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Promise<Page<CallRow>> {
   const { indexed, others } = splitFilters(query);
   const found = (from: Calls): Calls => filterCalls(idRange(from, "id", query), indexed);
   const page = await readPage(query, {
-    floor: async (offset) =>
-      Object.keys(others).length === 0
-        ? undefined
-        : await found(db.selectFrom("request_log"))
-            .select("id")
-            .orderBy("id", "desc")
-            .limit(1)
-            .offset(offset)
-            .executeTakeFirst(),
+    floor: Object.keys(others).length === 0 ? undefined : floorOf(found(db.selectFrom("request_log")), "id"),
     rows: async (above) =>
       await filterCalls(found(db.selectFrom("request_log")), others)
         .select(columns)

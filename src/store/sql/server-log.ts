@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import { logLevels, type ServerLogLine } from "../record-rows.ts";
 import type { LogQuery, Page } from "../record-store.ts";
-import { filterEqual, idRange, readPage } from "./paging.ts";
+import { createForgetting } from "./newest-rows.ts";
+import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
@@ -14,28 +15,12 @@ export function createLogWriter(
 ): RowWriter<ServerLogLine> {
   const row = { id: 0, at_ms: 0, team: null, instance: "", server: "", level: 0, line: "" };
   const insert = prepareQuery(database, db.insertInto("server_log").values(row).compile());
-  // One look into the index, where counting the lines of every instance would take seconds.
-  const older = db
-    .deleteFrom("server_log")
-    .where("instance", "=", "")
-    .where("id", "<", (inner) =>
-      inner
-        .selectFrom("server_log")
-        .select("id")
-        .where("instance", "=", "")
-        .orderBy("id", "desc")
-        .limit(1)
-        .offset(kept - 1),
-    );
-  const forget = prepareQuery(database, older.compile());
+  const forget = createForgetting(database, db, { table: "server_log", kept });
   return {
     write({ id, atMs, team, instance, server, level, line }) {
       runWith(insert, [id, atMs, team, instance, server, logLevels.indexOf(level), line]);
     },
-    finish(lines) {
-      for (const instance of new Set(lines.map((line) => line.instance)))
-        runWith(forget, [instance, instance, 1, kept - 1]);
-    },
+    finish: forget,
   };
 }
 
@@ -44,10 +29,7 @@ export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Prom
   const found = filterEqual(idRange(db.selectFrom("server_log"), "id", query), { instance });
   const isFiltered = [team, instances, server, level].some((filter) => filter !== undefined);
   const page = await readPage(query, {
-    floor: async (offset) =>
-      isFiltered
-        ? await found.select("id").orderBy("id", "desc").limit(1).offset(offset).executeTakeFirst()
-        : undefined,
+    floor: isFiltered ? floorOf(found, "id") : undefined,
     rows: async (above) =>
       await filterEqual(found, { team, server })
         .selectAll()
