@@ -125,8 +125,15 @@ function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string 
   return [
     `Note from Toolyard: this result was cut. It shows about ${countText(plan.shownTokens)} of ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
     `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that contain a word.`,
-    `The rest is kept for ${Math.round(keepMs / 60_000)} minutes.`,
+    `The rest is kept for ${timeText(keepMs)}.`,
   ].join(" ");
+}
+
+/** Rounded down, so that nobody comes too late; below two minutes in seconds, of which there is at least one. */
+function timeText(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  if (seconds >= 120) return `${Math.floor(seconds / 60)} minutes`;
+  return seconds === 1 ? "1 second" : `${seconds} seconds`;
 }
 
 function arraysText(arrays: readonly ShortenedArray[]): string {
