@@ -97,7 +97,7 @@ test("a server that no longer starts from the folder is started by npx, after th
   );
   await rm(module);
   await callOnce(gateway);
-  expect(gateway.stderr()).toContain("npx installs it again");
+  expect(gateway.stderr()).toContain("npx installs the server again");
 });
 
 test("a broken npx folder is moved aside once, with a line that says so, and the server comes up", async () => {
