@@ -7,7 +7,14 @@ export function plainText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
 }
 
-/** At most this many characters of the text, ending in an ellipsis where something was left out. */
+/**
+ * At most this many UTF-16 units of the text, ending in an ellipsis where something was left out. A character that
+ * takes two of them, such as an emoji, is kept or left out as a whole.
+ */
 export function shorten(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters - 1).trimEnd()}…`;
+  if (text.length <= characters) return text;
+  return `${text
+    .slice(0, characters - 1)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd()}…`;
 }

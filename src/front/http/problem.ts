@@ -67,5 +67,6 @@ const titles: Readonly<Record<number, string>> = Object.freeze({
   502: "The server behind failed",
   503: "Unavailable",
   504: "Timeout",
+  507: "Out of storage",
   508: "Loop detected",
 });

@@ -5,6 +5,7 @@ import type { Reader } from "../../records/record-history.ts";
 import type { PageQuery, TimeRange } from "../../store/record-store.ts";
 import type { RestDeps } from "./deps.ts";
 import * as schemas from "./schemas.ts";
+import { readTime } from "./time-parameter.ts";
 
 /** Rows of one page, at most: as many as the store gives at once. */
 export const mostPerPage = 1_000;
@@ -40,17 +41,6 @@ function readCursor(cursor: string | undefined): number | undefined {
   const id = /^\d{1,16}$/.test(cursor) ? Number(cursor) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out");
   return id;
-}
-
-function readTime(field: string, text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(ms))
-    throw new GatewayError("PARAMS_INVALID", `querystring.${field}: is neither a time in ISO 8601 nor a number of ms`, {
-      data: { field: `querystring.${field}` },
-      hint: "Compare the request with GET /openapi.json.",
-    });
-  return ms;
 }
 
 /**

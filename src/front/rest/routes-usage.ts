@@ -11,6 +11,7 @@ import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { toCsv } from "./csv.ts";
+import { readTime } from "./time-parameter.ts";
 
 const tag = "Usage";
 
@@ -167,13 +168,6 @@ function toQuery({ clock }: RestDeps, { from, to, by, format: _format, ...filter
   const fromMs = readTime("from", from) ?? toMs - dayMs;
   if (fromMs > toMs) throw invalid("from", "is after `to`");
   return { ...filters, fromMs, toMs, by: readBy(by) };
-}
-
-function readTime(field: string, text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(ms)) throw invalid(field, "is neither a time in ISO 8601 nor a number of ms");
-  return ms;
 }
 
 function readBy(text: string | undefined): readonly UsageDimension[] {

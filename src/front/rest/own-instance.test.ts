@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { RestDeps } from "./deps.ts";
+import { endpointOf, findInstance, findOwnInstance } from "./own-instance.ts";
+import type { RestRequest } from "./route.ts";
+
+const person = (id: string, ...roles: string[]) => ({ id: id as PrincipalId, team: null, roles, scopes: [] });
+const instance = (id: string, owner: string | null): Instance => ({ id, owner }) as unknown as Instance;
+const shared = instance("files", null);
+const anns = instance("mail-ann", "ann");
+
+function depsOf(isOpen = false): RestDeps {
+  const instancesOf: RestDeps["instancesOf"] = ({ id }) => (id === "ann" ? [shared, anns] : [shared]);
+  return { isOpen: () => isOpen, instancesOf, publicUrl: () => "https://host/base" } as unknown as RestDeps;
+}
+
+test("another person's instance cannot be told from one that does not exist, not even by an admin", () => {
+  const failureOf = (id: string): unknown => {
+    try {
+      return findInstance(depsOf(), person("bob", "admin"), id);
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(failureOf("mail-ann")).toMatchObject({ code: "SERVER_UNKNOWN" });
+  expect(failureOf("mail-ann")).toEqual(failureOf("no-such-thing"));
+  expect(findInstance(depsOf(), person("ann"), "mail-ann")).toBe(anns);
+});
+
+describe("stopping an instance is allowed", () => {
+  test("to its owner", () => expect(findOwnInstance(depsOf(), person("ann"), "mail-ann")).toBe(anns));
+
+  test("to an admin where all use it, and to nobody else", () => {
+    expect(findOwnInstance(depsOf(), person("bob", "admin"), "files")).toBe(shared);
+    for (const roles of [[], ["user"], ["Admin"]])
+      expect(() => findOwnInstance(depsOf(), person("bob", ...roles), "files")).toThrow(
+        expect.objectContaining({ code: "FORBIDDEN" }),
+      );
+  });
+
+  test("to the only person of a gateway without credentials", () => {
+    expect(findOwnInstance(depsOf(true), person("local"), "files")).toBe(shared);
+  });
+});
+
+test("the address of an instance is one segment of a path, whatever its id has", () => {
+  expect(endpointOf(instance("a/b@c?d", null), {} as unknown as RestRequest, depsOf())).toEqual({
+    endpoint: "/i/a%2Fb%40c%3Fd/mcp",
+    url: "https://host/base/i/a%2Fb%40c%3Fd/mcp",
+  });
+});
