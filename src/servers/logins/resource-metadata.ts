@@ -23,7 +23,8 @@ export interface Challenge {
 }
 
 const challengeLimit = 4_096;
-const challengeParameter = /\b(resource_metadata|scope)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/gi;
+/** Any parameter, so that what stands in the quotation marks of another one is not taken for one. */
+const challengeParameter = /([A-Za-z0-9!#$%&'*+.^_`|~-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
 
 /**
  * Asks the server without a login, or with one. The request is one that no server runs without having checked the

@@ -39,10 +39,12 @@ export function createVectorFile({ path, model, onFailure }: VectorFileOptions):
   async function write(): Promise<void> {
     const fresh = unwritten;
     unwritten = [];
-    if (!isWhole) await replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
+    const replaces = !isWhole;
+    // Before the write: what is forgotten meanwhile makes it false again, and the next write leaves that out.
+    isWhole = true;
+    if (replaces) await replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
     else if (fresh.length > 0)
       await appendFile(path, Buffer.concat(fresh.map(({ hash, vector }) => toRecord([hash, vector]))));
-    isWhole = true;
   }
   function writeSoon(): void {
     work = work.then(write).catch((error: unknown) => {

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { errorObjectText, isErrorObject, parseErrorObject } from "./error-object.ts";
+import { failureAnswer, failureText } from "./failure-text.ts";
+import { isLogLevel, isWanted, leastLevel } from "./log-level.ts";
+import { eraOfRevision, isHopKey, negotiateLegacy } from "./revisions.ts";
+
+const bytes = (text: string) => Buffer.from(text, "utf8");
+
+test("an error object is valid with a whole code and a message, and with nothing less", () => {
+  expect(isErrorObject(bytes('{"code":-32000,"message":"","extra":1}'))).toBe(true);
+  for (const text of [
+    '{"code":1.5,"message":"m"}',
+    '{"code":"1","message":"m"}',
+    '{"message":"m"}',
+    '{"code":1}',
+    '{"code":1,"message":null}',
+    "[]",
+    "null",
+    '"text"',
+    "{",
+  ])
+    expect([text, isErrorObject(bytes(text))]).toEqual([text, false]);
+});
+
+test("what is wrong in an error is replaced, and the rest of it kept", () => {
+  expect(parseErrorObject(bytes('{"code":7,"message":"m","data":{"a":null}}'))).toEqual({
+    code: 7,
+    message: "m",
+    data: { a: null },
+  });
+  expect(parseErrorObject(bytes('{"code":"7","message":"m","data":null}'))).toEqual({
+    code: -32_603,
+    message: "m",
+    data: null,
+  });
+  expect(parseErrorObject(bytes('{"code":7}'))).toEqual({ code: 7, message: "the server gave no message" });
+  for (const text of ["null", "[1]", '"no"', "{"])
+    expect(parseErrorObject(bytes(text))).toEqual({ code: -32_603, message: expect.stringContaining("not an object") });
+});
+
+test("an error is written in ASCII and read as it was", () => {
+  const error = { code: -1, message: "naïve 😀 \u2028\ud800", data: [0] };
+  const text = errorObjectText(error);
+  expect(text).toMatch(/^[\x20-\x7e]*$/);
+  expect(JSON.parse(text)).toEqual(error);
+  expect(errorObjectText({ code: 1, message: "m" })).toBe('{"code":1,"message":"m"}');
+});
+
+test("no fact of a failure replaces its code or hint", () => {
+  const failure = new GatewayError("UPSTREAM_BUSY", "busy", { data: { code: "FAKE", hint: "fake", status: 429 } });
+  const answer = JSON.parse(failureText(failure)) as { id: unknown; error: { code: number; data: object } };
+  expect(answer).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: failure.row.rpc, message: "busy" } });
+  expect(answer.error.data).toEqual({ code: "UPSTREAM_BUSY", hint: failure.hint, status: 429 });
+  expect(Object.keys(answer.error.data).slice(0, 2)).toEqual(["code", "hint"]);
+  expect(failureText(failure, '"id-1"')).toContain('"id":"id-1"');
+});
+
+test("a refused version is told which versions there are", () => {
+  const answer = failureAnswer(new GatewayError("VERSION_UNSUPPORTED", "no"), -32_001);
+  if (answer.kind !== "error") throw new Error("it is no error");
+  const error = parseErrorObject(answer.error);
+  expect(error.code).toBe(-32_001);
+  expect((error.data as { supported: string[] }).supported).toEqual(
+    expect.arrayContaining(["2026-07-28", "2025-11-25", "2024-11-05"]),
+  );
+});
+
+test("a legacy client gets its own revision if that is spoken, otherwise the newest legacy one", () => {
+  expect(negotiateLegacy("2024-11-05")).toBe("2024-11-05");
+  for (const asked of ["2026-07-28", "2024-01-01", "", undefined, 20_250_618, ["2025-06-18"]])
+    expect(negotiateLegacy(asked)).toBe("2025-11-25");
+});
+
+test("a revision that nobody knows is modern", () => {
+  expect(["2025-06-18", "2026-07-28", "2099-01-01", ""].map(eraOfRevision)).toEqual([
+    "legacy",
+    "modern",
+    "modern",
+    "modern",
+  ]);
+});
+
+test("keys of one connection are not passed on, others are", () => {
+  expect(["progressToken", "io.modelcontextprotocol/clientInfo", "toolyard/maxTokens"].every(isHopKey)).toBe(true);
+  expect(["traceparent", "io.modelcontextprotocol/other", "constructor", ""].some(isHopKey)).toBe(false);
+});
+
+test("log messages of the wanted level and above are passed on, and all of them to whoever never asked", () => {
+  expect(isWanted("debug", undefined)).toBe(true);
+  expect(isWanted("warning", "warning")).toBe(true);
+  expect(isWanted("emergency", "warning")).toBe(true);
+  expect(isWanted("notice", "warning")).toBe(false);
+  for (const unknown of ["fatal", "WARNING", undefined, 3]) expect(isWanted(unknown, "debug")).toBe(false);
+});
+
+test("a server is asked for the lowest level that any client wants", () => {
+  expect(leastLevel(["error", "info", "alert"])).toBe("info");
+  expect(leastLevel([])).toBeUndefined();
+  expect(isLogLevel("notice")).toBe(true);
+  expect(["Notice", "", "trace", null].some(isLogLevel)).toBe(false);
+});
