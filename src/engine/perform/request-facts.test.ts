@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../test/sample-view.ts";
+import { slugOf } from "../../catalog/exposure/intent-server.ts";
+import type { ServerIntent } from "../../catalog/exposure/intent.ts";
 import { noArguments, toCallArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext, ClientTraits } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -34,7 +36,7 @@ const work: Work = {
 
 const given = Buffer.from('{"n":9007199254740993}');
 const prompt = { server: "notes" as ServerSlug, definition: { name: "summary" } };
-const intents: Readonly<Record<string, facts.ServerIntent>> = {
+const intents: Readonly<Record<string, ServerIntent>> = {
   call: { kind: "call", instance: own, tool, arguments: toCallArguments(given), warning: undefined },
   read: { kind: "read", server, uri: "note://1", as: "native" },
   prompt: { kind: "prompt", instance: own, prompt, arguments: given },
@@ -50,15 +52,15 @@ describe("a record of a request", () => {
     ["complete", "completion/complete", "completion", "completion"],
     ["forward", "tasks/get", "tasks/get", "tasks/get"],
   ])("of a %s names the protocol's method, the server's name and the clients' path", (kind, method, name, path) => {
-    const intent = intents[kind] as facts.ServerIntent;
+    const intent = intents[kind] as ServerIntent;
     expect(facts.methodOf(intent, work)).toBe(method);
     expect(facts.nameOf(intent, work)).toBe(name);
     expect(facts.pathOf(intent, work)).toBe(path);
   });
 
   test.each(Object.keys(intents))("of a %s names the server, and whose instance of it answers", (kind) => {
-    const intent = intents[kind] as facts.ServerIntent;
-    expect([facts.slugOf(intent), facts.instanceOf(intent)]).toEqual(["notes", "notes~anna"]);
+    const intent = intents[kind] as ServerIntent;
+    expect([slugOf(intent), facts.instanceOf(intent)]).toEqual(["notes", "notes~anna"]);
   });
 
   test("of what is passed on has no method where the front gave no request", () => {
@@ -66,7 +68,7 @@ describe("a record of a request", () => {
   });
 
   test("has the arguments of calls and prompts as the client wrote them, and none of others", () => {
-    const bytesOf = (kind: string) => facts.argumentsOf(intents[kind] as facts.ServerIntent)?.toString();
+    const bytesOf = (kind: string) => facts.argumentsOf(intents[kind] as ServerIntent)?.toString();
     expect([bytesOf("call"), bytesOf("prompt")]).toEqual([given.toString(), given.toString()]);
     expect([bytesOf("read"), bytesOf("complete"), bytesOf("forward")]).toEqual([undefined, undefined, undefined]);
     const bare = { kind: "call", instance: own, tool, arguments: noArguments, warning: undefined } as const;
