@@ -39,7 +39,8 @@ test("following each page's note leads through the whole text, and ends", async 
   await using kept = keeping();
   let page: KeptPage | undefined = { kind: "part", part: 1 };
   const parts: string[] = [];
-  while (page !== undefined) {
+  // A page that led to itself would never end.
+  while (page !== undefined && parts.length < 100) {
     const { content = [] } = await kept.read(page);
     const [part, note] = content.map((block) => block.text);
     parts.push(part ?? "");

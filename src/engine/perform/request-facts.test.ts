@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../test/sample-view.ts";
+import { slugOf } from "../../catalog/exposure/intent-server.ts";
+import type { ServerIntent } from "../../catalog/exposure/intent.ts";
 import { noArguments, toCallArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext, ClientTraits } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
