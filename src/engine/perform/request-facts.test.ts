@@ -10,8 +10,6 @@ import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { Outcome } from "./outcome.ts";
-import { slugOf } from "../../catalog/exposure/intent-server.ts";
-import type { ServerIntent } from "../../catalog/exposure/intent.ts";
 import * as facts from "./request-facts.ts";
 import type { Work } from "./work.ts";
 
