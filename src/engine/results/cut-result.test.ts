@@ -149,3 +149,25 @@ describe("what is given out of it", () => {
     expect(written.contents[1]).toEqual({ uri: "toolyard://result/x", mimeType: "text/plain", text: "NOTE" });
   });
 });
+
+describe("what cannot be made shorter", () => {
+  test("stays whole where its client expects it, and only the text is cut", () => {
+    const { written, plan } = cut(
+      { content: [{ type: "text", text: JSON.stringify({ rows }) }], structuredContent: { rows } },
+      "keep",
+    );
+    expect(written.structuredContent).toEqual({ rows });
+    expect(written.content[0].text.length).toBeLessThan(JSON.stringify({ rows }).length / 2);
+    expect(plan.arrays).toEqual([]);
+    expect(plan.kept.text).toContain("issue number 1999");
+  });
+
+  test("is shared with a text that is large too: both have half of the budget", () => {
+    const { written } = cut({ content: [{ type: "text", text: lines }], structuredContent: { rows } }, "shorten");
+    const structured = estimateTokens(JSON.stringify(written.structuredContent));
+    const text = estimateTokens(written.content[0].text);
+    expect(structured).toBeGreaterThan(200);
+    expect(text).toBeGreaterThan(200);
+    expect(structured + text).toBeLessThanOrEqual(1_000);
+  });
+});
