@@ -42,6 +42,7 @@ describe("toolyard.clients", () => {
     expect(settings.clients["claude-code"]).toEqual({
       toolMeta: clientProfiles["claude-code"]?.toolMeta,
       ownResourceTools: true,
+      loadsLazily: true,
     });
     expect(settings.clients["opencode"]?.ownResourceTools).toBe(false);
     expect(settings.clients["mine"]).toEqual({
