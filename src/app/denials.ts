@@ -46,7 +46,9 @@ export function createDenials(events: Pick<EventBus, "emit">, clock: Pick<Clock,
   return { watch: (request, check) => watchRefusals(request, check, note) };
 }
 
-/** Calls `note` when a check throws or rejects because credentials are refused. Passes on whatever comes of the check. */
+/**
+ * Calls `note` when a check throws or rejects because credentials are refused. Passes on whatever comes of the check.
+ */
 export function watchRefusals<Checked extends Principal | Promise<Principal>>(
   request: IncomingMessage,
   check: () => Checked,

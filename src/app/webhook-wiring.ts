@@ -8,7 +8,9 @@ import { publishedTypes, type PublishedEvent } from "../kernel/published-events.
 import type { EventFacts } from "../records/event-json.ts";
 import type { Webhooks } from "../records/webhooks.ts";
 
-/** Sends events to the receivers that the configuration names; without any, nothing is loaded and no event looked at. */
+/**
+ * Sends events to the receivers that the configuration names; without any, nothing is loaded and no event looked at.
+ */
 export interface WebhookWiring {
   follow(config: Config): void;
   stop(signal: AbortSignal): Promise<void>;

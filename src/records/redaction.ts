@@ -15,7 +15,8 @@ export interface Redaction {
   text(text: string): string;
   /**
    * As `text`, for JSON: values of members whose names say that they are secret (`password`), or that a JSON Schema of
-   * the value marks (see `secretMembers`), become `"[redacted]"` at any depth, numbers too. All else stays as its sender wrote it. What
+   * the value marks (see `secretMembers`), become `"[redacted]"` at any depth, numbers too. All else stays as its
+   * sender wrote it. What
    * is no JSON, or only the beginning of it, is redacted as far as it can be understood.
    */
   json(json: Uint8Array | string, schema?: JsonObject): string;

@@ -124,7 +124,9 @@ export function clearCounts(row: UsageRow): void {
   row.buckets = row.buckets.map(() => 0);
 }
 
-/** Of what is not a tool only the method is counted: there is no end of URIs, and some of them have a secret in them. */
+/**
+ * Of what is not a tool only the method is counted: there is no end of URIs, and some of them have a secret in them.
+ */
 function toolOf({ method, path }: Call): string {
   return method === "tools/call" ? path : method;
 }

@@ -15,7 +15,10 @@ export function idAt(atMs: number): number {
 export interface RecordIds {
   /** Higher than all before. */
   next(): number;
-  /** Those that follow are higher than this one, which was kept by an earlier life; unless that life's clock was wrong. */
+  /**
+   * Those that follow are higher than this one, which was kept by an earlier life; unless that life's clock was
+   * wrong.
+   */
   follow(id: number): void;
 }
 

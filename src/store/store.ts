@@ -152,7 +152,10 @@ export interface NamespaceUsageStore extends AsyncDisposable {
 export interface TokenCountStore extends AsyncDisposable {
   /** Undefined when nothing was stored, or it cannot be read. */
   load(): Promise<readonly (readonly [hash: string, tokens: number])[] | undefined>;
-  /** Replaces all that is stored. Returns at once. When values arrive faster than they are written, only the newest is. */
+  /**
+   * Replaces all that is stored. Returns at once. When values arrive faster than they are written, only the newest
+   * is.
+   */
   save(counts: readonly (readonly [hash: string, tokens: number])[]): void;
 }
 

@@ -40,7 +40,9 @@ export interface SkippedItem {
 /** A longer name is no mistake but an attack on whoever lists it. */
 const longestName = 1_024;
 
-/** Checks what a server listed, applies the configuration's `rename`, `describe` and `phrases`, and freezes it. Pure. */
+/**
+ * Checks what a server listed, applies the configuration's `rename`, `describe` and `phrases`, and freezes it. Pure.
+ */
 export function buildInstanceCatalog(
   server: ServerConfig,
   instance: InstanceId,

@@ -67,7 +67,9 @@ function toNamed({ catalog, tools, namespace }: ViewServer, configured: string):
 /** Different choices that are remembered of one list: as many as a large team has roles. */
 const subsetLimit = 64;
 
-/** Parts of lists. Equal choices of one list are one list, so that people with the same rights share what it becomes. */
+/**
+ * Parts of lists. Equal choices of one list are one list, so that people with the same rights share what it becomes.
+ */
 function createSubsets(): (
   tools: readonly ToolEntry[],
   isChosen: (tool: ToolEntry) => boolean,

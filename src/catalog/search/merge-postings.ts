@@ -3,7 +3,9 @@ import type { IndexPart } from "./index-part.ts";
 
 /** The postings of several parts. */
 export interface MergedPostings {
-  /** Postings of the place r: from `refPosting[r]` to `refPosting[r + 1]`, so that those of a term follow each other. */
+  /**
+   * Postings of the place r: from `refPosting[r]` to `refPosting[r + 1]`, so that those of a term follow each other.
+   */
   readonly refPosting: Uint32Array;
   readonly postingTool: Uint32Array;
   /** Field number in the high four bits, count in the low four. */

@@ -35,7 +35,8 @@ export interface SearchIndex extends MergedTerms, MergedPostings {
 const boundedFrom = 100;
 
 /**
- * Puts parts together: sums over them, no text is read again. About 30 ms for ten thousand tools; the gateway does it in
+ * Puts parts together: sums over them, no text is read again. About 30 ms for ten thousand tools; the gateway does
+ * it in
  * steps.
  *
  * @internal for tests and benchmarks

@@ -9,7 +9,9 @@ export interface GroupScores {
   readonly matched: Float64Array;
 }
 
-/** Nothing scored yet. Good until the next search of the same index: they never overlap, and all use the same memory. */
+/**
+ * Nothing scored yet. Good until the next search of the same index: they never overlap, and all use the same memory.
+ */
 export function emptyScores(index: SearchIndex): GroupScores {
   const { scores, matched } = scratchOf(index);
   scores.fill(0);
@@ -19,7 +21,8 @@ export function emptyScores(index: SearchIndex): GroupScores {
 
 /**
  * BM25F over all fields, added to `scored`. Each group counts its best member and a part of what the others say: a tool
- * that is called "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out the
+ * that is called "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out
+ * the
  * parts that it has 0 for.
  */
 export function scoreGroups(

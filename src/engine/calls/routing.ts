@@ -178,7 +178,8 @@ async function wake(deps: RoutingDeps, id: InstanceId, signal: AbortSignal): Pro
 }
 
 /**
- * Which member the Mcp-Name header repeats, of requests that the gateway does not interpret (2026-07-28, streamable-http, standard
+ * Which member the Mcp-Name header repeats, of requests that the gateway does not interpret (2026-07-28,
+ * streamable-http, standard
  * request headers; SEP-2663, routing headers).
  */
 const namingMember: Readonly<Record<string, string>> = Object.freeze({

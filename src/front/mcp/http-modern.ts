@@ -26,7 +26,9 @@ export interface ModernHttpDeps {
 export type ModernHttp = (incoming: Incoming, message: ClientMessage) => void;
 
 export function createModernHttp(deps: ModernHttpDeps, { run, admit }: HttpRun): ModernHttp {
-  /** The answer is an event stream, whatever else the client takes: its first event comes at once, its last one late. */
+  /**
+   * The answer is an event stream, whatever else the client takes: its first event comes at once, its last one late.
+   */
   function listen({ response, principal, request }: Incoming, message: ClientRequest, caller: Caller): void {
     const closed = admit(response, message, () => deps.admission.openStream(principal));
     if (closed === undefined) return;

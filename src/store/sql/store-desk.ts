@@ -20,7 +20,9 @@ import type { StateTables } from "./tables.ts";
 import { readTools } from "./tool-metadata.ts";
 import { readUsage } from "./usage.ts";
 
-/** What the worker thread does: both databases, and what is asked of them. One thing at a time, but for `verifyAudit`. */
+/**
+ * What the worker thread does: both databases, and what is asked of them. One thing at a time, but for `verifyAudit`.
+ */
 export interface StoreDesk {
   open(): Promise<void>;
   /** The highest id of any record; 0 when it is not known. */

@@ -7,7 +7,10 @@ import type { HttpRequest } from "./http-client.ts";
  */
 export type WriteHead = (request: HttpRequest) => string;
 
-/** `host` is said where the request does not say it. A list of headers is checked and written once, however often sent. */
+/**
+ * `host` is said where the request does not say it. A list of headers is checked and written once, however often
+ * sent.
+ */
 export function createHeadWriter(host: string): WriteHead {
   const texts = new WeakMap<readonly string[], string>();
 
