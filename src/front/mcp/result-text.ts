@@ -43,8 +43,9 @@ export function toResultText(answer: ResultBytes, era: Era, serverInfoText: stri
   const { bytes: result, known: parsed } = answer;
   const isLarge = result.length >= piecesFromBytes;
   if (era === "legacy") {
-    if (answer.saysType) return withoutType(result, isLarge);
-    return isLarge ? [result] : result.toString("latin1");
+    if (isLarge) return answer.saysType ? withoutType(result, isLarge) : [result];
+    const text = result.toString("latin1");
+    return answer.saysType ? (withoutPlainType(text) ?? withoutType(result, isLarge)) : text;
   }
   const cut: Cut = isLarge
     ? (start, end) => result.subarray(start, end)
@@ -54,6 +55,20 @@ export function toResultText(answer: ResultBytes, era: Era, serverInfoText: stri
       ? joinedPieces(result, cut, serverInfoText, hints)
       : plainPieces(result, cut, parsed, serverInfoText, hints);
   return isLarge ? pieces : joinText(pieces);
+}
+
+const firstType = '{"resultType":"complete",';
+const lastType = ',"resultType":"complete"}';
+
+/**
+ * The result without its `resultType` where servers usually write it, at the beginning or at the end. Undefined when
+ * it may stand anywhere else too: spelled with an escape, or a second time.
+ */
+function withoutPlainType(text: string): string | undefined {
+  const isFirst = text.startsWith(firstType);
+  if (!isFirst && !text.endsWith(lastType)) return undefined;
+  const rest = isFirst ? `{${text.slice(firstType.length)}` : `${text.slice(0, -lastType.length)}}`;
+  return rest.includes('"resultType"') || rest.includes("\\u") ? undefined : rest;
 }
 
 /** The result without its `resultType`, wherever that stands, and however often. */
