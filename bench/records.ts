@@ -189,7 +189,7 @@ async function measureFlood(): Promise<void> {
     workerFile: pathToFileURL(here("../dist/cli/sql-worker.js")),
   });
   const about = { team: null, principal: "local", client: "bench", instance: "s0", server: "s0", via: "http" };
-  const what = { method: "tools/call", name: "s0:echo", outcome: "ok", code: null, body: null } as const;
+  const what = { method: "tools/call", name: "s0:echo", outcome: "ok", code: null, traceId: null, body: null } as const;
   const figures = { durationMs: 1.234, waitMs: 0, argumentTokens: 6, resultTokens: 12, isResultCut: false };
   const append = (): boolean =>
     store.append("request", { id: store.nextId(), atMs: Date.now(), ...about, ...what, ...figures });

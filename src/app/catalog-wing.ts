@@ -1,3 +1,4 @@
+import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { View } from "../catalog/model/view.ts";
 import { createViews } from "../catalog/model/views.ts";
@@ -6,6 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import { mayUse } from "../engine/policy/tool-rules.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { ToolDefinition } from "../kernel/definitions.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
@@ -32,6 +34,16 @@ export function createViewOf({ config, fleet, loads }: ViewsDeps): (principal: P
     },
     { loaded: (principal) => loads().of(principal), bareNames: () => config().settings.namespaces },
   );
+}
+
+/** The definition of a tool that an instance lists, by the server's own name for it. Looks through the whole list. */
+export function createDefinitionOf(
+  catalog: Pick<CurrentCatalog, "get">,
+  { clients }: Pick<Fleet, "clients">,
+): (instance: InstanceId, upstreamName: string) => ToolDefinition | undefined {
+  return (instance, upstreamName) =>
+    catalog.get(clients.baseOf(instance) ?? instance)?.tools.find((tool) => tool.upstreamName === upstreamName)
+      ?.definition;
 }
 
 export interface SearchesDeps {

@@ -16,7 +16,7 @@ import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { type Principal } from "../kernel/principal.ts";
 import type { Store } from "../store/store.ts";
 import { createAudit } from "./audit-wing.ts";
-import { createSearches, createViewOf } from "./catalog-wing.ts";
+import { createDefinitionOf, createSearches, createViewOf } from "./catalog-wing.ts";
 import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
@@ -83,12 +83,14 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const { fleet } = servers;
   const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
+  const definitionOf = createDefinitionOf(catalog, fleet);
   const audit = createAudit(shared);
   const records = createRecords({
     eventFacts: () => outlets.facts,
     ...shared,
     store: kept,
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
+    schemasOf: ({ instance, name }) => definitionOf(instance, name),
     audit,
   });
   const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });

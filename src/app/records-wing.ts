@@ -2,7 +2,6 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { InstanceId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import type { EventFacts } from "../records/event-json.ts";
@@ -10,7 +9,7 @@ import { collectEvents } from "../records/recorded-events.ts";
 import { createRecordSink } from "../records/record-sink.ts";
 import type { Redaction } from "../records/redaction.ts";
 import { createRowRedaction } from "../records/row-redaction.ts";
-import { createRequestLog, type LogRequest, type RequestLogging } from "../records/call-recorder.ts";
+import { createRequestLog, type LogRequest, type RequestLogDeps } from "../records/call-recorder.ts";
 import { logServers } from "../records/server-lines.ts";
 import type { RecordStore, StoreProblem } from "../store/record-store.ts";
 import type { GatewayStore } from "../store/store.ts";
@@ -34,11 +33,10 @@ export interface Records {
   close(deadlineMs: number): Promise<void>;
 }
 
-export interface RecordsDeps {
+export interface RecordsDeps extends Pick<RequestLogDeps, "loggingOf" | "schemasOf"> {
   readonly config: () => Config;
   readonly events: EventBus;
   readonly store: Pick<GatewayStore, "records">;
-  readonly loggingOf: (instance: InstanceId) => RequestLogging;
   readonly redaction: Redaction;
   /** Asked once, when the store is open. */
   readonly eventFacts: () => EventFacts;
@@ -105,7 +103,7 @@ function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly 
   }
 
   return {
-    recordCall: createRequestLog({ sink, loggingOf: deps.loggingOf, redactJson: redaction.json }),
+    recordCall: createRequestLog({ ...deps, sink, redactJson: redaction.json }),
     store: () => opened,
     isOn: true,
     problems: () => (failed === undefined ? (opened?.health().problems ?? []) : [failed]),

@@ -67,6 +67,8 @@ export type GatewayEvent =
        * failure.
        */
       readonly outcome: string;
+      /** Of the trace that the request belongs to, 32 hex digits; undefined while traces are off. */
+      readonly traceId?: string | undefined;
     })
   | (AboutInstallation & {
       readonly type: "mcp.tools.discovered";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { EventOf } from "../kernel/event.ts";
 import type { InstanceId, PrincipalId, ServerSlug } from "../kernel/ids.ts";
+import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { RequestRecord } from "../store/record-rows.ts";
+import { createRedaction } from "./redaction.ts";
 import { createRequestLog, type RequestLogging } from "./call-recorder.ts";
 
 const event: EventOf<"mcp.request.logs"> = {
@@ -25,12 +27,17 @@ const event: EventOf<"mcp.request.logs"> = {
   outcome: "ok",
 };
 
+const secrets = new Set(["hunter2"]);
+const memoIsSecret: JsonObject = { properties: { memo: { type: "string", format: "password" } } };
+const noteIsSecret: JsonObject = { properties: { note: { type: "string", writeOnly: true } } };
+
 function logged(logging: RequestLogging, change: Partial<typeof event> = {}, given = "{}", answer = "{}") {
   const rows: Omit<RequestRecord, "id">[] = [];
   const log = createRequestLog({
     sink: { append: (_kind, row) => void rows.push(row as never) },
     loggingOf: () => logging,
-    redactJson: (text) => text.replaceAll("hunter2", "[redacted]"),
+    schemasOf: ({ name }) => (name === "read" ? { inputSchema: memoIsSecret, outputSchema: noteIsSecret } : undefined),
+    redactJson: createRedaction({ secrets: () => secrets }).json,
   });
   log({ ...event, ...change }, Buffer.from(given), Buffer.from(answer));
   return rows;
@@ -43,7 +50,7 @@ describe("a call is recorded", () => {
         ...{ atMs: 1_000, team: "acme", principal: "anna", client: "claude-code", via: "http" },
         ...{ instance: "files", server: "files", method: "tools/call", name: "files:read" },
         ...{ outcome: "ok", code: null, durationMs: 12, waitMs: 300 },
-        ...{ argumentTokens: 10, resultTokens: 100, isResultCut: false, body: null },
+        ...{ argumentTokens: 10, resultTokens: 100, isResultCut: false, traceId: null, body: null },
       },
     ]);
   });
@@ -64,6 +71,22 @@ describe("a call is recorded", () => {
     expect(logged("full", {}, '{"password":"hunter2"}', '{"content":[]}')[0]?.body).toEqual({
       ...{ arguments: '{"password":"[redacted]"}', areArgumentsCut: false },
       ...{ result: '{"content":[]}', isResultCut: false },
+    });
+  });
+
+  test("FAULT J: without what the tool's schemas mark as secret, in arguments by the input's and in results by the output's", () => {
+    const text = '{"memo":"m","note":"n"}';
+    expect(logged("full", {}, text, text)[0]?.body).toMatchObject({
+      arguments: '{"memo":"[redacted]","note":"n"}',
+      result: '{"memo":"m","note":"[redacted]"}',
+    });
+    expect(logged("full", { name: "gone" }, text, text)[0]?.body).toMatchObject({ arguments: text, result: text });
+    expect(logged("full", { method: "prompts/get" }, text)[0]?.body).toMatchObject({ arguments: text });
+  });
+
+  test("with the trace that it belongs to", () => {
+    expect(logged("metadata", { traceId: "0af7651916cd43dd8448eb211c80319c" })[0]).toMatchObject({
+      traceId: "0af7651916cd43dd8448eb211c80319c",
     });
   });
 

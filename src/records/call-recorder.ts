@@ -1,5 +1,5 @@
 import type { EventOf } from "../kernel/event.ts";
-import type { JsonBytes } from "../kernel/json-bytes.ts";
+import type { JsonBytes, JsonObject } from "../kernel/json-bytes.ts";
 import type { RequestBody, RequestOutcome } from "../store/record-rows.ts";
 import { tokensOfBytes } from "./byte-tokens.ts";
 import type { RecordSink } from "./record-sink.ts";
@@ -10,8 +10,19 @@ export type RequestLogging = "full" | "metadata" | "off";
 export interface RequestLogDeps {
   readonly sink: Pick<RecordSink, "append">;
   readonly loggingOf: (instance: EventOf<"mcp.request.logs">["instance"]) => RequestLogging;
-  /** Takes secrets out of arguments and results: as JSON, by the names of their members too. */
-  readonly redactJson: (text: string) => string;
+  /**
+   * The definition of the tool that was called, which may mark members of arguments and results as secret. Undefined
+   * where it is no tool, or is not listed any more. Asked only for what is recorded in full.
+   */
+  readonly schemasOf: (event: EventOf<"mcp.request.logs">) => ToolSchemas | undefined;
+  /** Takes secrets out of arguments and results: as JSON, by the names of their members and their schema too. */
+  readonly redactJson: (text: string, schema?: JsonObject) => string;
+}
+
+/** The schemas of a tool's definition. */
+export interface ToolSchemas {
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
 }
 
 /** Records a call; see `RecordCall` of `engine/perform/record-end.ts`. */
@@ -25,7 +36,8 @@ export type LogRequest = (
 const longestBody = 16_384;
 
 /** A log of requests: one row for each call that a server was asked for. */
-export function createRequestLog({ sink, loggingOf, redactJson }: RequestLogDeps): LogRequest {
+export function createRequestLog(deps: RequestLogDeps): LogRequest {
+  const { sink, loggingOf } = deps;
   return (event, given, answer) => {
     const logging = loggingOf(event.instance);
     if (logging === "off") return;
@@ -46,7 +58,8 @@ export function createRequestLog({ sink, loggingOf, redactJson }: RequestLogDeps
       argumentTokens: tokensOfBytes(event.argumentBytes),
       resultTokens: tokensOfBytes(event.resultBytes),
       isResultCut: event.cutTokens > 0,
-      body: logging === "full" ? bodyOf(given, answer, redactJson) : null,
+      traceId: event.traceId ?? null,
+      body: logging === "full" ? bodyOf({ event, given, answer }, deps) : null,
     });
   };
 }
@@ -65,20 +78,24 @@ export function codeOf({ outcome, serverCode }: EventOf<"mcp.request.logs">): st
  * Secrets are taken out before anything is cut: a secret that begins before the cut would not be known by its
  * beginning. What is far beyond the cut is not looked at.
  */
-function bodyOf(
-  given: JsonBytes | undefined,
-  answer: JsonBytes | undefined,
-  redactJson: (text: string) => string,
-): RequestBody {
-  const [sent, isSentCut] = beginningOf(given, redactJson);
-  const [got, isGotCut] = beginningOf(answer, redactJson);
+function bodyOf({ event, given, answer }: Said, { schemasOf, redactJson }: RequestLogDeps): RequestBody {
+  const schemas = event.method === "tools/call" ? schemasOf(event) : undefined;
+  const [sent, isSentCut] = beginningOf(given, (text) => redactJson(text, schemas?.inputSchema));
+  const [got, isGotCut] = beginningOf(answer, (text) => redactJson(text, schemas?.outputSchema));
   return { arguments: sent, areArgumentsCut: isSentCut, result: got, isResultCut: isGotCut };
 }
 
-function beginningOf(bytes: JsonBytes | undefined, redactJson: (text: string) => string): [string, boolean] {
+/** What was said in a call. */
+interface Said {
+  readonly event: EventOf<"mcp.request.logs">;
+  readonly given: JsonBytes | undefined;
+  readonly answer: JsonBytes | undefined;
+}
+
+function beginningOf(bytes: JsonBytes | undefined, redact: (text: string) => string): [string, boolean] {
   if (bytes === undefined) return ["", false];
   const isLarge = bytes.length > longestBody * 4;
-  const text = redactJson(bytes.toString("utf8", 0, isLarge ? longestBody * 4 : undefined));
+  const text = redact(bytes.toString("utf8", 0, isLarge ? longestBody * 4 : undefined));
   const isCut = isLarge || text.length > longestBody;
   return [isCut ? text.slice(0, longestBody) : text, isCut];
 }

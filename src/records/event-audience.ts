@@ -45,6 +45,7 @@ const requestMetadata: ReadonlySet<string> = new Set([
   "resultBytes",
   "cutTokens",
   "serverCode",
+  "traceId",
 ]);
 
 const contents: Readonly<Partial<Record<PublishedEvent["type"], readonly string[]>>> = {

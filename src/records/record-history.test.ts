@@ -26,6 +26,7 @@ const kept: RequestRecord = {
   argumentTokens: 1,
   resultTokens: 1,
   isResultCut: false,
+  traceId: null,
   body,
 };
 

@@ -2,10 +2,12 @@ import type { ServerLogLine } from "../store/record-rows.ts";
 import type { CallRow } from "../store/record-store.ts";
 
 /** A call as REST and `--json` show it. Ids are texts, because not every program reads whole numbers of 53 bits. */
-export interface CallJson extends Omit<CallRow, "id" | "atMs"> {
+export interface CallJson extends Omit<CallRow, "id" | "atMs" | "traceId"> {
   readonly id: string;
   /** When it ended: ISO 8601. */
   readonly time: string;
+  /** Absent where traces were off. */
+  readonly traceId?: string;
 }
 
 /** The same of a line of a server's log. */
@@ -34,6 +36,7 @@ export function callToJson(row: CallRow): CallJson {
     resultTokens: row.resultTokens,
     isResultCut: row.isResultCut,
     hasBody: row.hasBody,
+    ...(row.traceId === null ? {} : { traceId: row.traceId }),
   };
 }
 

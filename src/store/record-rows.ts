@@ -42,6 +42,8 @@ export interface RequestRecord extends RecordOwner {
   readonly resultTokens: number;
   /** Whether the result was cut to fit its budget before the client got it. */
   readonly isResultCut: boolean;
+  /** Of the trace that it belongs to, 32 hex digits; null where traces were off. */
+  readonly traceId: string | null;
   /** Arguments and result where the server's `requestLogging` is `full`; null otherwise. */
   readonly body: RequestBody | null;
 }

@@ -48,6 +48,7 @@ export function requestOf(store: Pick<RecordStore, "nextId">, given: Partial<Req
     argumentTokens: 12,
     resultTokens: 340,
     isResultCut: false,
+    traceId: null,
     body: null,
     ...given,
   };

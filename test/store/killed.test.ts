@@ -1,14 +1,16 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { quickCheck } from "../../src/store/sql/sqlite-file.ts";
+import { createRecords } from "../../src/store/sql/migrations/records-0001.ts";
+import { recordsSteps } from "../../src/store/sql/schema-steps.ts";
+import { openSqliteFile, quickCheck } from "../../src/store/sql/sqlite-file.ts";
 import { loadDriver } from "../../src/store/sql/sql-driver.ts";
 import { bundleChild, type BundledChild } from "../harness/bundled-child.ts";
-import { createTestStore, sqlWorkerFile, whenOpened } from "../harness/records.ts";
+import { createTestStore, requestOf, sqlWorkerFile, whenOpened } from "../harness/records.ts";
 
 let migrating: BundledChild;
 let recording: BundledChild;
@@ -25,7 +27,7 @@ beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "toolyard-kil
 afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
 /** Runs it to its end, or kills it so many ms after it has begun. Returns whether it came to its end. */
-async function migrateAndKill(path: string, steps: number, killAfterMs: number): Promise<boolean> {
+async function migrateAndKill(path: string, steps: number | "real", killAfterMs: number): Promise<boolean> {
   const child = migrating.start(path, String(steps));
   const exit = once(child, "exit");
   let timer: NodeJS.Timeout | undefined;
@@ -62,6 +64,49 @@ test("a gateway that is killed in the middle of a migration starts again, with a
   }
   expect(killed).toBeGreaterThan(3);
 });
+
+test("records of the first version are brought up to date by a gateway that is killed meanwhile, and none is lost", async () => {
+  const path = join(folder, "records.db");
+  const first = join(folder, "first.db");
+  const driver = await loadDriver();
+  const old = await openSqliteFile({
+    driver,
+    path: first,
+    synchronous: "full",
+    migrations: { "0001": createRecords },
+  });
+  // Enough that the copy which is made before takes longer than the process does to get there.
+  old.database.exec(
+    "with recursive n(at) as (select 1 union all select at + 1 from n where at < 60000) insert into request_log " +
+      "select at, at, null, 'p', null, 'i', 's', 'mcp', 'tools/call', 's:t', 'ok', null, 1, 0, 1, 1, 0 from n",
+  );
+  old.close();
+  let killed = 0;
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    await copyFile(first, path);
+    for (const name of ["-wal", "-shm", ".before-1"]) await rm(path + name, { force: true });
+    if (!(await migrateAndKill(path, "real", attempt * 6))) killed += 1;
+    const database = driver.open(path);
+    quickCheck(database);
+    const steps = database.prepare("select count(*) as steps from kysely_migration").get()?.["steps"];
+    expect([1, Object.keys(recordsSteps).length]).toContain(steps);
+    expect(database.prepare("select count(*) as rows from request_log").get()).toEqual({ rows: 60_000 });
+    database.close();
+  }
+  expect(killed).toBeGreaterThan(2);
+  const store = await whenOpened(createTestStore(folder, { limits: { retentionMs: 3_600_000 } }));
+  expect(store.health()).toEqual({ status: "ready", problems: [] });
+  expect((await store.calls({ limit: 1 })).rows).toMatchObject([{ id: 60_000, traceId: null }]);
+  store.append("request", requestOf(store, { traceId: "ab".repeat(16) }));
+  await store.flush();
+  expect((await store.calls({ limit: 1 })).rows).toMatchObject([{ traceId: "ab".repeat(16) }]);
+  await store.close(10_000);
+  // What was there before is kept beside it, whole.
+  const copy = driver.open(`${path}.before-1`);
+  quickCheck(copy);
+  expect(copy.prepare("select count(*) as rows from request_log").get()).toEqual({ rows: 60_000 });
+  copy.close();
+}, 60_000);
 
 test("a gateway that is killed loses no audit row, and of records at most the last batches", async () => {
   let audited = 0;

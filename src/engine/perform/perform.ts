@@ -1,7 +1,6 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { TraceSource } from "../../kernel/tracing.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { CallAudit } from "../../records/call-audit.ts";
@@ -43,8 +42,6 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly resultBudget?: ResultBudgetStage;
-  /** Undefined while traces are off. */
-  readonly traces?: TraceSource | undefined;
 }
 
 /** Combines the stages, with those that are given in `deps`. */

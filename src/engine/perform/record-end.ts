@@ -6,6 +6,7 @@ import type { EventBus } from "../../kernel/event-bus.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { EventOf } from "../../kernel/event.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { TraceSource } from "../../kernel/tracing.ts";
 import type { Outcome } from "./outcome.ts";
 import {
   answerOf,
@@ -18,6 +19,7 @@ import {
   outcomeWord,
   pathOf,
   serverCodeOf,
+  traceIdOf,
 } from "./request-facts.ts";
 import type { TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
@@ -29,6 +31,8 @@ export interface RecordEndDeps {
   readonly discovery: Pick<Discovery, "noteCall">;
   /** Undefined when calls are not recorded. */
   readonly recordCall?: RecordCall | undefined;
+  /** Undefined while traces are off. */
+  readonly traces?: TraceSource | undefined;
   /** Told of calls that the configuration does not allow. Undefined when nobody wants to know. */
   readonly onDenied?: ((event: EventOf<"mcp.request.logs">) => void) | undefined;
 }
@@ -76,6 +80,7 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
       cutTokens: cutTokensOf(ended),
       serverCode: serverCodeOf(ended),
       outcome: outcomeWord(ended),
+      traceId: deps.traces?.current === undefined ? undefined : traceIdOf(context),
     };
     events.emit(event);
     deps.recordCall?.(event, given, answer);

@@ -4,6 +4,7 @@ import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { parseTraceparent } from "../../kernel/trace-context.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
@@ -85,6 +86,11 @@ export function serverCodeOf(ended: Outcome | GatewayError): number | undefined 
 
 export function cutTokensOf(ended: Outcome | GatewayError): number {
   return !(ended instanceof GatewayError) && ended.kind === "result" ? (ended.cutTokens ?? 0) : 0;
+}
+
+/** Of the span that `tracePassage` put around the request, which is in what servers are told. */
+export function traceIdOf({ meta }: CallContext): string | undefined {
+  return parseTraceparent(meta?.["traceparent"])?.traceId;
 }
 
 /** Names are labels and columns: what a client says there must not be long. */

@@ -32,6 +32,7 @@ const call = z
     resultTokens: z.int().describe("Of what the client was given. An estimate."),
     isResultCut: z.boolean().describe("Whether it was cut to fit its budget."),
     hasBody: z.boolean().describe("Whether arguments and result were kept."),
+    traceId: z.string().optional().describe("Of its trace; only where traces are on."),
   })
   .meta({ id: "Call" });
 

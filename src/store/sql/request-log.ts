@@ -25,6 +25,7 @@ const columns = [
   "argument_tokens",
   "result_tokens",
   "result_cut",
+  "trace_id",
 ] as const;
 
 /** Calls, and what was said in them: of the latter the newest of each instance are kept, `bodies` of them. */
@@ -35,7 +36,7 @@ export function createRequestWriter(
 ): RowWriter<RequestRecord> {
   const row = { id: 0, at_ms: 0, team: null, principal: "", client: null, instance: "", server: "", via: "" };
   const rest = { method: "", name: "", outcome: "", code: null, duration_ms: 0, wait_ms: 0 };
-  const counts = { argument_tokens: 0, result_tokens: 0, result_cut: 0 };
+  const counts = { argument_tokens: 0, result_tokens: 0, result_cut: 0, trace_id: null };
   const insert = prepareQuery(
     database,
     db
@@ -78,6 +79,7 @@ function toValues(record: RequestRecord): readonly unknown[] {
     record.argumentTokens,
     record.resultTokens,
     record.isResultCut,
+    record.traceId,
   ];
 }
 
@@ -172,5 +174,6 @@ function toCall(row: Row): Omit<RequestRecord, "body"> {
     argumentTokens: row.argument_tokens,
     resultTokens: row.result_tokens,
     isResultCut: row.result_cut === 1,
+    traceId: row.trace_id,
   };
 }

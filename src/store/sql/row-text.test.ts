@@ -8,7 +8,15 @@ test("rows come out of their text as they went in, field by field", () => {
   const body = { arguments: "[]", areArgumentsCut: true, result: '"', isResultCut: false };
   const requests = [
     requestOf(ids, { body, team: "t", code: "X", outcome: "failed", waitMs: 7, isResultCut: true }),
-    requestOf(ids, { client: null, via: "rest", method: "prompts/get", principal: "p", instance: "i", server: "s" }),
+    requestOf(ids, {
+      traceId: "ab".repeat(16),
+      client: null,
+      via: "rest",
+      method: "prompts/get",
+      principal: "p",
+      instance: "i",
+      server: "s",
+    }),
   ];
   expect(rowsFromText("request", rowsToText("request", requests))).toEqual(requests);
   expect(rowsFromText("event", rowsToText("event", [eventOf(ids)]))).toMatchObject([{ id: 5, detail: "{}" }]);

@@ -37,14 +37,15 @@ function toValues(row: RequestRecord) {
     row.argumentTokens,
     row.resultTokens,
     row.isResultCut,
+    row.traceId,
     row.body,
   ] as const;
 }
 
 function fromValues(values: RequestValues): RequestRecord {
   const [id, atMs, team, principal, client, instance, server, via, method, name, ...rest] = values;
-  const [outcome, code, durationMs, waitMs, argumentTokens, resultTokens, isResultCut, body] = rest;
+  const [outcome, code, durationMs, waitMs, argumentTokens, resultTokens, isResultCut, traceId, body] = rest;
   const who = { team, principal, client, instance, server, via };
   const figures = { durationMs, waitMs, argumentTokens, resultTokens, isResultCut };
-  return { id, atMs, ...who, method, name, outcome, code, ...figures, body };
+  return { id, atMs, ...who, method, name, outcome, code, ...figures, traceId, body };
 }

@@ -36,7 +36,14 @@ describe("what is written", () => {
   test("is read as it was written, by the next life too", async () => {
     const store = await open();
     const body = { arguments: '{"a":1}', areArgumentsCut: false, result: "text", isResultCut: true };
-    const full = requestOf(store, { body, outcome: "failed", code: "UPSTREAM_TIMEOUT", team: "t", isResultCut: true });
+    const full = requestOf(store, {
+      body,
+      outcome: "failed",
+      code: "UPSTREAM_TIMEOUT",
+      team: "t",
+      isResultCut: true,
+      traceId: "0af7",
+    });
     const plain = requestOf(store, { client: null });
     for (const row of [full, plain]) expect(store.append("request", row)).toBe(true);
     await store.flush();

@@ -5,8 +5,7 @@ import { createAuditChain, readAudits, verifyAudit, type AuditChain } from "./au
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
 import { readEvents } from "./event-rows.ts";
-import { createRecords } from "./migrations/records-0001.ts";
-import { createState } from "./migrations/state-0001.ts";
+import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
@@ -61,7 +60,7 @@ export function createStoreDesk({ driver, data, onProblems, turn }: StoreDeskOpt
     ...common,
     name: "records",
     synchronous: "normal",
-    migrations: { "0001": createRecords },
+    migrations: recordsSteps,
     isDisposable: true,
     prepare: (database) => prepareRecords(database, retention),
   });
@@ -69,7 +68,7 @@ export function createStoreDesk({ driver, data, onProblems, turn }: StoreDeskOpt
     ...common,
     name: "state",
     synchronous: "full",
-    migrations: { "0001": createState },
+    migrations: stateSteps,
     isDisposable: false,
     prepare(database) {
       const db = createKysely<StateTables>(database);

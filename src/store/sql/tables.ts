@@ -35,6 +35,8 @@ interface RequestLogTable {
   argument_tokens: number;
   result_tokens: number;
   result_cut: number;
+  /** Since step 0002. */
+  trace_id: string | null;
 }
 
 /** Apart, so that lists never read what was said, and it can be forgotten earlier. */

@@ -1,13 +1,15 @@
 import { sql } from "kysely";
 import { createRecords } from "../../../src/store/sql/migrations/records-0001.ts";
+import { recordsSteps } from "../../../src/store/sql/schema-steps.ts";
 import { loadDriver } from "../../../src/store/sql/sql-driver.ts";
 import { openSqliteFile } from "../../../src/store/sql/sqlite-file.ts";
 
-// Brings the database of its first argument up to date in as many steps as its second says, each of many statements.
+// Brings the database of its first argument up to date: in as many steps as its second says, each of many statements,
+// or, where that is `real`, in those of the program.
 const [path = "", steps = "1"] = process.argv.slice(2);
 const driver = await loadDriver();
 process.stdout.write("begin\n");
-const later = Array.from({ length: Number(steps) - 1 }, (_, at) => [
+const later = Array.from({ length: steps === "real" ? 0 : Number(steps) - 1 }, (_, at) => [
   `000${at + 2}`,
   async (db: Parameters<typeof createRecords>[0]) => {
     for (let table = 0; table < 30; table += 1) {
@@ -16,7 +18,7 @@ const later = Array.from({ length: Number(steps) - 1 }, (_, at) => [
     }
   },
 ]);
-const migrations = { "0001": createRecords, ...Object.fromEntries(later) };
+const migrations = steps === "real" ? recordsSteps : { "0001": createRecords, ...Object.fromEntries(later) };
 const file = await openSqliteFile({ driver, path, synchronous: "full", migrations });
 file.close();
 process.stdout.write("done\n");

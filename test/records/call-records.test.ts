@@ -1,0 +1,95 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { CallJson } from "../../src/records/record-json.ts";
+import { runCommand } from "../harness/command.ts";
+import { badServer, startGateway, type GatewayOptions, type RunningGateway } from "../harness/gateway.ts";
+import { get, run, untilOnline } from "../harness/rest.ts";
+import { startTraceCollector } from "../harness/trace-collector.ts";
+
+let directory: string;
+beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), "toolyard-call-records-"))));
+afterEach(async () => await rm(directory, { recursive: true, force: true }));
+
+const start = async (entry: object, more: Partial<GatewayOptions> = {}): Promise<RunningGateway> => {
+  const gateway = await startGateway({ directory, config: { mcpServers: { bad: entry } }, ...more });
+  await untilOnline(gateway.url);
+  return gateway;
+};
+
+async function callsOf(gateway: RunningGateway): Promise<readonly CallJson[]> {
+  return ((await get(`${gateway.url}/api/calls`)).json as { calls: CallJson[] }).calls;
+}
+
+describe("the trace of a call", () => {
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const traced = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+
+  test("is in the list, the detail, the export and the command where traces are on", async () => {
+    await using collector = await startTraceCollector();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "50" };
+    await using gateway = await start(badServer(), { env });
+    await run(gateway.url, "bad:echo", {}, traced);
+    await run(gateway.url, "bad:echo", {});
+    const [second, first] = await callsOf(gateway);
+    expect(first?.traceId).toBe(traceId);
+    expect(second?.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(second?.traceId).not.toBe(traceId);
+    expect((await get(`${gateway.url}/api/calls/${first?.id}`)).json).toMatchObject({ traceId });
+    const csv = (await get(`${gateway.url}/api/calls`, { accept: "text/csv" })).text.split("\r\n");
+    expect(csv[0]).toMatch(/,traceId$/);
+    expect(csv[2]).toMatch(new RegExp(`,${traceId}$`));
+    const told = await runCommand(["calls", "--json", "--data-dir", join(directory, "data")]);
+    const rows = told.stdout.trim().split("\n");
+    expect(rows.map((row) => (JSON.parse(row) as CallJson).traceId)).toEqual([traceId, second?.traceId]);
+  });
+
+  test("is not kept where traces are off, also of a client that sends one", async () => {
+    await using gateway = await start(badServer());
+    await run(gateway.url, "bad:echo", {}, traced);
+    const [call] = await callsOf(gateway);
+    expect(call).toBeDefined();
+    expect(Object.keys(call ?? {})).not.toContain("traceId");
+  });
+});
+
+test("FAULT J: what a tool's schema marks as secret is in no file of the gateway, whatever it is called", async () => {
+  const secrets = { memo: "canary-of-the-memo", note: "canary-of-the-note", code: "canary-of-the-code" };
+  const tools = [
+    {
+      name: "echo",
+      inputSchema: {
+        type: "object",
+        properties: {
+          memo: { type: "string", format: "password" },
+          inner: { type: "object", properties: { note: { type: "string", writeOnly: true } } },
+          list: { type: "array", items: { type: "object", properties: { code: { "x-secret": true } } } },
+        },
+      },
+    },
+  ];
+  const file = join(directory, "tools.json");
+  await writeFile(file, JSON.stringify(tools));
+  const gateway = await start({ ...badServer("--tools-json", file, "--only-canaries"), requestLogging: "full" });
+  const { memo, note, code } = secrets;
+  const sent = { memo, inner: { note }, list: [{ code, plain: "seen" }] };
+  expect((await run(gateway.url, "bad:echo", sent)).json).toMatchObject({ success: true });
+  const [call] = await callsOf(gateway);
+  const { json } = await get(`${gateway.url}/api/calls/${call?.id}`);
+  expect(JSON.parse(json.body.arguments)).toEqual({
+    memo: "[redacted]",
+    inner: { note: "[redacted]" },
+    list: [{ code: "[redacted]", plain: "seen" }],
+  });
+  await gateway.stop();
+  const all = await readAll(join(directory, "data"));
+  expect(all).toContain("seen");
+  for (const secret of Object.values(secrets)) expect(all).not.toContain(secret);
+});
+
+async function readAll(folder: string): Promise<string> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return (await Promise.all(files.map(async (path) => await readFile(path, "latin1")))).join("\n");
+}
