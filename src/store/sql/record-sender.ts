@@ -78,7 +78,15 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
     if (cancelRest === undefined) rest();
     lastBatch += 1;
     batches.set(lastBatch, { kind, rows: rows.length });
-    client.append({ kind: "append", id: lastBatch, rows: kind, text: rowsToText(kind, clean) });
+    const text = rowsToText(kind, clean);
+    client.append({
+      kind: "append",
+      id: lastBatch,
+      rows: kind,
+      text,
+      count: rows.length,
+      lastId: lastIdOf(kind, clean),
+    });
   }
 
   return {
@@ -115,4 +123,11 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
       cancelRest?.();
     },
   };
+}
+
+/** As `RequestBatch` wants it. */
+function lastIdOf(kind: RecordKind, rows: readonly RecordRows[RecordKind][]): number {
+  if (kind !== "request") return 0;
+  const calls = rows as readonly RecordRows["request"][];
+  return calls.some(({ body }) => body !== null) ? 0 : (calls.at(-1)?.id ?? 0);
 }

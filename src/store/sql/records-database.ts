@@ -1,12 +1,15 @@
 import type { Kysely } from "kysely";
 import type { RecordKind, RecordRows } from "../record-store.ts";
+import { createRequestBacklog, type RequestBacklog } from "./request-backlog.ts";
 import { createEventWriter } from "./event-rows.ts";
 import { createRequestWriter } from "./request-log.ts";
 import type { RetentionLimits } from "./retention.ts";
 import { isRowFault, type RowWriter } from "./row-writer.ts";
+import { rowsFromText } from "./row-text.ts";
 import { createLogWriter } from "./server-log.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import { createKysely, inTransaction } from "./sqlite-dialect.ts";
+import type { AppendRequest } from "./sql-messages.ts";
 import type { RecordsTables } from "./tables.ts";
 import { createToolWriter } from "./tool-metadata.ts";
 import { createUsageWriter } from "./usage.ts";
@@ -17,8 +20,10 @@ export interface RecordsDatabase {
   readonly db: Kysely<RecordsTables>;
   /** The highest id of any record; 0 when there is none. */
   lastId(): number;
+  /** Calls of a burst, which are not among the rows yet. */
+  readonly backlog: RequestBacklog;
   /** Writes a batch in one transaction. Returns how many rows the database refused; throws when it wrote none. */
-  append<Kind extends RecordKind>(kind: Kind, rows: readonly RecordRows[Kind][]): number;
+  append(batch: Pick<AppendRequest, "rows" | "text" | "count" | "lastId">): number;
 }
 
 export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): RecordsDatabase {
@@ -30,29 +35,43 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
     event: createEventWriter(database, db),
     tools: createToolWriter(database, db),
   };
+  const backlog = createRequestBacklog({
+    database,
+    db,
+    write: (rows) => writeRows(database, writers.request, rows),
+    now: () => performance.now(),
+  });
   return {
     database,
     db,
+    backlog,
     lastId() {
       const tables = ["request_log", "server_log", "event"];
       const ids = tables.map((table) => Number(database.prepare(`select max(id) as id from ${table}`).get()?.["id"]));
-      return Math.max(0, ...ids);
+      return Math.max(0, backlog.lastId(), ...ids);
     },
-    append(kind, rows) {
-      const writer = writers[kind];
-      try {
-        inTransaction(database, () => {
-          for (const row of rows) writer.write(row);
-          writer.finish?.(rows);
-        });
-        return 0;
-      } catch (error) {
-        // Rare: only then each row pays for being written by itself.
-        if (!isRowFault(error)) throw error;
-        return inTransaction(database, () => writeOneByOne(database, writer, rows));
-      }
+    append({ rows: kind, text, count, lastId }) {
+      if (kind === "request" && backlog.take({ text, rows: count, lastId })) return 0;
+      const rows = rowsFromText(kind, text);
+      return inTransaction(database, () => writeRows(database, writers[kind] as RowWriter<unknown>, rows));
     },
   };
+}
+
+/** Inside a transaction. Returns how many were refused. */
+function writeRows<Row>(database: SqlDatabase, writer: RowWriter<Row>, rows: readonly Row[]): number {
+  database.exec("savepoint batch");
+  try {
+    if (writer.writeAll !== undefined) writer.writeAll(rows);
+    else for (const row of rows) writer.write(row);
+    writer.finish?.(rows);
+    return 0;
+  } catch (error) {
+    // Rare: only then each row pays for being written by itself.
+    if (!isRowFault(error)) throw error;
+    database.exec("rollback to batch");
+    return writeOneByOne(database, writer, rows);
+  }
 }
 
 /** Returns how many were refused. */

@@ -4,7 +4,7 @@ import type { CallQuery, CallRow, Page } from "../record-store.ts";
 import { createForgetting } from "./newest-rows.ts";
 import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
-import type { SqlDatabase } from "./sql-driver.ts";
+import type { SqlDatabase, SqlStatement } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
 
 const columns = [
@@ -28,6 +28,9 @@ const columns = [
   "trace_id",
 ] as const;
 
+/** In one statement, which takes two thirds of the time of so many. */
+const manyRows = 50;
+
 /** Calls, and what was said in them: of the latter the newest of each instance are kept, `bodies` of them. */
 export function createRequestWriter(
   database: SqlDatabase,
@@ -37,22 +40,42 @@ export function createRequestWriter(
   const row = { id: 0, at_ms: 0, team: null, principal: "", client: null, instance: "", server: "", via: "" };
   const rest = { method: "", name: "", outcome: "", code: null, duration_ms: 0, wait_ms: 0 };
   const counts = { argument_tokens: 0, result_tokens: 0, result_cut: 0, trace_id: null };
-  const insert = prepareQuery(
-    database,
-    db
-      .insertInto("request_log")
-      .values({ ...row, ...rest, ...counts })
-      .compile(),
-  );
+  const values = { ...row, ...rest, ...counts };
+  const prepare = (rows: number): SqlStatement =>
+    prepareQuery(
+      database,
+      db
+        .insertInto("request_log")
+        .values(Array.from({ length: rows }, () => values))
+        .compile(),
+    );
+  const insert = prepare(1);
+  const insertMany = prepare(manyRows);
   const body = { id: 0, instance: "", arguments: "", arguments_cut: 0, result: "", result_cut: 0 };
   const insertBody = prepareQuery(database, db.insertInto("request_body").values(body).compile());
   const forget = createForgetting(database, db, { table: "request_body", kept: bodies });
+
+  function writeBody({ id, instance, body: said }: RequestRecord): void {
+    if (said === null) return;
+    const { arguments: given, areArgumentsCut, result, isResultCut } = said;
+    runWith(insertBody, [id, instance, given, areArgumentsCut, result, isResultCut]);
+  }
+
+  function write(record: RequestRecord): void {
+    runWith(insert, toValues(record));
+    writeBody(record);
+  }
+
   return {
-    write(record) {
-      runWith(insert, toValues(record));
-      if (record.body === null) return;
-      const { arguments: given, areArgumentsCut, result, isResultCut } = record.body;
-      runWith(insertBody, [record.id, record.instance, given, areArgumentsCut, result, isResultCut]);
+    write,
+    writeAll(records) {
+      const whole = records.length - (records.length % manyRows);
+      for (let from = 0; from < whole; from += manyRows) {
+        const some = records.slice(from, from + manyRows);
+        runWith(insertMany, some.flatMap(toValues));
+        for (const record of some) writeBody(record);
+      }
+      for (const record of records.slice(whole)) write(record);
     },
     finish(records) {
       forget(records.filter(({ body }) => body !== null));

@@ -53,9 +53,19 @@ export type QuestionName = keyof Questions;
 
 /** To the worker. `text` is JSON: one text is handed over cheaper than a tree of objects. */
 export type SqlRequest =
-  | { readonly kind: "append"; readonly id: number; readonly rows: RecordKind; readonly text: string }
+  | AppendRequest
   | { readonly kind: "ask"; readonly id: number; readonly name: QuestionName; readonly text: string }
   | { readonly kind: "close" };
+
+/** A batch: what `rowsToText` made of `count` rows. `lastId` is as in `RequestBatch`, and 0 for other kinds. */
+export interface AppendRequest {
+  readonly kind: "append";
+  readonly id: number;
+  readonly rows: RecordKind;
+  readonly text: string;
+  readonly count: number;
+  readonly lastId: number;
+}
 
 /** From the worker. */
 export type SqlReply =
@@ -63,6 +73,8 @@ export type SqlReply =
   | { readonly kind: "opened"; readonly lastId: number }
   | { readonly kind: "problems"; readonly problems: readonly StoreProblem[] }
   | ({ readonly kind: "appended"; readonly id: number } & BatchResult)
+  /** Rows of calls that were said to be written are not: the database refused them when their batch was sorted. */
+  | { readonly kind: "unwritten"; readonly rows: number }
   | { readonly kind: "answer"; readonly id: number; readonly text: string }
   | { readonly kind: "refused"; readonly id: number; readonly failure: Refusal }
   /** There is no SQLite to use: it ends. */

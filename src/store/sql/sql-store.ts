@@ -65,6 +65,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     maySleep: () => board.health.status === "ready" && queue.sent === 0,
     onReply(reply) {
       if (reply.kind === "appended") sender.onAppended(reply.id, reply);
+      else if (reply.kind === "unwritten") queue.count("row", reply.rows);
       else if (reply.kind === "problems") board.set(reply.problems);
       else {
         ids.follow(reply.lastId);

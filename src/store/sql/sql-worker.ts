@@ -34,7 +34,7 @@ function later(delayMs: number, job: () => Promise<void> | void): void {
 
 function handle(desk: StoreDesk, request: SqlRequest): void {
   if (request.kind === "append")
-    enqueue(async () => say({ kind: "appended", id: request.id, ...(await desk.append(request.rows, request.text)) }));
+    enqueue(async () => say({ kind: "appended", id: request.id, ...(await desk.append(request)) }));
   else if (request.kind === "close") enqueue(() => close(desk));
   // It takes seconds, and lets others go first.
   else if (request.name === "verifyAudit") enqueue(() => void answer(desk, request));
@@ -69,6 +69,11 @@ function retainAgain(desk: StoreDesk, delayMs: number): void {
   later(delayMs, () => retainAgain(desk, tryRetain(desk) ? data.pauseMs : data.retentionMs));
 }
 
+/** Writes the rows of one batch after the other, with room for others between them. */
+function sortAgain(desk: StoreDesk, delayMs: number): void {
+  later(delayMs, async () => sortAgain(desk, (await desk.sort()) ? data.pauseMs : data.lookMs / 5));
+}
+
 function tryRetain(desk: StoreDesk): boolean {
   try {
     return desk.retain();
@@ -85,6 +90,7 @@ async function run(): Promise<void> {
     data,
     turn,
     onProblems: () => say({ kind: "problems", problems: desk.problems() }),
+    onUnwritten: (rows) => say({ kind: "unwritten", rows }),
   });
   enqueue(async () => {
     await desk.open();
@@ -92,6 +98,7 @@ async function run(): Promise<void> {
   });
   port?.on("message", (request: SqlRequest) => handle(desk, request));
   lookAgain(desk);
+  sortAgain(desk, data.lookMs / 5);
   // Before it may be put to sleep again.
   retainAgain(desk, data.retentionMs / 2);
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Kysely } from "kysely";
-import type { RecordKind, StoreProblem } from "../record-store.ts";
+import type { CallQuery, StoreProblem } from "../record-store.ts";
 import { createAuditChain, readAudits, verifyAudit, type AuditChain } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
@@ -11,9 +11,8 @@ import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
 import { retentionSteps } from "./retention.ts";
 import { readLogs } from "./server-log.ts";
-import { rowsFromText } from "./row-text.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
-import type { BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
+import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
 import type { StateTables } from "./tables.ts";
 import { readTools } from "./tool-metadata.ts";
@@ -27,8 +26,9 @@ export interface StoreDesk {
   /** The highest id of any record; 0 when it is not known. */
   lastId(): number;
   problems(): readonly StoreProblem[];
-  /** @param text the rows, from `rowsToText` */
-  append(kind: RecordKind, text: string): Promise<BatchResult>;
+  append(batch: Omit<AppendRequest, "kind" | "id">): Promise<BatchResult>;
+  /** Writes the rows of one batch that came in a burst, if the burst is over. False when there is none. */
+  sort(): Promise<boolean>;
   /** JSON for JSON. Throws Refused. */
   ask(name: QuestionName, text: string): Promise<string>;
   /** At files and disk; call it every few seconds. */
@@ -42,6 +42,8 @@ export interface StoreDeskOptions {
   readonly driver: SqlDriver;
   readonly data: Pick<SqlWorkerData, "folder" | "auditKey" | "retention">;
   readonly onProblems: () => void;
+  /** Rows that were said to be written were refused later. */
+  readonly onUnwritten: (rows: number) => void;
   /** Lets other work go first. */
   readonly turn: () => Promise<void>;
 }
@@ -51,7 +53,7 @@ interface StateDatabase {
   readonly chain: AuditChain;
 }
 
-export function createStoreDesk({ driver, data, onProblems, turn }: StoreDeskOptions): StoreDesk {
+export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }: StoreDeskOptions): StoreDesk {
   const { folder, auditKey, retention } = data;
   const ballast = createBallast(join(folder, "records.db.ballast"), folder);
   const room = { free: () => ballast.free(), isEnough: (database: SqlDatabase) => hasRoom(database, ballast) };
@@ -75,7 +77,7 @@ export function createStoreDesk({ driver, data, onProblems, turn }: StoreDeskOpt
       return { db, chain: createAuditChain(database, db, auditKey) };
     },
   });
-  const answers = createAnswers(records, state, { auditKey, turn, ballast });
+  const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
   let round: ReturnType<typeof retentionSteps>[number][] | undefined;
 
   return {
@@ -86,7 +88,11 @@ export function createStoreDesk({ driver, data, onProblems, turn }: StoreDeskOpt
     },
     lastId: () => records.opened?.lastId() ?? 0,
     problems: () => [records.problem, state.problem].filter((problem) => problem !== undefined),
-    append: async (kind, text) => await appendBatch(records, kind, text),
+    append: async (batch) => await appendBatch(records, batch),
+    async sort() {
+      if (records.problem !== undefined || records.opened?.backlog.isDue() !== true) return false;
+      return await sortOne(records, onUnwritten);
+    },
     async ask(name, text) {
       const keeper = isOfState(name) ? state : records;
       try {
@@ -118,25 +124,37 @@ export function createStoreDesk({ driver, data, onProblems, turn }: StoreDeskOpt
   };
 }
 
+async function sortOne(
+  records: DatabaseKeeper<RecordsDatabase>,
+  onUnwritten: (rows: number) => void,
+): Promise<boolean> {
+  try {
+    const sorted = records.opened?.backlog.sort();
+    if (sorted !== undefined && sorted.refused > 0) onUnwritten(sorted.refused);
+    return sorted !== undefined;
+  } catch (error) {
+    await records.onError(error);
+    return false;
+  }
+}
+
 async function appendBatch(
   records: DatabaseKeeper<RecordsDatabase>,
-  kind: RecordKind,
-  text: string,
+  batch: Omit<AppendRequest, "kind" | "id">,
 ): Promise<BatchResult> {
-  const rows = rowsFromText(kind, text);
   // A second time: a damaged or replaced file has made way for a new one.
   for (let attempt = 0; attempt < 2 && records.problem === undefined; attempt += 1) {
     const { opened } = records;
     if (opened === undefined) break;
     try {
       const begin = performance.now();
-      const refused = opened.append(kind, rows);
-      return { written: rows.length - refused, refused, lost: 0, commitMs: performance.now() - begin };
+      const refused = opened.append(batch);
+      return { written: batch.count - refused, refused, lost: 0, commitMs: performance.now() - begin };
     } catch (error) {
       await records.onError(error);
     }
   }
-  return { written: 0, refused: 0, lost: rows.length, commitMs: 0 };
+  return { written: 0, refused: 0, lost: batch.count, commitMs: 0 };
 }
 
 type Answers = {
@@ -149,17 +167,37 @@ interface AnswerParts {
   readonly auditKey: Uint8Array;
   readonly turn: () => Promise<void>;
   readonly ballast: Ballast;
+  readonly onUnwritten: (rows: number) => void;
 }
 
 function createAnswers(
   records: DatabaseKeeper<RecordsDatabase>,
   state: DatabaseKeeper<StateDatabase>,
-  { auditKey, turn, ballast }: AnswerParts,
+  { auditKey, turn, ballast, onUnwritten }: AnswerParts,
 ): Answers {
   const ofRecords = () => use(records).db;
+
+  /** Writes the rows that a query may find. The newest page needs the newest batch only. */
+  async function sortFor(query?: CallQuery): Promise<void> {
+    const enough = query !== undefined && isNewestPage(query) ? query.limit : Infinity;
+    for (let rows = 0; rows < enough;) {
+      const sorted = records.problem === undefined ? records.opened?.backlog.sort() : undefined;
+      if (sorted === undefined) return;
+      if (sorted.refused > 0) onUnwritten(sorted.refused);
+      rows += sorted.rows;
+      await turn();
+    }
+  }
+
   return {
-    calls: async (query) => await readCalls(ofRecords(), query),
-    call: async (id) => await readCall(ofRecords(), id),
+    async calls(query) {
+      await sortFor(query);
+      return await readCalls(ofRecords(), query);
+    },
+    async call(id) {
+      await sortFor();
+      return await readCall(ofRecords(), id);
+    },
     logs: async (query) => await readLogs(ofRecords(), query),
     events: async (query) => await readEvents(ofRecords(), query),
     usage: async (query) => await readUsage(ofRecords(), query),
@@ -184,6 +222,11 @@ function createAnswers(
 function use<Opened>(keeper: DatabaseKeeper<Opened>): Opened {
   if (keeper.opened === undefined) throw new Refused(keeper.problem);
   return keeper.opened;
+}
+
+/** Whether it asks for the newest calls, whatever they are. */
+function isNewestPage({ limit, ...rest }: CallQuery): boolean {
+  return Number.isFinite(limit) && Object.values(rest).every((value) => value === undefined);
 }
 
 function isOfState(name: QuestionName): boolean {

@@ -88,9 +88,9 @@ describe("a damaged database", () => {
     // More than a connection keeps in memory.
     await fill(40_000);
     const store = await open();
-    await damage("records.db");
     const seen: StoreHealth[] = [];
     store.onHealth((health) => seen.push(health));
+    await damage("records.db");
     await until(async () => {
       store.append("request", requestOf(store));
       await store.flush();

@@ -3,6 +3,7 @@
 /** `records.db`: may be lost, is kept for a while. */
 export interface RecordsTables {
   readonly request_log: RequestLogTable;
+  readonly request_backlog: RequestBacklogTable;
   readonly request_body: RequestBodyTable;
   readonly server_log: ServerLogTable;
   readonly usage_hour: UsageHourTable;
@@ -37,6 +38,13 @@ interface RequestLogTable {
   result_cut: number;
   /** Since step 0002. */
   trace_id: string | null;
+}
+
+/** Batches whose rows are written later. */
+interface RequestBacklogTable {
+  last_id: number;
+  rows: number;
+  text: string;
 }
 
 /** Apart, so that lists never read what was said, and it can be forgotten earlier. */

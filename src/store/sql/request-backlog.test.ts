@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTestStore, requestOf, whenOpened, type TestStoreOptions } from "../../../test/harness/records.ts";
+import { until } from "../../../test/harness/until.ts";
+import type { RequestRecord } from "../record-rows.ts";
+import type { RecordStore } from "../record-store.ts";
+import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
+import { defaultRetention } from "./retention.ts";
+import { rowsToText } from "./row-text.ts";
+import { loadDriver, type SqlDatabase } from "./sql-driver.ts";
+import { openSqliteFile } from "./sqlite-file.ts";
+import { recordsSteps } from "./schema-steps.ts";
+
+let folder: string;
+const stores: RecordStore[] = [];
+const closing: (() => void)[] = [];
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "toolyard-backlog-"))));
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close(10_000);
+  for (const close of closing.splice(0)) close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function openStore(options?: TestStoreOptions): Promise<RecordStore> {
+  const store = createTestStore(folder, options);
+  stores.push(store);
+  return await whenOpened(store);
+}
+
+/** The databases as the worker has them, without the worker. */
+async function openRecords(): Promise<RecordsDatabase> {
+  const driver = await loadDriver();
+  const path = join(folder, "records.db");
+  const file = await openSqliteFile({ driver, path, migrations: recordsSteps, synchronous: "normal" } as never);
+  closing.push(() => file.close());
+  return prepareRecords(file.database, defaultRetention);
+}
+
+let ids = 0;
+const rowsOf = (count: number, given: Partial<RequestRecord> = {}): RequestRecord[] =>
+  Array.from({ length: count }, () => requestOf({ nextId: () => (ids += 1) }, given));
+
+const batchOf = (rows: readonly RequestRecord[], lastId = rows.at(-1)?.id ?? 0) => ({
+  rows: "request" as const,
+  text: rowsToText("request", rows),
+  count: rows.length,
+  lastId,
+});
+
+const rowsIn = (database: SqlDatabase): number =>
+  Number(database.prepare("select count(*) as rows from request_log").get()?.["rows"]);
+
+test("a batch of a burst is kept whole, and its rows are written one batch at a time, the newest first", async () => {
+  const records = await openRecords();
+  const [first, second] = [rowsOf(400), rowsOf(450)];
+  expect(records.append(batchOf(first))).toBe(0);
+  expect(records.append(batchOf(second))).toBe(0);
+  expect(rowsIn(records.database)).toBe(0);
+  expect(records.backlog.sort()).toEqual({ rows: 450, refused: 0 });
+  expect(rowsIn(records.database)).toBe(450);
+  expect(records.backlog.sort()).toEqual({ rows: 400, refused: 0 });
+  expect(records.backlog.sort()).toBeUndefined();
+  const written = records.database.prepare("select id from request_log order by id").all();
+  expect(written.map(({ id }) => id)).toEqual([...first, ...second].map(({ id }) => id));
+});
+
+test("few calls, and calls with what was said in them, are written at once", async () => {
+  const records = await openRecords();
+  const body = { arguments: "{}", areArgumentsCut: false, result: "{}", isResultCut: false };
+  records.append(batchOf(rowsOf(399)));
+  records.append(batchOf(rowsOf(500, { body }), 0));
+  expect(rowsIn(records.database)).toBe(899);
+  expect(records.backlog.sort()).toBeUndefined();
+});
+
+test("a row that the database refuses is counted, and the others of its batch are written", async () => {
+  const records = await openRecords();
+  const rows = rowsOf(500);
+  records.append(
+    batchOf([...rows.slice(0, 250), { ...(rows[250] as RequestRecord), server: null as never }, ...rows.slice(251)]),
+  );
+  expect(records.backlog.sort()).toEqual({ rows: 500, refused: 1 });
+  expect(rowsIn(records.database)).toBe(499);
+});
+
+test("ids go on from the highest of a batch that waits", async () => {
+  const records = await openRecords();
+  const rows = rowsOf(400);
+  records.append(batchOf(rows));
+  expect(records.lastId()).toBe(rows.at(-1)?.id);
+});
+
+test("whoever asks for calls finds those of a burst", async () => {
+  const store = await openStore({ limits: { lookMs: 60_000 } });
+  const sent = rowsOf(0);
+  for (let at = 0; at < 1_500; at += 1) {
+    const row = requestOf(store, { name: at === 3 ? "files:rare" : "files:often" });
+    sent.push(row);
+    store.append("request", row);
+  }
+  await store.flush();
+  // The newest page, a page by a filter, a page before a cursor, one call.
+  expect((await store.calls({ limit: 100 })).rows.map(({ id }) => id)).toEqual(
+    sent
+      .slice(-100)
+      .map(({ id }) => id)
+      .toReversed(),
+  );
+  expect((await store.calls({ limit: 100, tool: "files:rare" })).rows).toHaveLength(1);
+  expect((await store.calls({ limit: 1_000, before: sent[700]?.id })).rows).toHaveLength(700);
+  expect((await store.call(sent[3]?.id ?? 0))?.name).toBe("files:rare");
+  expect(store.figures()).toMatchObject({ writtenRows: 1_500, droppedRows: { row: 0, database: 0 } });
+});
+
+test("what waited when the gateway ended is found by the next one", async () => {
+  const store = await openStore({ limits: { lookMs: 60_000 } });
+  for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
+  await store.close(10_000);
+  const next = await openStore();
+  expect((await next.calls({ limit: 1_000 })).rows).toHaveLength(1_000);
+});
+
+test("rows of a burst are written when it is over, although nobody asks", async () => {
+  const store = await openStore();
+  for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
+  await store.flush();
+  const driver = await loadDriver();
+  const reader = driver.open(join(folder, "records.db"));
+  closing.push(() => reader.close());
+  await until(() => rowsIn(reader) === 1_000);
+});

@@ -1,0 +1,88 @@
+import type { Kysely } from "kysely";
+import type { RequestRecord } from "../record-rows.ts";
+import { prepareQuery } from "./row-writer.ts";
+import { rowsFromText } from "./row-text.ts";
+import type { SqlDatabase } from "./sql-driver.ts";
+import { inTransaction } from "./sqlite-dialect.ts";
+import type { RecordsTables } from "./tables.ts";
+
+/** A batch on its way into a table. */
+export interface RequestBatch {
+  /** From `rowsToText`. */
+  readonly text: string;
+  readonly rows: number;
+  /** The highest id in it; 0 where something must be written at once: what was said in a call makes room for itself. */
+  readonly lastId: number;
+}
+
+/**
+ * Calls that came faster than there is time to write each into its row: whole batches, kept as they came. A row costs
+ * a tenth of a call's time at thousands of calls a second, a batch nearly nothing; its rows are written when the burst
+ * is over, or when somebody asks for calls. In the file from the first moment, as safe as the rows.
+ */
+export interface RequestBacklog {
+  /** False, and nothing is kept, when its rows should be written at once. */
+  take(batch: RequestBatch): boolean;
+  /** Whether a batch waits, and none came in the last second. */
+  isDue(): boolean;
+  /** Writes the rows of the newest batch. Undefined when there is none; otherwise what became of its rows. */
+  sort(): { readonly rows: number; readonly refused: number } | undefined;
+  /** The highest id in it; 0 when it is empty. */
+  lastId(): number;
+}
+
+export interface BacklogOptions {
+  readonly database: SqlDatabase;
+  readonly db: Kysely<RecordsTables>;
+  /** Inside a transaction. Returns how many rows the database refused. */
+  readonly write: (rows: readonly RequestRecord[]) => number;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+}
+
+/** Batches grow this long at two thousand calls a second, and no laptop makes those by hand. */
+const burstRows = 400;
+/** A minute at fifteen thousand calls a second; whoever asks for calls then waits some seconds. */
+const mostRows = 1_000_000;
+/** A burst is over when nothing came for so long. */
+const quietMs = 1_000;
+
+export function createRequestBacklog({ database, db, write, now }: BacklogOptions): RequestBacklog {
+  const insert = prepareQuery(
+    database,
+    db.insertInto("request_backlog").values({ last_id: 0, rows: 0, text: "" }).compile(),
+  );
+  const newest = prepareQuery(
+    database,
+    db.selectFrom("request_backlog").select(["last_id", "text"]).orderBy("last_id", "desc").compile(),
+  );
+  const remove = prepareQuery(database, db.deleteFrom("request_backlog").where("last_id", "=", 0).compile());
+  let waiting = Number(database.prepare("select sum(rows) as rows from request_backlog").get()?.["rows"] ?? 0);
+  let takenMs = -Infinity;
+
+  return {
+    take({ text, rows, lastId }) {
+      if (lastId === 0 || rows < burstRows || waiting + rows > mostRows) return false;
+      insert.run(lastId, rows, text);
+      waiting += rows;
+      takenMs = now();
+      return true;
+    },
+    isDue: () => waiting > 0 && now() - takenMs > quietMs,
+    sort() {
+      const batch = waiting === 0 ? undefined : newest.get();
+      if (batch === undefined) {
+        waiting = 0;
+        return undefined;
+      }
+      const rows = rowsFromText("request", String(batch["text"]));
+      const refused = inTransaction(database, () => {
+        remove.run(Number(batch["last_id"]));
+        return write(rows);
+      });
+      waiting = Math.max(0, waiting - rows.length);
+      return { rows: rows.length, refused };
+    },
+    lastId: () => Number(database.prepare("select max(last_id) as id from request_backlog").get()?.["id"] ?? 0),
+  };
+}
