@@ -7,7 +7,7 @@ type Unnumbered<Row> = Row extends { readonly id: number } ? Omit<Row, "id"> : R
  * Where rows go. The store behind it is loaded after the gateway answers, so that the first rows wait here for it.
  */
 export interface RecordSink {
-  /** Returns at once and never throws; what cannot be kept is counted. */
+  /** Takes the row over. Returns at once and never throws; what cannot be kept is counted. */
   append<Kind extends RecordKind>(kind: Kind, row: Unnumbered<RecordRows[Kind]>): void;
   /** From now on rows go to this store, those that waited first. */
   open(store: RecordStore): void;
@@ -27,8 +27,9 @@ export function createRecordSink(): RecordSink {
   let dropped = 0;
 
   function hand<Kind extends RecordKind>(to: RecordStore, kind: Kind, row: Unnumbered<RecordRows[Kind]>): void {
-    const isNumbered = kind !== "usage" && kind !== "tools";
-    to.append(kind, (isNumbered ? { id: to.nextId(), ...row } : row) as RecordRows[Kind]);
+    // Added to the row itself, which is its caller's no longer: a copy would be garbage of every call.
+    if (kind !== "usage" && kind !== "tools") (row as { id?: number }).id = to.nextId();
+    to.append(kind, row as RecordRows[Kind]);
   }
 
   return {

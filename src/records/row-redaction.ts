@@ -9,13 +9,26 @@ type Cleaners = { readonly [Kind in RecordKind]?: (row: RecordRows[Kind]) => Rec
  * same objects.
  */
 export function createRowRedaction({ text }: Pick<Redaction, "text">): RecordStoreOptions["redact"] {
+  /** Names that this batch had already: those of its calls are few. */
+  const names = new Map<string, string>();
+
+  function cleanName(name: string): string {
+    let clean = names.get(name);
+    if (clean === undefined) {
+      // The next batch may know other secrets.
+      if (names.size === 0) queueMicrotask(() => names.clear());
+      names.set(name, (clean = text(name)));
+    }
+    return clean;
+  }
+
   const cleaners: Cleaners = {
     log(row) {
       const line = text(row.line);
       return line === row.line ? row : { ...row, line };
     },
     request(row) {
-      const name = text(row.name);
+      const name = cleanName(row.name);
       return name === row.name ? row : { ...row, name };
     },
   };
