@@ -43,9 +43,8 @@ export function toResultText(answer: ResultBytes, era: Era, serverInfoText: stri
   const { bytes: result, known: parsed } = answer;
   const isLarge = result.length >= piecesFromBytes;
   if (era === "legacy") {
-    if (isLarge) return answer.saysType ? withoutType(result, isLarge) : [result];
-    const text = result.toString("latin1");
-    return answer.saysType ? (withoutPlainType(text) ?? withoutType(result, isLarge)) : text;
+    if (!answer.saysType) return isLarge ? [result] : result.toString("latin1");
+    return withoutPlainType(result, isLarge) ?? withoutType(result, isLarge);
   }
   const cut: Cut = isLarge
     ? (start, end) => result.subarray(start, end)
@@ -57,18 +56,28 @@ export function toResultText(answer: ResultBytes, era: Era, serverInfoText: stri
   return isLarge ? pieces : joinText(pieces);
 }
 
-const firstType = '{"resultType":"complete",';
-const lastType = ',"resultType":"complete"}';
+const firstType = Buffer.from('{"resultType":"complete",');
+const lastType = Buffer.from(',"resultType":"complete"}');
+const typeKey = Buffer.from('"resultType"');
+/** How a name begins that is spelled with an escape. */
+const escape = Buffer.from("\\u");
 
 /**
  * The result without its `resultType` where servers usually write it, at the beginning or at the end. Undefined when
- * it may stand anywhere else too: spelled with an escape, or a second time.
+ * it may stand anywhere else too: spelled with an escape, or a second time. Looking for that takes a tenth of the time
+ * of a scan.
  */
-function withoutPlainType(text: string): string | undefined {
-  const isFirst = text.startsWith(firstType);
-  if (!isFirst && !text.endsWith(lastType)) return undefined;
-  const rest = isFirst ? `{${text.slice(firstType.length)}` : `${text.slice(0, -lastType.length)}}`;
-  return rest.includes('"resultType"') || rest.includes("\\u") ? undefined : rest;
+function withoutPlainType(result: JsonBytes, isLarge: boolean): WireText | undefined {
+  const isFirst = result.subarray(0, firstType.length).equals(firstType);
+  if (!isFirst && !result.subarray(-lastType.length).equals(lastType)) return undefined;
+  const start = isFirst ? firstType.length : 0;
+  const end = isFirst ? result.length : result.length - lastType.length;
+  const at = result.indexOf(typeKey, start);
+  if ((at >= 0 && at < end) || result.includes(escape)) return undefined;
+  const [before, after] = isFirst ? ["{", ""] : ["", "}"];
+  return isLarge
+    ? [before, result.subarray(start, end), after]
+    : `${before}${result.toString("latin1", start, end)}${after}`;
 }
 
 /** The result without its `resultType`, wherever that stands, and however often. */
