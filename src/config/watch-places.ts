@@ -1,6 +1,6 @@
+import { watch, type FSWatcher } from "node:fs";
 import { lstat, readlink, stat } from "node:fs/promises";
-import { dirname, join, parse, resolve, sep } from "node:path";
-import type { FSWatcher } from "chokidar";
+import { basename, dirname, join, parse, resolve, sep } from "node:path";
 
 export interface WatchedPlaces {
   /** Watches where the files are now, in case they have moved. */
@@ -24,7 +24,7 @@ export interface PlacesOptions {
  * way to it. The file itself is not watched, because when it is replaced, a watch would stay on the old one.
  */
 export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Promise<WatchedPlaces> {
-  let watcher: FSWatcher | undefined;
+  let watcher: Closeable | undefined;
   let watched = "";
   let isBlind = false;
   let isMissing = false;
@@ -37,17 +37,16 @@ export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Pr
     if (signal.aborted || key === watched) return;
     const isFirst = watched === "";
     watched = key;
-    await watcher?.close();
+    watcher?.close();
     isBlind = false;
-    watcher = await open(paths, onEvent, () => {
+    watcher = open(paths, onEvent, () => {
       isBlind = true;
     });
-    if (signal.aborted) await watcher.close();
     // Something may have happened while nothing was watched.
-    else if (!isFirst) onEvent();
+    if (!isFirst) onEvent();
   }
 
-  signal.addEventListener("abort", () => void watcher?.close(), { once: true });
+  signal.addEventListener("abort", () => watcher?.close(), { once: true });
   await follow();
   return {
     follow,
@@ -57,27 +56,33 @@ export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Pr
   };
 }
 
-/** Loaded here only, so that the first request does not have to wait for it. */
-async function open(paths: readonly string[], onEvent: () => void, onBlind: () => void): Promise<FSWatcher> {
-  const { watch } = await import("chokidar");
+/**
+ * Watches directories with the system's own watches, by the names that it reports. A library that looks after each event
+ * what changed reads the whole directory for that, and a configuration often lies in a home or temporary directory, where
+ * hundreds of other files change.
+ */
+function open(paths: readonly string[], onEvent: () => void, onBlind: () => void): Closeable {
   const interesting = new Set(paths);
   const directories = new Set(paths.map((path) => dirname(path)));
-  const watcher = watch([...directories], {
-    depth: 0,
-    ignoreInitial: true,
-    followSymlinks: false,
-    ignorePermissionErrors: true,
-    ignored: (path) => !directories.has(resolve(path)) && !interesting.has(resolve(path)),
-  });
-  watcher.on("all", onEvent);
-  // chokidar does not report a change of permissions, but the system does.
-  watcher.on("raw", (_event, name: string | null, details) => {
-    const directory = (details as { watchedPath?: string }).watchedPath ?? "";
-    if (!name || interesting.has(resolve(directory, name)) || interesting.has(directory)) onEvent();
-  });
-  watcher.on("error", onBlind);
-  await new Promise<void>((ready) => watcher.once("ready", ready));
-  return watcher;
+  const watchers: FSWatcher[] = [];
+  for (const directory of directories) {
+    try {
+      const watcher = watch(directory, (_event, name) => {
+        // Without a name it may be anything; with the directory's own, it was deleted or renamed.
+        if (name === null || name === basename(directory) || interesting.has(join(directory, name))) onEvent();
+      });
+      watcher.on("error", onBlind);
+      watchers.push(watcher);
+    } catch {
+      // It is missing, nobody may read it, or there are too many watches.
+      onBlind();
+    }
+  }
+  return { close: () => watchers.forEach((watcher) => watcher.close()) };
+}
+
+interface Closeable {
+  close(): void;
 }
 
 /** Linux also gives up after this many (path_resolution(7)). */

@@ -1,0 +1,230 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cachedPackage } from "../../scripts/conformance/cached-package.mjs";
+import { cpuMicros, residentBytes } from "../measure/process.ts";
+import { peers, type Peer } from "./gateways.ts";
+
+/**
+ * The same calls to the same real servers, by the same client, through this gateway and through others from npm, which
+ * are installed into .cache/. `node scripts/run-bench.mjs bench/peers/run.ts [--calls=2000] [--rounds=5]`. Programs
+ * take turns, and every figure is the median of the rounds: CPU time is that of the gateway's process alone, without the
+ * servers behind it.
+ */
+const option = (name: string, fallback: number): number =>
+  Number(process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split("=")[1] ?? fallback);
+const calls = option("calls", 2_000);
+const rounds = option("rounds", 5);
+const atOnce = 16;
+const directory = mkdtempSync(join(tmpdir(), "toolyard-peers-"));
+const everything = fileURLToPath(
+  new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+);
+const ownProgram = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const startWithinMs = 60_000;
+
+interface Running {
+  readonly name: string;
+  readonly version: string;
+  readonly about: string;
+  readonly pid: number;
+  readonly process: ChildProcess;
+  readonly client: Client;
+  readonly readyMs: number;
+  readonly tool: { readonly name: string; readonly wrap: (args: object) => Record<string, unknown> };
+}
+
+const toolyard: Peer = {
+  name: "toolyard",
+  package: undefined,
+  about: "this gateway: four tools",
+  isGateway: true,
+  transport: "http",
+  args: ({ port, configFile }) => [
+    ...["serve", "--config", configFile, "--port", String(port), "--log-level", "error"],
+    ...["--data-dir", join(directory, `data-${port}`)],
+  ],
+  path: "/mcp",
+  toolName: (server, tool) => `${server}-${tool}`,
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts a program with the servers of a configuration, and waits until its tool answers. */
+async function start(peer: Peer, servers: Record<string, object>): Promise<Running> {
+  const port = await freePort();
+  const configFile = join(directory, `${peer.name}-${port}.json`);
+  writeFileSync(configFile, JSON.stringify({ mcpServers: servers }));
+  const installed = peer.package === undefined ? ownProgram : await install(peer.package);
+  const startedMs = performance.now();
+  const child = spawn(
+    process.execPath,
+    [installed, ...peer.args({ port, configFile, command: [process.execPath, everything] })],
+    {
+      // Some keep what they know in the home directory.
+      env: { ...process.env, HOME: directory },
+      stdio: ["ignore", "ignore", "ignore"],
+    },
+  );
+  const [server = ""] = Object.keys(servers);
+  const name = peer.toolName(server, "echo");
+  const tool =
+    peer === toolyard
+      ? { name: "execute_mcp_tool", wrap: (args: object) => ({ tool_path: `${server}:echo`, arguments: args }) }
+      : { name, wrap: (args: object) => ({ ...args }) };
+  const client = await untilCallable(new URL(`http://127.0.0.1:${port}${peer.path}`), peer, tool);
+  const version = client.getServerVersion()?.version ?? "";
+  return {
+    ...{ name: peer.name, version, about: peer.about, pid: child.pid as number, process: child, client, tool },
+    readyMs: performance.now() - startedMs,
+  };
+}
+
+async function install(name: string): Promise<string> {
+  return await cachedPackage(`peer-${name}`, `${name}@latest`, join("node_modules", ".bin", name));
+}
+
+async function untilCallable(url: URL, peer: Peer, tool: Running["tool"]): Promise<Client> {
+  const deadlineMs = performance.now() + startWithinMs;
+  for (;;) {
+    const client = new Client({ name: "bench", version: "1" });
+    try {
+      const transport = peer.transport === "sse" ? new SSEClientTransport(url) : new StreamableHTTPClientTransport(url);
+      await client.connect(transport as Transport);
+      const result = await client.callTool({ name: tool.name, arguments: tool.wrap({ message: "ready" }) });
+      if (JSON.stringify(result).includes("Echo: ready")) return client;
+    } catch (error) {
+      if (performance.now() > deadlineMs) throw error;
+    }
+    await client.close().catch(() => undefined);
+    if (performance.now() > deadlineMs) throw new Error(`${peer.name} did not come up`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Figures {
+  readonly cpuMicros: number;
+  readonly rate: number;
+}
+
+async function measure({ client, pid, tool }: Running, connections: number): Promise<Figures> {
+  const before = cpuMicros(pid);
+  const startedMs = performance.now();
+  let left = calls;
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await client.callTool({ name: tool.name, arguments: tool.wrap({ message: "hello" }) });
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  const seconds = (performance.now() - startedMs) / 1_000;
+  return { cpuMicros: (cpuMicros(pid) - before) / calls, rate: calls / seconds };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function row(...cells: readonly string[]): void {
+  process.stdout.write(`| ${cells.join(" | ")} |\n`);
+}
+
+async function stop({ client, process: child }: Running): Promise<void> {
+  await client.close().catch(() => undefined);
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  await exited;
+  clearTimeout(timer);
+}
+
+async function compareCalls(all: readonly Peer[]): Promise<void> {
+  const running: Running[] = [];
+  for (const peer of all)
+    running.push(await start(peer, { everything: { command: process.execPath, args: [everything] } }));
+  const found = running.map(() => ({ one: [] as Figures[], many: [] as Figures[] }));
+  for (let round = 0; round <= rounds; round += 1)
+    for (const [at, target] of running.entries()) {
+      const [one, many] = [await measure(target, 1), await measure(target, atOnce)];
+      // In the first round V8 compiles.
+      if (round > 0) (found[at]?.one.push(one), found[at]?.many.push(many));
+    }
+  row(
+    "program",
+    "version",
+    "ready, ms",
+    "CPU per call, us",
+    `calls/s, ${atOnce} at once`,
+    `CPU per call, us, ${atOnce} at once`,
+    "memory, MB",
+  );
+  row("---", "---", "---:", "---:", "---:", "---:", "---:");
+  for (const [at, target] of running.entries()) {
+    const figures = found[at];
+    if (figures === undefined) continue;
+    row(
+      target.name,
+      target.version,
+      target.readyMs.toFixed(0),
+      median(figures.one.map(({ cpuMicros: cpu }) => cpu)).toFixed(0),
+      median(figures.many.map(({ rate }) => rate)).toFixed(0),
+      median(figures.many.map(({ cpuMicros: cpu }) => cpu)).toFixed(0),
+      (residentBytes(target.pid) / 1e6).toFixed(0),
+    );
+  }
+  for (const target of running) await stop(target);
+}
+
+/** What a client's model reads at the start, and when every server can be called. */
+async function compareServers(all: readonly Peer[], count: number): Promise<void> {
+  const servers = Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`everything${at}`, { command: process.execPath, args: [everything] }]),
+  );
+  row("program", `first server callable, ms`, "tools listed", "tokens of the list", "memory, MB");
+  row("---", "---:", "---:", "---:", "---:");
+  for (const peer of all.filter(({ isGateway }) => isGateway)) {
+    const target = await start(peer, servers);
+    // Some list servers as they come up.
+    let tools = (await target.client.listTools()).tools;
+    for (let attempt = 0; attempt < 40; attempt += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      const again = (await target.client.listTools()).tools;
+      if (again.length === tools.length && attempt > 20) break;
+      tools = again;
+    }
+    const tokens = countTokens(JSON.stringify(tools));
+    row(
+      peer.name,
+      target.readyMs.toFixed(0),
+      String(tools.length),
+      String(tokens),
+      (residentBytes(target.pid) / 1e6).toFixed(0),
+    );
+    await stop(target);
+  }
+}
+
+try {
+  process.stdout.write(`${cpus().length} cores, ${cpus()[0]?.model ?? ""}, Node ${process.versions.node}\n\n`);
+  process.stdout.write(`${calls} calls of one real server's \`echo\` in each of ${rounds} rounds:\n\n`);
+  await compareCalls([toolyard, ...peers]);
+  process.stdout.write("\nTen servers with 13 tools each, by the gateways among them:\n\n");
+  await compareServers([toolyard, ...peers], 10);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
