@@ -21,6 +21,7 @@ export function sampleInstance(
     resources: [],
     templates: [],
     prompts: [],
+    skills: [],
     ttlMs: undefined,
     cacheScope: "private",
   };

@@ -281,6 +281,7 @@ const lists: RawLists = {
   resources: [],
   templates: [],
   prompts: [],
+  skills: [],
   eras: ["legacy"],
   capabilities: {},
   serverInfo: { name: "s", version: "1" },
