@@ -1,6 +1,6 @@
 import { offersSkills } from "../model/skill-extension.ts";
 import { serverOf, type View, type ViewServer } from "../model/view.ts";
-import { parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
+import { isRawUri, parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -73,7 +73,7 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
     // addressed to it.
     const isOwn = !lists(named, address.uri) && lists(named, uri);
     if (isOwn) return { kind: "read", server: named, uri, as };
-    return { kind: "read", server: named, uri: address.uri, as, ...(address.isRaw === true ? { isRaw: true } : {}) };
+    return { kind: "read", server: named, uri: address.uri, as, ...(isRawUri(uri) ? { isRaw: true } : {}) };
   }
   const owners = view.servers.filter((server) => lists(server, uri));
   const [owner] = owners;

@@ -14,8 +14,6 @@ export interface ResourceAddress {
   readonly server: ServerSlug;
   /** The server's own URI. */
   readonly uri: string;
-  /** Whether it was written behind `raw/`. */
-  readonly isRaw?: true;
 }
 
 const raw = "raw/";
@@ -72,12 +70,18 @@ export function parseResourceUri(text: string): ResourceAddress | undefined {
     if (!isServerSlug(server)) return undefined;
     const rest = text.slice(slash + 1);
     if (scheme !== "toolyard://") return { server, uri: scheme + rest };
-    if (rest.startsWith(raw)) return { server, uri: rest.slice(raw.length), isRaw: true };
-    const uri = decode(rest);
+    const uri = rest.startsWith(raw) ? rest.slice(raw.length) : decode(rest);
     return uri === undefined ? undefined : { server, uri };
   }
   return undefined;
 }
+
+/** Whether an address is written in the form of {@link toRawUri}. */
+export function isRawUri(text: string): boolean {
+  return rawForm.test(text);
+}
+
+const rawForm = /^toolyard:\/\/[^/]+\/raw\//;
 
 /**
  * Half a surrogate pair has no UTF-8 form and makes encodeURIComponent throw. One such URI must not break a whole

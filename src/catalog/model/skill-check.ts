@@ -40,7 +40,7 @@ function frontmatterProblem(frontmatter: JsonObject, uri: string): string | unde
 
 function filesProblem(resources: unknown, uri: string): string | undefined {
   if (resources === "dynamic") return undefined;
-  if (!Array.isArray(resources)) return 'its resources are neither a list nor "dynamic"';
+  if (!Array.isArray(resources)) return "its resources are neither a list nor the word dynamic";
   if (resources.length > mostFiles) return `it has more than ${mostFiles} files`;
   const folder = uri.slice(0, 1 - skillFile.length);
   const seen = new Set<string>();
