@@ -98,7 +98,7 @@ function build() {
       content: [{ type: "text", text: name }],
     }));
   server.registerTool("announce", { description: "Says that the files have changed" }, () => {
-    server.server.sendResourceListChanged();
+    void server.server.sendResourceListChanged();
     return { content: [] };
   });
   const low = server.server;
