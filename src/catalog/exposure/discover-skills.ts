@@ -33,8 +33,11 @@ const tokenLimit = 600;
 const hint =
   "A skill is its server's instructions for a task: read its uri (read_mcp_resource) before calling its tools.";
 
+const noSkills: RenderedSkills = Object.freeze({ member: undefined, hints: [], tokens: 0 });
+
 /** `"skills":[{ kind, uri, name, description, server_name, relevance_score, tools? }]`, as many as fit. */
 export function renderSkills(hits: readonly SkillHit[], detail: Detail, maxTokens: number): RenderedSkills {
+  if (hits.length === 0) return noSkills;
   const hintTokens = estimateTokens(hint);
   let left = Math.min(tokenLimit, maxTokens) - hintTokens - 5;
   const texts: string[] = [];
@@ -44,7 +47,7 @@ export function renderSkills(hits: readonly SkillHit[], detail: Detail, maxToken
     if (left < 0) break;
     texts.push(text);
   }
-  if (texts.length === 0) return { member: undefined, hints: [], tokens: 0 };
+  if (texts.length === 0) return noSkills;
   const member = `"skills":[${texts.join(",")}]`;
   return { member, hints: [hint], tokens: estimateTokens(member) + hintTokens + 2 };
 }
