@@ -38,9 +38,14 @@ function folderServer(name: string, ...flags: string[]): { command: string; args
 const listSkills = async (path = "/mcp", base = gateway.url): Promise<readonly Entry[]> =>
   (await modernRpc(base + path, "skills/list")).json.result?.skills ?? [];
 
-async function readText(uri: string, path = "/mcp"): Promise<string> {
-  return (await modernRpc(gateway.url + path, "resources/read", { uri })).json.result.contents[0].text;
+async function readContents(
+  uri: string,
+  path = "/mcp",
+): Promise<readonly { readonly uri: string; readonly text: string }[]> {
+  return (await modernRpc(gateway.url + path, "resources/read", { uri })).json.result.contents;
 }
+
+const readText = async (uri: string): Promise<string> => (await readContents(uri))[0]?.text ?? "";
 
 /** One of the four tools; the JSON that its text is. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
@@ -97,7 +102,9 @@ test("MUST: two servers' skills of one name stay two, each with its own files [S
       expect(uri.endsWith(`/${frontmatter.name}/SKILL.md`)).toBe(true);
       expect(resources.map((file) => file.uri)).toContain(uri);
       for (const file of resources) {
-        const text = await readText(file.uri, path);
+        const [content] = await readContents(file.uri, path);
+        const text = content?.text ?? "";
+        expect(content?.uri).toBe(file.uri);
         expect({ digest: sha256(text), size: Buffer.byteLength(text) }).toEqual({
           digest: file.digest,
           size: file.size,
