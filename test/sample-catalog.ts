@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "../src/kernel/definitions.ts";
 import type { InstanceId, ServerSlug, ToolPath } from "../src/kernel/ids.ts";
-import type { InstanceCatalog, ToolEntry } from "../src/catalog/model/snapshot.ts";
+import type { InstanceCatalog, SkillEntry, ToolEntry } from "../src/catalog/model/snapshot.ts";
 
 /** One instance for tests: a server and its tools, as they would stand in a snapshot. */
 export function sampleInstance(
@@ -21,9 +21,22 @@ export function sampleInstance(
     resources: [],
     templates: [],
     prompts: [],
+    skills: [],
     ttlMs: undefined,
     cacheScope: "private",
   };
+}
+
+/** A skill as its server would list it. */
+export function sampleSkill(server: string, frontmatter: SkillEntry["definition"]["frontmatter"]): SkillEntry {
+  const uri = `skill://${frontmatter.name}/SKILL.md`;
+  const digest = `sha256:${"0".repeat(64)}`;
+  return { server: server as ServerSlug, definition: { uri, frontmatter, resources: [{ uri, digest, size: 1 }] } };
+}
+
+/** The same part with skills, which its server declares. */
+export function withSkills(part: InstanceCatalog, skills: readonly SkillEntry[]): InstanceCatalog {
+  return { ...part, capabilities: { extensions: { "io.modelcontextprotocol/skills": {} } }, skills };
 }
 
 function sampleTool(server: string, definition: ToolDefinition): ToolEntry {

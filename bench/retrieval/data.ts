@@ -97,6 +97,7 @@ function toPart(server: string, tools: readonly CorpusTool[]): InstanceCatalog {
     resources: [],
     templates: [],
     prompts: [],
+    skills: [],
     ttlMs: undefined,
     cacheScope: "private",
   };

@@ -1,4 +1,5 @@
 import { createDiscovery } from "../../src/catalog/discovery/discovery.ts";
+import { createFindSkills } from "../../src/catalog/discovery/skill-search.ts";
 import { createFindMeant } from "../../src/catalog/discovery/meant-servers.ts";
 import { createCurrentCatalog } from "../../src/catalog/model/current.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
@@ -40,6 +41,7 @@ export async function measurePeople(
     memory: undefined,
     enrichment: undefined,
     findMeant: createFindMeant(lexicalEngine()),
+    findSkills: createFindSkills(lexicalEngine()),
     close: async () => undefined,
   }));
   const search = async (at: number): Promise<void> => {

@@ -23,14 +23,21 @@ export interface SearchDeps {
  * the start.
  */
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryDeps> {
-  const [{ createLanguage }, { createPhraseBook, phrasesFrom }, { phraseTexts }, { createLexicalEngine }, meant] =
-    await Promise.all([
-      import("../catalog/search/language.ts"),
-      import("../catalog/search/phrase-book.ts"),
-      import("../catalog/search/phrase-texts.ts"),
-      import("../catalog/discovery/lexical.ts"),
-      import("../catalog/discovery/meant-servers.ts"),
-    ]);
+  const [
+    { createLanguage },
+    { createPhraseBook, phrasesFrom },
+    { phraseTexts },
+    { createLexicalEngine },
+    meant,
+    skilled,
+  ] = await Promise.all([
+    import("../catalog/search/language.ts"),
+    import("../catalog/search/phrase-book.ts"),
+    import("../catalog/search/phrase-texts.ts"),
+    import("../catalog/discovery/lexical.ts"),
+    import("../catalog/discovery/meant-servers.ts"),
+    import("../catalog/discovery/skill-search.ts"),
+  ]);
   const language = createLanguage();
   const book = createPhraseBook(phraseTexts);
   const written =
@@ -39,6 +46,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
       : await loadEnrichment(settings.enrich, phrasesFrom(book), deps);
   const phrasesOf = phrasesFrom(book, written?.enrichment.phrasesOf);
   const findMeant = meant.createFindMeant(createLexicalEngine({ language, phrasesOf }));
+  const findSkills = skilled.createFindSkills(createLexicalEngine({ language }));
   if (settings.engine === "fuse") {
     const { createFuseEngine } = await import("../catalog/discovery/fuse.ts");
     return {
@@ -46,6 +54,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
       memory: undefined,
       enrichment: undefined,
       findMeant,
+      findSkills,
       close: () => Promise.resolve(),
     };
   }
@@ -63,6 +72,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
     memory: learned?.memory,
     enrichment: written?.enrichment,
     findMeant,
+    findSkills,
     async close() {
       await Promise.all([learned?.close(), meaning?.close(), written?.close()]);
     },

@@ -44,6 +44,23 @@ export interface ResourceTemplateDefinition extends JsonObject {
   readonly _meta?: JsonObject;
 }
 
+/** A skill as its server lists it (SEP-2640, skills/list): what its SKILL.md says of itself, and its files. */
+export interface SkillDefinition extends JsonObject {
+  /** Of its SKILL.md. */
+  readonly uri: string;
+  /** The YAML frontmatter of its SKILL.md, as JSON. */
+  readonly frontmatter: JsonObject & { readonly name: string; readonly description: string };
+  /** Every file of it, its SKILL.md among them; or "dynamic" where the files are made when they are read. */
+  readonly resources: readonly SkillFile[] | "dynamic";
+}
+
+/** One file of a skill. `digest` and `size` (bytes) are those of its raw content. */
+export interface SkillFile extends JsonObject {
+  readonly uri: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
 /** A prompt as its server lists it. */
 export interface PromptDefinition extends JsonObject {
   readonly name: string;

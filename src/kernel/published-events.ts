@@ -19,7 +19,7 @@ export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.f
   "mcp.server.logs": "a server wrote a line to stderr, or sent a log message",
   "mcp.request.logs": "a request to a server was answered",
   "mcp.tools.discovered": "the lists of a server were read",
-  "catalog.item_skipped": "a tool, resource or prompt of a server cannot be used",
+  "catalog.item_skipped": "a tool, resource, prompt or skill of a server cannot be used",
   "catalog.changed": "what a server offers has changed",
   "catalog.announced": "a server announced a change, but its lists are the same",
   "server.session_replaced": "a server lost its session and is in a new one",

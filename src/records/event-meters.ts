@@ -27,6 +27,7 @@ const methods: ReadonlySet<string> = new Set([
   "tasks/cancel",
   "skills/list",
   "skills/get",
+  "resources/directory/read",
   "prompts/list",
   "completion/complete",
 ]);

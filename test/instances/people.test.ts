@@ -119,7 +119,7 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
     folder = await mkdtemp(join(tmpdir(), "toolyard-sees-"));
     pids = join(folder, "pids");
     const only = {
-      ...badServer("--tool-name", "zebra-canary", "--resources", "--prompts", "--behaviours", "all"),
+      ...badServer("--tool-name", "zebra-canary", "--resources", "--prompts", "--skills", "--behaviours", "all"),
       scope: "user",
       required: { user: ["env.ZEBRA"] },
     };
@@ -140,11 +140,12 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
     ["resources/list", {}],
     ["resources/templates/list", {}],
     ["prompts/list", {}],
+    ["skills/list", {}],
   ])("%s in every exposure", async (method, params) => {
     for (const path of ["/mcp", "/mcp/flat", "/mcp/server/only"]) {
       const theirs = await rpc(`${gateway.url}${path}`, method, params, bearer(bob));
       expect(theirs.text).not.toContain("zebra");
-      expect(theirs.text).not.toContain("toolyard://only");
+      expect(theirs.text).not.toMatch(/(?:toolyard|skill):\/\/(?:only|acme)/);
       expect(JSON.stringify(theirs.json)).not.toMatch(/"only[-:|]/);
     }
     const own = await rpc(`${gateway.url}/mcp/flat`, method, params, bearer(alice));
@@ -159,6 +160,9 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
       tools: 0,
       status: "awaiting_user_config",
     });
+    const [query, skill] = ["gives money back", "skill://only/acme/refunds/SKILL.md"];
+    expect(JSON.stringify(await discover(gateway.url, { query }, bearer(bob)))).not.toContain("refunds");
+    expect((await discover(gateway.url, { query }, bearer(alice))).skills[0].uri).toBe(skill);
     const near = await call(gateway, bob, "only:zebra-canari");
     expect(near.isError).toBe(true);
     expect(near.content[0]?.text).not.toContain("zebra-canary");
@@ -171,6 +175,9 @@ describe("FAULT 96: nothing of one person's is seen by another", () => {
     const requests: [string, object][] = [
       ["tools/call", { name: "only-zebra-canary", arguments: {} }],
       ["resources/read", { uri: "toolyard://only/bad%3A%2F%2Ftext" }],
+      ["resources/read", { uri: "skill://only/acme/refunds/SKILL.md" }],
+      ["skills/get", { uri: "skill://only/acme/refunds/SKILL.md" }],
+      ["resources/directory/read", { uri: "skill://only/acme/refunds" }],
       ["prompts/get", { name: "only-greet" }],
       [
         "completion/complete",

@@ -45,6 +45,13 @@ describe.each(backends)("a store of %s", (_name, backend) => {
   }
 
   describe("keeps catalogs", () => {
+    test("of a version that knew no skills, which then has none", async () => {
+      const { catalogs } = await openAt();
+      const { skills: _none, ...older } = lists;
+      await catalogs.save(id("a"), { hash: "one", savedAtMs: 1, lists: older as RawLists });
+      expect((await catalogs.load(id("a")))?.lists).toEqual({ ...older, skills: [] });
+    });
+
     test("of each instance by itself, exactly as they were, for another process", async () => {
       const { catalogs } = await openAt();
       // A number that JavaScript cannot hold, and names that a careless backend would take for one another.
@@ -281,6 +288,7 @@ const lists: RawLists = {
   resources: [],
   templates: [],
   prompts: [],
+  skills: [],
   eras: ["legacy"],
   capabilities: {},
   serverInfo: { name: "s", version: "1" },

@@ -7,6 +7,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
 import type { Enrichment, EnrichmentState } from "./enrichment.ts";
 import type { FindMeant } from "./meant-servers.ts";
+import type { FindSkills, FoundSkill } from "./skill-search.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 
 /** What a search is asked. How its answer is worded is decided in `exposure/`. */
@@ -29,6 +30,8 @@ export interface DiscoveryResult {
   /** The engine that answered. */
   readonly engine: SearchEngine["name"];
   readonly needs: readonly DiscoveredNeed[];
+  /** Skills that may help with any of the needs, best first. */
+  readonly skills: readonly FoundSkill[];
   readonly searchTimeMs: number;
   readonly queryCut: boolean;
   readonly degraded: string | undefined;
@@ -74,6 +77,7 @@ export interface DiscoveryDeps {
   readonly memory: UseMemory | undefined;
   readonly enrichment: Enrichment | undefined;
   readonly findMeant: FindMeant;
+  readonly findSkills: FindSkills;
   /** Writes what is still unwritten and ends the background work. */
   close(): Promise<void>;
 }
@@ -110,9 +114,11 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
 
   return {
     async search(view, request, signal) {
-      const { engine, memory } = await parts();
+      const { engine, memory, findSkills } = await parts();
       const startedMs = performance.now();
-      const { parts: searchedParts, allow } = searchedOf(view);
+      const { parts: searchedParts, allow, hasSkills } = searchedOf(view);
+      const principal = view.principal.id;
+      const server = request.server as ServerSlug | undefined;
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
@@ -121,11 +127,11 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
         queryCut ||= cut;
         const answer = await engine.search(
           {
-            principal: view.principal.id,
+            principal,
             parts: searchedParts,
             query,
             limit: request.limit,
-            ...(request.server === undefined ? {} : { server: request.server as ServerSlug }),
+            ...(server === undefined ? {} : { server }),
             ...(request.readOnly ? { readOnly: true } : {}),
             ...(allow === undefined ? {} : { allow }),
           },
@@ -133,13 +139,15 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
         );
         degraded ??= answer.degraded;
         memory?.offered(
-          view.principal.id,
+          principal,
           query,
           answer.tools.map((hit) => hit.tool),
         );
         needs.push({ query, hits: answer.tools, totalFound: answer.total, match: answer.match });
       }
-      return { engine: engine.name, needs, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
+      const asked = { principal, parts: searchedParts, queries: request.queries, server };
+      const skills = hasSkills ? await findSkills(asked, signal) : [];
+      return { engine: engine.name, needs, skills, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
     },
     toolsOf: toolsForModels,
     async meant(view, servers, queries, signal) {
@@ -172,6 +180,7 @@ interface Searched {
   readonly parts: readonly InstanceCatalog[];
   /** Undefined where every tool may be found. */
   readonly allow: ((tool: ToolEntry) => boolean) | undefined;
+  readonly hasSkills: boolean;
 }
 
 function readSearched(view: View, toolsOf: (server: ViewServer) => readonly ToolEntry[]): Searched {
@@ -182,5 +191,6 @@ function readSearched(view: View, toolsOf: (server: ViewServer) => readonly Tool
   const allowed = new Set(partial.flatMap(toolsOf));
   const restricted = new Set<string>(partial.map((server) => server.slug));
   const allow = (tool: ToolEntry): boolean => !restricted.has(tool.server) || allowed.has(tool);
-  return { parts, allow: restricted.size === 0 ? undefined : allow };
+  const hasSkills = parts.some(({ skills }) => skills.length > 0);
+  return { parts, allow: restricted.size === 0 ? undefined : allow, hasSkills };
 }

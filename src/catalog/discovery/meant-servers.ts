@@ -79,6 +79,7 @@ function toStandIn(server: ViewServer, about: string): InstanceCatalog {
     resources: [],
     templates: [],
     prompts: [],
+    skills: [],
     ttlMs: undefined,
     cacheScope: "private",
   };

@@ -11,6 +11,7 @@ import {
   type ResultText,
 } from "./discover-result.ts";
 import { renderSiblings } from "./discover-siblings.ts";
+import { renderSkills, type SkillHit } from "./discover-skills.ts";
 import type { Unavailable } from "./discover-unavailable.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
@@ -24,6 +25,8 @@ export interface DiscoverFindings {
   readonly needs: readonly DiscoverNeed[];
   /** True when `queries` was given: the answer then says which tools belong to which need. */
   readonly grouped: boolean;
+  /** Skills that may help, best first. */
+  readonly skills?: readonly SkillHit[];
   readonly detail: Detail;
   /** How many tools match, whether or not the answer shows them. */
   readonly totalFound: number;
@@ -62,7 +65,7 @@ const unavailableLimit = 8;
  * The answer of discover_mcp_tools as compact JSON text:
  * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?,
  * cut?, flagged? }], total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?,
- * unavailable_others?, more?, left_out?, hint? }`.
+ * unavailable_others?, skills?, more?, left_out?, hint? }`.
  *
  * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only
  * the nearest. With several needs `tools` is the merged list, each tool once, the best of every need before the second
@@ -79,12 +82,14 @@ export function renderDiscover(findings: DiscoverFindings): string {
   );
   const frame = estimateTokens(frameText(findings, new Set(), "", maxTokens));
   const closing = closingTokens + (bestMatch(findings.needs) === "none" ? noFitTokens : 0);
-  const room = maxTokens - frame - closing;
+  const skills = renderSkills(findings.skills ?? [], findings.detail, maxTokens - frame - closing);
+  const room = maxTokens - frame - closing - skills.tokens;
   const { fitted: results, tokens } = fit(printers, mentionTokens(findings), room);
   const cut = results.some((result) => result.text.cut);
   const hint = [
     ...cutHints(findings.detail, cut, results.length, hits.length),
     ...fitHints(findings, hits.length),
+    ...skills.hints,
   ].join(" ");
   const ending: JsonObject = {
     ...(results.length < hits.length ? { left_out: hits.length - results.length } : {}),
@@ -97,7 +102,7 @@ export function renderDiscover(findings: DiscoverFindings): string {
     toolsOf === undefined || bestMatch(findings.needs) === "none"
       ? undefined
       : renderSiblings({ hits: hits.slice(0, results.length), shown, toolsOf, maxTokens: room - tokens });
-  return joinObjects(frameText(findings, shown, texts, maxTokens), siblings, ending);
+  return joinObjects(frameText(findings, shown, texts, maxTokens), [skills.member, siblings], ending);
 }
 
 /** Upper limit of what `left_out` and `hint` cost. */
@@ -179,9 +184,10 @@ function mentionTokens(findings: DiscoverFindings): ReadonlyMap<string, number> 
   return tokens;
 }
 
-/** One JSON object made of the frame, a member that already is text, and the closing. */
-function joinObjects(text: string, member: string | undefined, ending: JsonObject): string {
-  const head = member === undefined ? text : `${text.slice(0, -1)},${member}}`;
+/** One JSON object made of the frame, members that already are text, and the closing. */
+function joinObjects(text: string, members: readonly (string | undefined)[], ending: JsonObject): string {
+  const given = members.filter((member) => member !== undefined);
+  const head = given.length === 0 ? text : `${text.slice(0, -1)},${given.join(",")}}`;
   return Object.keys(ending).length === 0 ? head : `${head.slice(0, -1)},${JSON.stringify(ending).slice(1)}`;
 }
 

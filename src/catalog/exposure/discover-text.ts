@@ -3,6 +3,8 @@ import type { ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import { renderDiscover } from "./discover-answer.ts";
 import { renderServers } from "./discover-servers.ts";
+import type { SkillHit } from "./discover-skills.ts";
+import { toolsNamedBy } from "./skill-tools.ts";
 import { unavailableLine, type Unavailable } from "./discover-unavailable.ts";
 import type { DiscoverRequest } from "./intent.ts";
 
@@ -54,6 +56,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
       }),
     })),
     grouped: request.grouped,
+    skills: skillsOf(found, search, bySlug),
     detail: request.detail,
     totalFound: search.needs.reduce((sum, need) => sum + need.totalFound, 0),
     searchTimeMs: search.searchTimeMs,
@@ -70,9 +73,29 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
   });
 }
 
+/** Skills with the tools that they name, of those that a model may see and that the question allows. */
+function skillsOf(
+  { view, request, toolsOf }: Extract<Found, { kind: "found" }>,
+  { skills }: Pick<DiscoveryResult, "skills">,
+  bySlug: ReadonlyMap<string, ViewServer>,
+): readonly SkillHit[] {
+  const isVisible = (tool: ToolEntry): boolean => {
+    const owner = bySlug.get(tool.server);
+    if (owner === undefined || !toolsOf(owner).includes(tool)) return false;
+    return !request.readOnly || tool.definition.annotations?.readOnlyHint === true;
+  };
+  return skills.map(({ skill, distance }) => ({
+    skill,
+    serverTitle: bySlug.get(skill.server)?.title ?? skill.server,
+    distance,
+    tools: toolsNamedBy(skill, view, isVisible).map(({ path }) => path),
+  }));
+}
+
 function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "engine"> {
   return {
     needs: queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
+    skills: [],
     searchTimeMs: 0,
     queryCut: false,
     degraded: "search",

@@ -3,7 +3,7 @@ import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 
-export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts";
+export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills";
 
 /** One list as a client sees it. Each item is JSON text (ASCII), in a fixed order. */
 export interface Listing {

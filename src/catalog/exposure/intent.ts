@@ -32,6 +32,8 @@ export type Intent =
       readonly server: ViewServer;
       readonly uri: string;
       /** Whether the answer is that of a tool or of resources/read. */ readonly as: "tool" | "native";
+      /** Whether it was asked for behind `raw/`: the answer then spells addresses in the same way. */
+      readonly isRaw?: true;
     }
   /** A page of what was cut off a result earlier. */
   | {
@@ -62,8 +64,13 @@ export type Intent =
       readonly query: string | undefined;
       readonly cursor: string | undefined;
     }
-  /** Passed to the one server unchanged: transparent exposures. */
-  | { readonly kind: "forward"; readonly server: ViewServer }
+  /** Passed to the one server unchanged: transparent exposures, and what is about a single server's task or skill. */
+  | {
+      readonly kind: "forward";
+      readonly server: ViewServer;
+      /** The server's own URI, where the client's request names something by another. */
+      readonly uri?: string;
+    }
   /** Answered without asking any server. */
   | { readonly kind: "answer"; readonly result: JsonObject };
 

@@ -1,6 +1,6 @@
 import { deepestJson } from "../../kernel/limits.ts";
 import { openBrace, openBracket } from "../../wire/json/characters.ts";
-import { toNativeUri } from "../model/resource-uri.ts";
+import { toNativeUri, toRawUri, toSkillUri } from "../model/resource-uri.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanMembers, type Span } from "../../wire/json/json-scan.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
@@ -45,16 +45,40 @@ function holdsLinks(parsed: JsonObject): boolean {
   );
 }
 
-/** The same as {@link rewriteLinks} for the `contents` of resources/read. */
-export function rewriteContents(result: JsonBytes, server: ServerSlug): JsonBytes {
+/**
+ * The same as {@link rewriteLinks} for the `contents` of resources/read. `isRaw` spells them as they were asked for,
+ * where that was behind `raw/`.
+ */
+export function rewriteContents(result: JsonBytes, server: ServerSlug, isRaw = false): JsonBytes {
   const spans: Span[] = [];
-  const contents = findMember(scanMembers(result, 0, result.length, deepestJson), "contents");
-  for (const item of contents === undefined ? [] : elementsOf(result, contents)) {
-    if (result[item.start] !== openBrace) continue;
-    const uri = findMember(scanMembers(result, item.start, item.end, deepestJson), "uri");
+  collectUris(result, findMember(scanMembers(result, 0, result.length, deepestJson), "contents"), spans);
+  return replaceUris(result, spans, server, isRaw ? toRawUri : toNativeUri);
+}
+
+/**
+ * The same for the answers of skills/get and resources/directory/read: the skill, its files, or the children of the
+ * directory. Digests and everything else stay the server's bytes.
+ */
+export function rewriteSkill(result: JsonBytes, server: ServerSlug): JsonBytes {
+  const spans: Span[] = [];
+  const members = scanMembers(result, 0, result.length, deepestJson);
+  collectUris(result, findMember(members, "resources"), spans);
+  const skill = findMember(members, "skill");
+  if (skill !== undefined && result[skill.start] === openBrace) {
+    const entry = scanMembers(result, skill.start, skill.end, deepestJson);
+    const uri = findMember(entry, "uri");
+    if (uri !== undefined) spans.push(uri);
+    collectUris(result, findMember(entry, "resources"), spans);
+  }
+  return replaceUris(result, spans, server, toSkillUri);
+}
+
+function collectUris(bytes: Buffer, list: Span | undefined, spans: Span[]): void {
+  for (const item of list === undefined ? [] : elementsOf(bytes, list)) {
+    if (bytes[item.start] !== openBrace) continue;
+    const uri = findMember(scanMembers(bytes, item.start, item.end, deepestJson), "uri");
     if (uri !== undefined) spans.push(uri);
   }
-  return replaceUris(result, spans, server);
 }
 
 function collectBlocks(bytes: Buffer, content: Span | undefined, spans: Span[]): void {
@@ -81,14 +105,14 @@ function elementsOf(bytes: Buffer, span: Span): readonly Span[] {
   return bytes[span.start] === openBracket ? scanElements(bytes, span.start, span.end, deepestJson, blockLimit) : [];
 }
 
-function replaceUris(bytes: Buffer, spans: readonly Span[], server: ServerSlug): Buffer {
+function replaceUris(bytes: Buffer, spans: readonly Span[], server: ServerSlug, spell = toNativeUri): Buffer {
   if (spans.length === 0) return bytes;
   const pieces: Buffer[] = [];
   let from = 0;
   for (const span of [...spans].sort((left, right) => left.start - right.start)) {
     const uri: unknown = JSON.parse(bytes.toString("utf8", span.start, span.end));
     if (typeof uri !== "string") continue;
-    pieces.push(bytes.subarray(from, span.start), Buffer.from(asciiJson(toNativeUri(server, uri)), "latin1"));
+    pieces.push(bytes.subarray(from, span.start), Buffer.from(asciiJson(spell(server, uri)), "latin1"));
     from = span.end;
   }
   pieces.push(bytes.subarray(from));

@@ -10,7 +10,7 @@ import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { describeServers } from "./instructions.ts";
 import type { Exposure, Listing } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
-import { rewriteContents, rewriteLinks } from "./links.ts";
+import { rewriteContents, rewriteLinks, rewriteSkill } from "./links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 import { isMetaTool, metaTools, toolsFor, type MetaToolName } from "./meta-tools.ts";
@@ -115,14 +115,13 @@ export function renderShared(_view: View, intent: Intent, result: ResultBytes): 
     case "prompt":
       return rewriteLinks(result, intent.prompt.server);
     case "read":
-      return intent.as === "native"
-        ? result.with(rewriteContents(result.bytes, intent.server.slug))
-        : result.with(toEmbedded(rewriteContents(result.bytes, intent.server.slug)));
+      return result.with(toRead(rewriteContents(result.bytes, intent.server.slug, intent.isRaw), intent.as));
+    case "forward":
+      return intent.uri === undefined ? result : result.with(rewriteSkill(result.bytes, intent.server.slug));
     case "discover":
     case "list-resources":
     case "list-namespace":
     case "complete":
-    case "forward":
     case "kept":
     case "answer":
       return result;
@@ -137,6 +136,10 @@ function withNotes(result: ResultBytes, intent: Extract<Intent, { kind: "call" }
     ...(intent.migrated === true ? { "toolyard/tool_path": intent.tool.path } : {}),
   };
   return result.with(withMetaEntries(result.bytes, notes));
+}
+
+function toRead(result: JsonBytes, as: "tool" | "native"): JsonBytes {
+  return as === "native" ? result : toEmbedded(result);
 }
 
 /** A read as a tool's result: each content becomes an embedded resource, its bytes unchanged. */

@@ -1,9 +1,11 @@
+import { offersSkills } from "../model/skill-extension.ts";
 import { serverOf, type View, type ViewServer } from "../model/view.ts";
-import { parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
+import { isRawUri, parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { parseKeptUri } from "./kept-uri.ts";
+import { hasSkillFile, listedResources, skillItems } from "./listed-skills.ts";
 import { nearestNames } from "./nearest.ts";
 import type { ListKind, Listing } from "./exposure.ts";
 import type { Intent } from "./intent.ts";
@@ -32,9 +34,9 @@ export function toListing(servers: readonly ViewServer[], items: readonly string
   };
 }
 
-/** The resources, templates or prompts of all servers, under addresses and names that are unique in the view. */
+/** The resources, templates, prompts or skills of all servers, under addresses and names that are unique in the view. */
 export function listNative(view: View, kind: Exclude<ListKind, "tools">): Listing {
-  const shown = view.servers.filter((server) => server.shown);
+  const shown = view.servers.filter((server) => server.shown && (kind !== "skills" || offersSkills(server.catalog)));
   return toListing(
     shown,
     shown.flatMap((server) => nativeItems(view, server, kind)),
@@ -46,7 +48,7 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
   if (catalog === undefined) return [];
   switch (kind) {
     case "resources":
-      return catalog.resources.map(({ definition }) =>
+      return listedResources(catalog).map((definition) =>
         asciiJson({ ...definition, uri: toNativeUri(server.slug, definition.uri) }),
       );
     case "resourceTemplates":
@@ -55,6 +57,8 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
       );
     case "prompts":
       return catalog.prompts.map((prompt) => asciiJson({ ...prompt.definition, name: view.names.promptName(prompt) }));
+    case "skills":
+      return skillItems(server, catalog);
   }
 }
 
@@ -68,7 +72,8 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
     // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server may take over what is
     // addressed to it.
     const isOwn = !lists(named, address.uri) && lists(named, uri);
-    return { kind: "read", server: named, uri: isOwn ? uri : address.uri, as };
+    if (isOwn) return { kind: "read", server: named, uri, as };
+    return { kind: "read", server: named, uri: address.uri, as, ...(isRawUri(uri) ? { isRaw: true } : {}) };
   }
   const owners = view.servers.filter((server) => lists(server, uri));
   const [owner] = owners;
@@ -85,8 +90,9 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
   });
 }
 
-function lists(server: ViewServer, uri: string): boolean {
-  return server.catalog?.resources.some((resource) => resource.definition.uri === uri) === true;
+function lists({ catalog }: ViewServer, uri: string): boolean {
+  if (catalog === undefined) return false;
+  return catalog.resources.some((resource) => resource.definition.uri === uri) || hasSkillFile(catalog, uri);
 }
 
 /** The intent of prompts/get. Throws when no server has a prompt of this name. */

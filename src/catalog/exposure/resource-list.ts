@@ -3,6 +3,7 @@ import type { View, ViewServer } from "../model/view.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Intent } from "./intent.ts";
+import { listedResources } from "./listed-skills.ts";
 import { nearestNames } from "./nearest.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { unavailableLine, type Unavailable } from "./discover-unavailable.ts";
@@ -60,7 +61,7 @@ function isMissed(server: ViewServer, named: string | undefined): boolean {
 }
 
 function itemsOf(server: ViewServer): Item[] {
-  const resources = (server.catalog?.resources ?? []).map(({ definition }) => ({
+  const resources = (server.catalog === undefined ? [] : listedResources(server.catalog)).map((definition) => ({
     kind: "resource" as const,
     definition: {
       ...definition,

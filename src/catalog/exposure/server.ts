@@ -56,6 +56,8 @@ function definitionsOf(server: ViewServer, kind: ListKind): readonly unknown[] {
       return catalog?.templates.map((entry) => entry.definition) ?? [];
     case "prompts":
       return catalog?.prompts.map((entry) => entry.definition) ?? [];
+    case "skills":
+      return catalog?.skills.map((entry) => entry.definition) ?? [];
   }
 }
 

@@ -16,6 +16,7 @@ function build(
     resources: [],
     templates: [],
     prompts: [],
+    skills: [],
     serverInfo: {},
     instructions: undefined,
     capabilities: {},

@@ -5,6 +5,7 @@ import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   ToolDefinition,
 } from "../../kernel/definitions.ts";
 import type { InstanceId, ToolPath } from "../../kernel/ids.ts";
@@ -12,6 +13,7 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { phrasesKey } from "../../kernel/tool-phrases.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
+import { skillProblem } from "./skill-check.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import { hasProcess, traitsOf, type TransportKind } from "../../config/transports.ts";
 
@@ -21,6 +23,7 @@ export interface RawLists {
   readonly resources: readonly unknown[];
   readonly templates: readonly unknown[];
   readonly prompts: readonly unknown[];
+  readonly skills: readonly unknown[];
   readonly serverInfo: JsonObject;
   readonly instructions: string | undefined;
   readonly capabilities: JsonObject;
@@ -32,7 +35,7 @@ export interface RawLists {
 
 /** Something that a server listed and that cannot be offered. The rest of its list is unaffected. */
 export interface SkippedItem {
-  readonly kind: "tool" | "resource" | "template" | "prompt";
+  readonly kind: "tool" | "resource" | "template" | "prompt" | "skill";
   readonly name: string;
   readonly reason: string;
 }
@@ -78,6 +81,7 @@ export function buildInstanceCatalog(
     prompts: Object.freeze(
       acceptAll(lists.prompts, promptKind, skipped).map((definition) => ({ ...owner, definition })),
     ),
+    skills: Object.freeze(acceptAll(lists.skills, skillKind, skipped).map((definition) => ({ ...owner, definition }))),
     ttlMs: lists.ttlMs,
     // What was fetched with a person's credentials must not be shared, whatever the server says (fault 52).
     cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
@@ -151,6 +155,7 @@ const templateKind: ItemKind<ResourceTemplateDefinition> = {
   keyOf: ({ uriTemplate }) => uriTemplate,
 };
 const promptKind: ItemKind<PromptDefinition> = { kind: "prompt", problemOf: promptProblem, keyOf: ({ name }) => name };
+const skillKind: ItemKind<SkillDefinition> = { kind: "skill", problemOf: skillProblem, keyOf: ({ uri }) => uri };
 
 /** Keeps the items that are valid and whose key is new (fault 56: of duplicates the first is kept). */
 function acceptAll<T>(items: readonly unknown[], { kind, problemOf, keyOf }: ItemKind<T>, skipped: SkippedItem[]): T[] {

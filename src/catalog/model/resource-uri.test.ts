@@ -2,13 +2,28 @@ import { UriTemplate } from "@modelcontextprotocol/sdk/shared/uriTemplate.js";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ServerSlug } from "../../kernel/ids.ts";
-import { parseResourceUri, toNativeTemplate, toNativeUri, toPipeUri } from "./resource-uri.ts";
+import {
+  isRawUri,
+  parseResourceUri,
+  toNativeTemplate,
+  toNativeUri,
+  toPipeUri,
+  toRawUri,
+  toSkillUri,
+} from "./resource-uri.ts";
 
 const slug = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/).map((text) => text as ServerSlug);
 const uri = fc.oneof(
   fc.webUrl(),
   fc.string({ minLength: 1, unit: "grapheme" }),
-  fc.constantFrom("ui://app/main", "file:///a b|c", "other|bad://x", "toolyard://other/x", "bad://%2F%"),
+  fc.constantFrom(
+    "ui://app/main",
+    "file:///a b|c",
+    "other|bad://x",
+    "toolyard://other/x",
+    "bad://%2F%",
+    "skill://acme/refunds/SKILL.md",
+  ),
 );
 
 test("every form leads back to the server and to its URI, byte for byte", () => {
@@ -16,6 +31,8 @@ test("every form leads back to the server and to its URI, byte for byte", () => 
     fc.property(slug, uri, (server, original) => {
       expect(parseResourceUri(toPipeUri(server, original))).toEqual({ server, uri: original });
       expect(parseResourceUri(toNativeUri(server, original))).toEqual({ server, uri: original });
+      expect(parseResourceUri(toSkillUri(server, original))).toEqual({ server, uri: original });
+      expect(parseResourceUri(toRawUri(server, original))).toEqual({ server, uri: original });
     }),
   );
 });
@@ -31,6 +48,16 @@ test("native URIs are valid ones, and those of UIs keep their scheme", () => {
   expect(toNativeUri("a" as ServerSlug, "x://\uD800")).toBe("toolyard://a/x%3A%2F%2F%EF%BF%BD");
 });
 
+test("an address of a skill ends as the server's own does, and only one form is raw", () => {
+  const server = "billing" as ServerSlug;
+  expect(toSkillUri(server, "skill://acme/refunds/SKILL.md")).toBe("skill://billing/acme/refunds/SKILL.md");
+  expect(toNativeUri(server, "skill://acme/refunds/SKILL.md")).toBe("skill://billing/acme/refunds/SKILL.md");
+  expect(toSkillUri(server, "docs://a b/SKILL.md")).toBe("toolyard://billing/raw/docs://a b/SKILL.md");
+  expect(isRawUri(toSkillUri(server, "docs://a/SKILL.md"))).toBe(true);
+  for (const other of [toNativeUri(server, "docs://raw/x"), "skill://billing/raw/SKILL.md", "raw/x", "toolyard://raw/"])
+    expect(isRawUri(other)).toBe(false);
+});
+
 test("a template stands as it is, to be filled in, behind the server that it leads to", () => {
   expect(toNativeTemplate("db" as ServerSlug, "db://{table}/{id}{?q}")).toBe("toolyard://db/raw/db://{table}/{id}{?q}");
   expect(toNativeTemplate("db" as ServerSlug, "ui://{view}/main")).toBe("ui://db/{view}/main");
@@ -40,7 +67,19 @@ test("a template stands as it is, to be filled in, behind the server that it lea
 
 test("a template that a client filled in leads to what the server's own template would have become", () => {
   const literal = fc.oneof(
-    fc.constantFrom("ui://", "note:///", "toolyard://db/raw/", "raw/", "%2F", "100%", "|", "/", "?x=1", "#"),
+    fc.constantFrom(
+      "ui://",
+      "skill://",
+      "note:///",
+      "toolyard://db/raw/",
+      "raw/",
+      "%2F",
+      "100%",
+      "|",
+      "/",
+      "?x=1",
+      "#",
+    ),
     fc.string({ unit: "grapheme", maxLength: 8 }).map((text) => text.replace(/[{}]/g, "")),
   );
   const expression = fc

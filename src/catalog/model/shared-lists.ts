@@ -40,6 +40,7 @@ export function createSharedLists(): SharedLists {
         resources: hold(keys.resources, part.resources),
         templates: hold(keys.templates, part.templates),
         prompts: hold(keys.prompts, part.prompts),
+        skills: hold(keys.skills, part.skills),
       });
       keysOf.set(shared, Object.values(keys));
       return shared;
@@ -56,10 +57,10 @@ export function createSharedLists(): SharedLists {
   };
 }
 
-type Shared = "tools" | "resources" | "templates" | "prompts" | "about";
+type Shared = "tools" | "resources" | "templates" | "prompts" | "skills" | "about";
 
 function keysFor(part: InstanceCatalog): Record<Shared, string> {
-  const { server, tools, resources, templates, prompts } = part;
+  const { server, tools, resources, templates, prompts, skills } = part;
   const definitions = (entries: readonly { readonly definition: unknown }[]): unknown =>
     entries.map(({ definition }) => definition);
   const key = (kind: Shared, content: unknown): string =>
@@ -74,6 +75,7 @@ function keysFor(part: InstanceCatalog): Record<Shared, string> {
     resources: key("resources", definitions(resources)),
     templates: key("templates", definitions(templates)),
     prompts: key("prompts", definitions(prompts)),
+    skills: key("skills", definitions(skills)),
     about: key("about", aboutOf(part)),
   };
 }

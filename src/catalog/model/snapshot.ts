@@ -2,6 +2,7 @@ import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   ToolDefinition,
 } from "../../kernel/definitions.ts";
 import type { InstanceId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
@@ -26,6 +27,8 @@ export interface InstanceCatalog {
   readonly resources: readonly ResourceEntry[];
   readonly templates: readonly TemplateEntry[];
   readonly prompts: readonly PromptEntry[];
+  /** Skills that it lists (SEP-2640). It may serve more of them, which are read by their address. */
+  readonly skills: readonly SkillEntry[];
   /** Caching hints of the lists (2026-07-28, utilities/caching): the smallest ttl, and private if any list is. */
   readonly ttlMs: number | undefined;
   readonly cacheScope: "public" | "private";
@@ -59,4 +62,9 @@ export interface TemplateEntry {
 export interface PromptEntry {
   readonly server: ServerSlug;
   readonly definition: PromptDefinition;
+}
+
+export interface SkillEntry {
+  readonly server: ServerSlug;
+  readonly definition: SkillDefinition;
 }

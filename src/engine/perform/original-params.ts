@@ -23,6 +23,14 @@ export function passedParams(request: OriginalRequest): ParamMember[] {
 
 const hopParams: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
 
+/** The same with the server's own URI, where the client's is another. */
+export function withUri(request: OriginalRequest, uri: string | undefined): ParamMember[] {
+  const params = passedParams(request);
+  return uri === undefined
+    ? params
+    : params.map(([key, value]): ParamMember => (key === "uri" ? ["uri", toJsonBytes(uri)] : [key, value]));
+}
+
 /** The same with a reference that uses the server's own names. */
 export function withRef(request: OriginalRequest, ref: JsonObject): ParamMember[] {
   return passedParams(request).map(([key, value]): ParamMember =>

@@ -4,7 +4,7 @@ import type { Routing } from "../calls/routing.ts";
 import { discover, type DiscoverDeps } from "./discover.ts";
 import { readKept, type KeptDeps } from "./read-kept.ts";
 import { loadNamespace, type NamespaceDeps } from "./load-namespace.ts";
-import { originalOf, passedParams, withRef } from "./original-params.ts";
+import { originalOf, withRef, withUri } from "./original-params.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
 
@@ -29,7 +29,7 @@ export function createRunStage(deps: RunDeps): RunStage {
         return routing.complete(intent.server.instance, withRef(originalOf(intent, work), intent.ref), work.context);
       case "forward": {
         const original = originalOf(intent, work);
-        return routing.forward(intent.server.instance, original.method, passedParams(original), work.context);
+        return routing.forward(intent.server.instance, original.method, withUri(original, intent.uri), work.context);
       }
       case "discover":
         return discover(deps, intent.request, work.context);

@@ -1,4 +1,5 @@
-import type { View } from "../../catalog/model/view.ts";
+import { offersSkills, readsDirectories, skillExtension } from "../../catalog/model/skill-extension.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { Exposure } from "../../catalog/exposure/exposure.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
@@ -13,14 +14,16 @@ export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
   const extensions = servers
     .map((declared) => declared["extensions"])
     .filter(isJsonObject)
-    .map(withoutOwnMethods);
+    .map(withoutSkills);
   return {
     tools: exposure.toolsChange ? { listChanged: true } : {},
     resources: { subscribe: true, listChanged: true },
     prompts: { listChanged: true },
     completions: {},
     logging: {},
-    ...(extensions.length === 0 ? {} : { extensions: Object.assign({}, ...extensions) as JsonObject }),
+    ...(extensions.length === 0
+      ? {}
+      : { extensions: Object.assign({}, ...extensions, skillExtensions(view.servers)) as JsonObject }),
     ...(servers.some((declared) => isJsonObject(declared["tasks"])) ? { tasks: taskCapabilities } : {}),
   };
 }
@@ -28,10 +31,16 @@ export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
 /** Tasks of several servers cannot be listed together: only what names a task finds its server. */
 const taskCapabilities: JsonObject = Object.freeze({ cancel: {}, requests: { tools: { call: {} } } });
 
-/**
- * Whoever declares skills answers `skills/list` and `skills/get` (SEP-2640), which only a server's own endpoint can:
- * their entries name files by addresses of that server.
- */
-function withoutOwnMethods({ "io.modelcontextprotocol/skills": _skills, ...others }: JsonObject): JsonObject {
+function withoutSkills({ [skillExtension]: _skills, ...others }: JsonObject): JsonObject {
   return others;
+}
+
+/**
+ * Whoever declares skills answers `skills/list` and `skills/get` (SEP-2640), which the gateway does when one of the
+ * servers can. Directories are read by whoever serves them, so that all of these have to.
+ */
+function skillExtensions(servers: readonly ViewServer[]): JsonObject {
+  const offering = servers.flatMap(({ catalog }) => (offersSkills(catalog) ? [catalog] : []));
+  if (offering.length === 0) return {};
+  return { [skillExtension]: offering.every(readsDirectories) ? { directoryRead: true } : {} };
 }

@@ -4,6 +4,7 @@ import type { MetaToolName } from "../../catalog/exposure/meta-tools.ts";
 import type { ListKind } from "../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
+import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { metaKeys, supportedRevisions } from "../../wire/mcp/revisions.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
@@ -22,6 +23,7 @@ import {
   readResourcesRead,
   readToolsCall,
   toIntent,
+  toSkillIntent,
   type ClientRequestWork,
 } from "./exposure-request.ts";
 import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./outcome-text.ts";
@@ -115,6 +117,11 @@ function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
       return carryOut(parts, work, toIntent(work, readPromptsGet(request)));
     case "completion/complete":
       return carryOut(parts, work, toIntent(work, readComplete(request)));
+    case "skills/list":
+      return sharesSkills(work) ? list(parts, work, "skills") : forward(parts, work);
+    case "skills/get":
+    case "resources/directory/read":
+      return sharesSkills(work) ? carryOut(parts, work, toSkillIntent(work)) : forward(parts, work);
     case "server/discover":
       return caller.client.era === "modern" ? discoverServer(parts, work) : unknownMethod(work);
     case "ping":
@@ -122,6 +129,11 @@ function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
     default:
       return forward(parts, work);
   }
+}
+
+/** Whether skills of several servers are shown together here (SEP-2640). */
+function sharesSkills({ caller, view }: Work): boolean {
+  return !caller.endpoint.exposure.isTransparent && view.servers.some(({ catalog }) => offersSkills(catalog));
 }
 
 /** The hot path: no more promises than it needs. */

@@ -1,4 +1,5 @@
 import type { ExposureRequest, Intent } from "../../catalog/exposure/intent.ts";
+import { resolveSkill } from "../../catalog/exposure/skill-intent.ts";
 import { noArguments } from "../../kernel/call-arguments.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -15,6 +16,11 @@ type Asked<Method extends ExposureRequest["method"]> = Extract<ExposureRequest, 
 /** What the request means at the endpoint that it came to. Throws what exposures throw. */
 export function toIntent({ caller, view }: ClientRequestWork, asked: ExposureRequest): Intent {
   return caller.endpoint.exposure.resolve(view, asked);
+}
+
+/** The skill or directory that is named by an address of all servers. Throws PARAMS_INVALID. */
+export function toSkillIntent({ request, view }: ClientRequestWork): Intent {
+  return resolveSkill(view, requireText(request, "uri"));
 }
 
 /** Throws PARAMS_INVALID, as the others here do. */

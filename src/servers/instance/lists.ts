@@ -1,6 +1,8 @@
 import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
-import { parseExact } from "../../wire/json/exact-json.ts";
+import { parseExact, stringifyExact } from "../../wire/json/exact-json.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
+import { skillSettings } from "../../catalog/model/skill-extension.ts";
+import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Connection, ParamMember } from "../upstream/connection.ts";
@@ -49,19 +51,21 @@ export async function fetchLists(
       return [];
     }
   };
-  const [tools, resources, templates, prompts] = await Promise.all([
+  const [tools, resources, templates, prompts, skills] = await Promise.all([
     // Requested even when not declared: some servers forget to declare their tools, and without tools a server is of
     // no use.
     fetchPages(connection, { method: "tools/list", key: "tools", limits, hints, onCut }, signal),
     fetch("resources", "resources/list", "resources"),
     fetch("resources", "resources/templates/list", "resourceTemplates"),
     fetch("prompts", "prompts/list", "prompts"),
+    fetchSkills(connection, { limits, hints, onCut }, signal),
   ]);
   return {
     tools,
     resources,
     templates,
     prompts,
+    skills,
     serverInfo: peer.serverInfo,
     instructions: peer.instructions,
     capabilities: peer.capabilities,
@@ -70,6 +74,44 @@ export async function fetchLists(
     cacheScope: hints.cacheScope,
     transport,
   };
+}
+
+/**
+ * How much of one server's skills is kept: a listing may be arbitrarily large (SEP-2640, limits), an entry with all
+ * its files takes up to 100 KB, and what is left out can still be read and is answered by skills/get. Somebody who
+ * waits for the server's tools does not wait for its skills longer than this.
+ */
+const skillLimits = Object.freeze({ items: 2_000, characters: 8 * 2 ** 20, waitMs: 10_000 });
+
+/** The skills of a server that declares them. They never keep its tools from being used. */
+async function fetchSkills(
+  connection: Connection,
+  { limits, ...reporting }: Pick<ListRequest, "limits" | "hints" | "onCut">,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  if (skillSettings(connection.peer.capabilities) === undefined) return [];
+  const items: unknown[] = [];
+  const ended = new AbortController();
+  const waiting = abortAfter(skillLimits.waitMs, signal, ended.signal);
+  const request: ListRequest = {
+    ...reporting,
+    method: "skills/list",
+    key: "skills",
+    limits: { ...limits, items: Math.min(limits.items, skillLimits.items) },
+    room: skillLimits.characters,
+    items,
+  };
+  try {
+    await fetchPages(connection, request, waiting);
+  } catch (error) {
+    const isLost =
+      error instanceof GatewayError && (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED");
+    if (signal.aborted || isLost) throw error;
+    reporting.onCut("skills/list", error instanceof Error ? error.message : String(error));
+  } finally {
+    ended.abort();
+  }
+  return items;
 }
 
 interface CacheHints {
@@ -83,18 +125,30 @@ interface ListRequest {
   readonly limits: ListLimits;
   readonly hints: CacheHints;
   readonly onCut: OnCut;
+  /** Characters that all items together may have, as JSON. Default: any number. */
+  readonly room?: number;
+  /** Where items are put as they come, for those who can do with a part of them. */
+  readonly items?: unknown[];
 }
 
 async function fetchPages(connection: Connection, list: ListRequest, signal: AbortSignal): Promise<readonly unknown[]> {
-  const items: unknown[] = [];
+  const items = list.items ?? [];
+  let room = list.room ?? Number.POSITIVE_INFINITY;
   const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < list.limits.pages; page += 1) {
     const result = await fetchPage(connection, list, cursor, signal);
     if (result === undefined) return items;
     const more = result[list.key];
-    if (Array.isArray(more)) for (const item of more.slice(0, list.limits.items - items.length)) items.push(item);
     noteHints(list.hints, result);
+    const fresh: readonly unknown[] = Array.isArray(more) ? more.slice(0, list.limits.items - items.length) : [];
+    for (const item of fresh) {
+      if (list.room !== undefined && (room -= stringifyExact(item).length) < 0) {
+        list.onCut(list.method, `its items take more than ${list.room} characters`);
+        return items;
+      }
+      items.push(item);
+    }
     const next = result["nextCursor"];
     if (typeof next !== "string" || next === "") return items;
     if (items.length >= list.limits.items) {

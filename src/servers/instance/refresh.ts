@@ -1,5 +1,6 @@
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { buildInstanceCatalog, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
+import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { fetchLists } from "./lists.ts";
@@ -110,7 +111,13 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
   const kinds: ListKind[] = [];
   if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
   const text = (entry: { readonly definition: unknown }): string => stringifyExact(entry.definition);
-  if (!sameList(before.resources, after.resources, text) || !sameList(before.templates, after.templates, text))
+  // A skill's files are resources, and there is no notification for skills themselves (SEP-2640).
+  if (
+    !sameList(before.resources, after.resources, text) ||
+    !sameList(before.templates, after.templates, text) ||
+    !sameList(before.skills, after.skills, text) ||
+    offersSkills(before) !== offersSkills(after)
+  )
     kinds.push("resources");
   if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");
   // What a server says about itself belongs to its catalog too: instructions are searched, and the eras decide how it

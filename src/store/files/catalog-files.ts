@@ -69,5 +69,8 @@ function parseKept(value: unknown): KeptCatalog | undefined {
     isJsonObject(lists["serverInfo"]) &&
     (lists["instructions"] === undefined || typeof lists["instructions"] === "string") &&
     (lists["ttlMs"] === undefined || typeof lists["ttlMs"] === "number");
-  return whole ? { hash, savedAtMs, lists: lists as unknown as RawLists } : undefined;
+  if (!whole) return undefined;
+  // Written by a version that knew no skills, it has none until the server's lists are read again.
+  const skills = Array.isArray(lists["skills"]) ? (lists["skills"] as readonly unknown[]) : [];
+  return { hash, savedAtMs, lists: { ...(lists as unknown as RawLists), skills } };
 }

@@ -65,6 +65,7 @@ const table = {
     type: "flag",
     help: "declares tasks; any tool `start-task` called with `task`, or with the argument `unasked`, starts one",
   },
+  "skills-json": { type: "text", help: "with --skills, lists the entries of this file, whatever it says" },
   skills: { type: "flag", help: "offers two skills (SEP-2640), one of them not listed, and directories" },
   apps: { type: "flag", help: "also offers tools with a user interface (MCP Apps)" },
 

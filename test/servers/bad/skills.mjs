@@ -1,6 +1,7 @@
 // Skills, for --skills: files under skill://, their entries, and directories (extension Skills, SEP-2640).
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 
 const skillText = (name, description) => `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n`;
 
@@ -35,11 +36,24 @@ const isSkill = (uri) => files.has(uri) && uri.endsWith("/SKILL.md");
 const unknown = (exchange) => exchange.fail(-32602, `Not served: ${exchange.params.uri}`, { uri: exchange.params.uri });
 const caching = ({ era, server }) => (era === "modern" ? server.lists.caching() : {});
 
+/** Three thousand entries on a page: what a server with many of them would send at once. */
+const pageSize = 3_000;
+
+function listFile(exchange) {
+  const entries = JSON.parse(readFileSync(exchange.server.options["skills-json"], "utf8"));
+  const start = Number(exchange.params.cursor ?? 0);
+  const end = start + pageSize;
+  const next = end < entries.length ? { nextCursor: String(end) } : {};
+  exchange.answer({ skills: entries.slice(start, end), ...next, ...caching(exchange) });
+}
+
 export const skillMethods = {
   "skills/list": (exchange) =>
-    exchange.params.cursor === undefined
-      ? exchange.answer({ skills: [], nextCursor: "second page", ...caching(exchange) })
-      : exchange.answer({ skills: [entryOf("skill://acme/refunds/SKILL.md")], ...caching(exchange) }),
+    exchange.server.options["skills-json"] !== undefined
+      ? listFile(exchange)
+      : exchange.params.cursor === undefined
+        ? exchange.answer({ skills: [], nextCursor: "second page", ...caching(exchange) })
+        : exchange.answer({ skills: [entryOf("skill://acme/refunds/SKILL.md")], ...caching(exchange) }),
   "skills/get": (exchange) =>
     isSkill(exchange.params.uri) ? exchange.answer({ skill: entryOf(exchange.params.uri) }) : unknown(exchange),
   "resources/directory/read"(exchange) {
