@@ -16,7 +16,7 @@ import { readCorpus } from "./retrieval/data.ts";
  * 400 tools of 4. `node scripts/run-bench.mjs bench/namespaces.ts [--quick]`
  */
 const quick = process.argv.includes("--quick");
-const dataDirectory = process.env["BENCH_DATA"] ?? "../shared/retrieval";
+const dataDirectory = process.env["BENCH_DATA"] ?? ".cache/retrieval";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const concurrency = 32;
 const listRequests = quick ? 4_000 : 20_000;

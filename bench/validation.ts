@@ -46,7 +46,7 @@ await realTools(validators);
 await hostile();
 
 async function realTools(target: Validators): Promise<void> {
-  const file = join(process.env["BENCH_DATA"] ?? "../shared/retrieval", "corpus/real_mcp.json");
+  const file = join(process.env["BENCH_DATA"] ?? ".cache/retrieval", "corpus/real_mcp.json");
   if (!existsSync(file)) return row("real tools", "no data");
   const { tools } = JSON.parse(readFileSync(file, "utf8")) as {
     tools: { id: string; inputSchema: JsonObject }[];

@@ -28,7 +28,7 @@ main();
  * `confidence-weights.ts`.
  */
 function main(): void {
-  const directory = process.env["BENCH_DATA"] ?? "../shared/retrieval";
+  const directory = process.env["BENCH_DATA"] ?? ".cache/retrieval";
   if (!existsSync(directory)) {
     console.error(`No data in ${directory}: set BENCH_DATA. docs/search.md says what it holds.`);
     process.exitCode = 2;

@@ -21,10 +21,7 @@ await main();
  * docs/search.md.
  */
 async function main(): Promise<void> {
-  const directory =
-    process.env["BENCH_DATA"] ??
-    ["../shared/retrieval", ".cache/retrieval"].find((place) => existsSync(place)) ??
-    ".cache/retrieval";
+  const directory = process.env["BENCH_DATA"] ?? ".cache/retrieval";
   if (!existsSync(directory)) {
     console.error(
       `No data in ${directory}. Set BENCH_DATA to a directory with corpus/*.json and dev/*.json (docs/search.md says what they hold), ` +

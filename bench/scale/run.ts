@@ -17,8 +17,7 @@ await main();
  * instances of their own: tables on stdout, docs/scale.json and docs/scale.svg. Data: `BENCH_DATA`, see docs/search.md.
  */
 async function main(): Promise<void> {
-  const directory =
-    process.env["BENCH_DATA"] ?? ["../shared/retrieval", ".cache/retrieval"].find((place) => existsSync(place));
+  const directory = [process.env["BENCH_DATA"] ?? ".cache/retrieval"].find((place) => existsSync(place));
   if (directory === undefined || !existsSync(`${directory}/corpus/real_mcp.json`)) {
     console.error("No data: set BENCH_DATA, or run `npm run bench:collect` (docs/search.md says what it holds).");
     process.exitCode = 2;

@@ -1,0 +1,155 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem, type as osType } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { barChart, readTables } from "./all-charts.ts";
+
+/**
+ * Runs every benchmark and writes docs/benchmarks.md with its charts: `npm run bench:all [-- --only=NAME ...] [--quick]`.
+ * A section that is not run keeps what it had. Takes an hour; nothing else should run beside it.
+ */
+interface Section {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  /** What is run: a file of bench/ and its arguments. */
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly quickArgs?: readonly string[];
+  /** Bars: these columns of the first table that has them. */
+  readonly chart?: { readonly title: string; readonly columns: readonly string[] };
+}
+
+const sections: readonly Section[] = [
+  {
+    name: "session",
+    title: "What a model reads",
+    about:
+      "The servers of `examples/laptop.json`, started from npm, and a session of ten searches and ten calls. Tokens are " +
+      "o200k, counted of what was sent; other models' differ by 10 to 20 %.",
+    script: "bench/session.ts",
+    args: [],
+    chart: { title: "Tokens that a model reads", columns: ["all tools in the list", "four tools"] },
+  },
+  {
+    name: "peers",
+    title: "Beside other gateways and forwarders",
+    about:
+      "The same calls to the same real server by the same client, in one run. CPU time is that of the program itself, " +
+      "without the servers behind it. To add another, add a row to `bench/peers/gateways.ts`.",
+    script: "bench/peers/run.ts",
+    args: [],
+    quickArgs: ["--calls=500", "--rounds=3"],
+    chart: { title: "CPU time per call, microseconds", columns: ["CPU per call, us"] },
+  },
+  {
+    name: "overhead",
+    title: "What a call costs",
+    about:
+      "CPU time per call beside a raw forwarder (the floor), which only reads a message and writes it on. Ratios are " +
+      "medians over rounds in which the two take turns. Records are on, as they are by default.",
+    script: "bench/overhead.ts",
+    args: [],
+    quickArgs: ["--quick"],
+    chart: { title: "CPU time per call, as a multiple of a raw forwarder's", columns: ["ratio"] },
+  },
+  {
+    name: "records",
+    title: "What recording costs",
+    about: "CPU time per call with records on and off, what is lost under load, and how files grow.",
+    script: "bench/records.ts",
+    args: [],
+    quickArgs: ["--quick"],
+  },
+  {
+    name: "startup",
+    title: "Starting",
+    about: "From the start of the program to its first answer, and to calls of slow servers, beside the floor.",
+    script: "bench/startup.ts",
+    args: [],
+    quickArgs: ["--idle-s=10"],
+  },
+  {
+    name: "memory",
+    title: "Memory",
+    about: "After the first calls, after a rest, with two hundred clients, and with the largest results.",
+    script: "bench/memory.ts",
+    args: [],
+    quickArgs: ["--rest-s=10"],
+  },
+  {
+    name: "retrieval",
+    title: "Finding the right tool",
+    about:
+      "Recall of questions whose right tools are known, against three baselines. Needs the question sets (see " +
+      "[search.md](search.md)); the picture is [retrieval.svg](retrieval.svg).",
+    script: "bench/retrieval/run.ts",
+    args: [],
+  },
+  {
+    name: "scale",
+    title: "Many tools, many people",
+    about: "Costs of a search and of what is held for it; the picture is [scale.svg](scale.svg).",
+    script: "bench/scale/run.ts",
+    args: [],
+  },
+];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const page = join(root, "docs/benchmarks.md");
+const isQuick = process.argv.includes("--quick");
+const only = process.argv.filter((argument) => argument.startsWith("--only=")).map((argument) => argument.slice(7));
+
+function main(): void {
+  const before = existsSync(page) ? readFileSync(page, "utf8") : "";
+  const parts = sections.map((section) =>
+    only.length === 0 || only.includes(section.name) ? run(section) : (kept(before, section) ?? run(section)),
+  );
+  const head =
+    "# Benchmarks\n\nWritten by `npm run bench:all`, which runs everything on this page. Two cores share a machine with " +
+    "others, so figures of time are upper bounds; CPU time, memory, tokens and what is compared within one run are " +
+    "solid.\n";
+  writeFileSync(page, `${head}\n${parts.join("\n")}`);
+}
+
+/** The section as the page had it. */
+function kept(before: string, { title }: Section): string | undefined {
+  const start = before.indexOf(`## ${title}\n`);
+  if (start < 0) return undefined;
+  const end = before.indexOf("\n## ", start + 1);
+  return end < 0 ? before.slice(start) : `${before.slice(start, end)}\n`;
+}
+
+function run(section: Section): string {
+  const args = isQuick ? (section.quickArgs ?? section.args) : section.args;
+  const command = `npm run bench ${section.script}${args.length > 0 ? ` -- ${args.join(" ")}` : ""}`;
+  process.stderr.write(`${command}\n`);
+  const ran = spawnSync(process.execPath, [join(root, "scripts/run-bench.mjs"), section.script, ...args], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 64 * 1_048_576,
+  });
+  if (ran.status !== 0) throw new Error(`${command} ended with ${ran.status}`);
+  const output = ran.stdout.trim();
+  const text = output.includes("| --- |") || output.includes("| ---") ? output : `\`\`\`\n${output}\n\`\`\``;
+  return `## ${section.title}\n\n${section.about}\n\n${chartOf(section, output)}\`${command}\`, ${machine()}\n\n${text}\n`;
+}
+
+function chartOf({ name, title, chart }: Section, output: string): string {
+  if (chart === undefined) return "";
+  const table = readTables(output).find(({ columns }) => chart.columns.every((name) => columns.includes(name)));
+  if (table === undefined) throw new Error(`no table has the columns ${chart.columns.join(", ")}`);
+  writeFileSync(join(root, `docs/benchmark-${name}.svg`), barChart(chart.title, table, chart.columns));
+  return `![${title}](benchmark-${name}.svg)\n\n`;
+}
+
+function machine(): string {
+  const [cpu] = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const day = new Date().toISOString().slice(0, 10);
+  return `${day}, ${cpus().length} cores (${cpu?.model ?? "unknown"}), ${memory}, ${osType()} ${release()}, Node ${process.versions.node}.`;
+}
+
+main();
