@@ -162,7 +162,9 @@ async function compareCalls(all: readonly Peer[]): Promise<void> {
     for (const [at, target] of running.entries()) {
       const [one, many] = [await measure(target, 1), await measure(target, atOnce)];
       // In the first round V8 compiles.
-      if (round > 0) (found[at]?.one.push(one), found[at]?.many.push(many));
+      if (round === 0) continue;
+      found[at]?.one.push(one);
+      found[at]?.many.push(many);
     }
   row(
     "program",
