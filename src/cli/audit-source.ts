@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditPage, AuditRequest, ControlAnswer } from "../app/owner-commands.ts";
+import { keepingOf } from "../app/record-keeping.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toCheck, type AuditCheck } from "../records/audit-history.ts";
@@ -55,11 +56,9 @@ async function openFiles(context: CommandContext): Promise<AuditSource> {
   const { lock, folder } = claim;
   try {
     if (!existsSync(join(folder, "state.db"))) throw noAudit();
-    const { keepDays, keepCalls } = config.settings.records;
     const records = await store.at(folder, openLog({ config: () => config })).records({
       clock: systemClock,
-      keepMs: keepDays * 86_400_000,
-      keepCalls,
+      ...keepingOf(config.settings.records),
       redact: (_kind, row) => row,
     });
     await whenOpen(records);

@@ -202,10 +202,20 @@ export interface AuditQuery extends PageQuery, TimeRange {
   readonly outcome?: AuditEntry["outcome"] | undefined;
 }
 
-/** Whether the chain is whole. `brokenAt` is the first entry that was changed, or that follows one that is missing. */
-export type AuditVerdict =
-  | { readonly kind: "whole"; readonly entries: number; readonly last: string }
-  | { readonly kind: "broken"; readonly entries: number; readonly brokenAt: number; readonly reason: string };
+/** The last of the entries that were removed because they were old. */
+export interface AuditCheckpoint extends AuditPlace {
+  /** When they were removed. */
+  readonly atMs: number;
+}
+
+/**
+ * Whether the chain is whole, from its beginning or from the `checkpoint`, behind which it goes on. `entries` are those
+ * that were read and are in order; `brokenAt` is the first that was changed, or that follows one that is missing.
+ */
+export type AuditVerdict = { readonly entries: number; readonly checkpoint: AuditCheckpoint | null } & (
+  | { readonly kind: "whole"; readonly last: string }
+  | { readonly kind: "broken"; readonly brokenAt: number; readonly reason: string }
+);
 
 export type DatabaseName = "records" | "state";
 

@@ -1,4 +1,5 @@
 import { clockToleranceMs, idAt } from "../record-ids.ts";
+import type { AuditChain } from "./audit.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 
 /** How long records are kept. */
@@ -13,6 +14,8 @@ export interface RetentionLimits {
   readonly logMs: number;
   readonly usageMs: number;
   readonly eventMs: number;
+  /** Of entries of the audit; infinite where none is ever removed. */
+  readonly auditMs: number;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -26,6 +29,7 @@ export const defaultRetention: RetentionLimits = {
   logMs: 7 * dayMs,
   usageMs: 400 * dayMs,
   eventMs: 7 * dayMs,
+  auditMs: Number.POSITIVE_INFINITY,
 };
 
 /** Rows that go in one transaction, in which nothing else is written: 4 ms, and 70 when the log is emptied with it. */
@@ -57,6 +61,25 @@ export function retentionSteps(
     deleteOldHours(database, nowMs - limits.usageMs),
     deleteSurplus(database, limits.requests),
   ];
+}
+
+/**
+ * Removes old entries of the audit. As each time is an entry itself, it waits until there is a day's worth of them, or
+ * a thirtieth of the time for which they are kept.
+ *
+ * @param isFree whether nobody reads the chain as a whole just now
+ */
+export function auditStep(
+  chain: Pick<AuditChain, "oldestMs" | "prune">,
+  { auditMs, nowMs, isFree }: { readonly auditMs: number; readonly nowMs: number; readonly isFree: () => boolean },
+): RetentionStep {
+  const spareMs = Math.min(dayMs, auditMs / 30);
+  let hasBegun = false;
+  return () => {
+    if (auditMs === Number.POSITIVE_INFINITY || !isFree()) return false;
+    hasBegun ||= (chain.oldestMs() ?? nowMs) < nowMs - auditMs - spareMs;
+    return hasBegun && chain.prune(nowMs - auditMs, nowMs);
+  };
 }
 
 function deleteOldHours(database: SqlDatabase, beforeMs: number): RetentionStep {

@@ -9,7 +9,7 @@ import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
-import { retentionSteps } from "./retention.ts";
+import { auditStep, retentionSteps, type RetentionStep } from "./retention.ts";
 import { readLogs } from "./server-log.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
@@ -78,7 +78,19 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     },
   });
   const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
-  let round: ReturnType<typeof retentionSteps>[number][] | undefined;
+  let round: RetentionStep[] | undefined;
+  /** Those who read the whole chain, between other work. */
+  let verifying = 0;
+
+  function beginRound(): RetentionStep[] {
+    const nowMs = Date.now();
+    const chain = state.opened?.chain;
+    const isFree = (): boolean => verifying === 0;
+    return [
+      ...(records.opened === undefined ? [] : retentionSteps(records.opened.database, retention, nowMs)),
+      ...(chain === undefined ? [] : [auditStep(chain, { auditMs: retention.auditMs, nowMs, isFree })]),
+    ];
+  }
 
   return {
     async open() {
@@ -95,12 +107,15 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     },
     async ask(name, text) {
       const keeper = isOfState(name) ? state : records;
+      if (name === "verifyAudit") verifying += 1;
       try {
         const answer = (answers[name] as (ask: unknown) => unknown)(JSON.parse(text));
         return JSON.stringify(await answer);
       } catch (error) {
         if (isOfFile(error)) await keeper.onError(error);
         throw toRefusal(error, keeper.problem);
+      } finally {
+        if (name === "verifyAudit") verifying -= 1;
       }
     },
     async look() {
@@ -109,10 +124,15 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
       if (records.problem === undefined && state.problem?.kind !== "full") ballast.fill();
     },
     retain() {
-      const opened = records.opened;
-      round = opened === undefined ? [] : (round ?? [...retentionSteps(opened.database, retention, Date.now())]);
+      round ??= beginRound();
       const [step] = round;
-      if (step !== undefined && !step()) round.shift();
+      try {
+        if (step !== undefined && !step()) round.shift();
+      } catch (error) {
+        // The next round begins with the databases as they are then.
+        round = undefined;
+        throw error;
+      }
       if (round.length > 0) return true;
       round = undefined;
       return false;
