@@ -4,12 +4,13 @@ import type { CallQuery, StoreProblem } from "../record-store.ts";
 import { createAuditChain, readAudits, verifyAudit, type AuditChain } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
+import { readFinding } from "./finding-rows.ts";
 import { readEvents } from "./event-rows.ts";
 import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
-import { auditStep, retentionSteps, type RetentionStep } from "./retention.ts";
+import { createRetentionRounds } from "./retention-rounds.ts";
 import { readLogs } from "./server-log.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
@@ -78,19 +79,15 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     },
   });
   const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
-  let round: RetentionStep[] | undefined;
   /** Those who read the whole chain, between other work. */
   let verifying = 0;
 
-  function beginRound(): RetentionStep[] {
-    const nowMs = Date.now();
-    const chain = state.opened?.chain;
-    const isFree = (): boolean => verifying === 0;
-    return [
-      ...(records.opened === undefined ? [] : retentionSteps(records.opened.database, retention, nowMs)),
-      ...(chain === undefined ? [] : [auditStep(chain, { auditMs: retention.auditMs, nowMs, isFree })]),
-    ];
-  }
+  const retain = createRetentionRounds({
+    limits: retention,
+    records: () => records.opened?.database,
+    chain: () => state.opened?.chain,
+    isFree: () => verifying === 0,
+  });
 
   return {
     async open() {
@@ -123,20 +120,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
       await state.look();
       if (records.problem === undefined && state.problem?.kind !== "full") ballast.fill();
     },
-    retain() {
-      round ??= beginRound();
-      const [step] = round;
-      try {
-        if (step !== undefined && !step()) round.shift();
-      } catch (error) {
-        // The next round begins with the databases as they are then.
-        round = undefined;
-        throw error;
-      }
-      if (round.length > 0) return true;
-      round = undefined;
-      return false;
-    },
+    retain,
     close() {
       records.close();
       state.close();
@@ -222,6 +206,7 @@ function createAnswers(
     events: async (query) => await readEvents(ofRecords(), query),
     usage: async (query) => await readUsage(ofRecords(), query),
     tools: async (installation) => await readTools(ofRecords(), installation),
+    finding: async (query) => await readFinding(ofRecords(), query),
     audits: async (query) => await readAudits(use(state).db, query),
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
     async audit(entries) {
