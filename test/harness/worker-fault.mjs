@@ -15,6 +15,6 @@ if (threads.isMainThread) {
   };
   syncBuiltinESMExports();
   process.on("SIGUSR2", () => {
-    for (const worker of workers) worker.postMessage({ kind: "append", id: -1, rows: "request", text: "no JSON" });
+    for (const worker of workers) worker.postMessage(null);
   });
 }
