@@ -7,6 +7,7 @@ import { auditEvents } from "../records/audit-events.ts";
 import { createAuditLog, type AuditFacts, type AuditLog } from "../records/audit-log.ts";
 import { createCallAudit, type CallAudit } from "../records/call-audit.ts";
 import { compareConfigs } from "../records/config-change.ts";
+import { loginFacts } from "../records/login-facts.ts";
 import { createDenialCap } from "../records/denial-cap.ts";
 
 /** The audit of a gateway: who changed what, and who was denied. */
@@ -55,7 +56,7 @@ export function createAudit(deps: AuditDeps): GatewayAudit {
     note: audit.note,
     order,
     deny: denials.note,
-    login: (instance, what) => audit.note({ ...logins[what], object: instance }),
+    login: (instance, what) => audit.note(loginFacts(instance, what)),
     applied: (before, next) => noteConfig(audit, before, next),
     calls: level === "strict" ? createCallAudit(audit) : undefined,
     onCallDenied: ({ principal, team, via, path, outcome, server, instance }) =>
@@ -94,13 +95,6 @@ const auditNothing: GatewayAudit = Object.freeze({
   lost: 0,
   close: async () => undefined,
 });
-
-/** Commands of the owner change what is kept, in another process; the gateway sees that something changed. */
-const logins = {
-  login: { actor: "owner", via: "vault", action: "login.add" },
-  logout: { actor: "owner", via: "vault", action: "login.remove" },
-  use: { actor: "gateway", via: "vault", action: "login.use" },
-} as const;
 
 function noteConfig(audit: AuditLog, before: Config | undefined, next: Config): void {
   const { servers, settings, rights } = compareConfigs(before, next);

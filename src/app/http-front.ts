@@ -4,7 +4,7 @@ import { createHttpServer, type HttpServer } from "../front/http/http-server.ts"
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import { unusableStore } from "../records/store-standing.ts";
+import { toReason, unusableStore } from "../records/store-standing.ts";
 import { toDenial } from "./audited-access.ts";
 import { showFrontPage } from "./front-page-facts.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -38,7 +38,10 @@ export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Own
     originRules: () => originRules,
     publicUrl: gateway.publicUrl,
     bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
-    unready: () => unusableStore(gateway.records.problems()),
+    readiness() {
+      const problems = gateway.records.problems();
+      return { unready: unusableStore(problems), unrecorded: toReason(problems) };
+    },
     onConnect,
     onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),
     log,

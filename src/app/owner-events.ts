@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { createTypeFilter, typesMatching } from "../kernel/published-events.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { untilReaderLeaves } from "./reader-gone.ts";
 
 /** What the command `events` asks for: patterns of types, or undefined for all. */
 export interface EventsCommand {
@@ -20,7 +21,7 @@ export function readEventsCommand(request: JsonObject): EventsCommand | undefine
 }
 
 /**
- * Sends every event from now on as one line, `{ ok: true, event }`, until the signal aborts or the gateway ends; a line
+ * Sends every event from now on as one line, `{ ok: true, event }`, until the reader or the gateway ends; a line
  * `{ ok: true }` says that it has begun, `{ ok: true, reset: true }` that some are missing. Never rejects: a failure is
  * a line too.
  */
@@ -28,8 +29,9 @@ export async function sendEvents(
   { live, owner }: Pick<GatewayParts, "live" | "owner">,
   { types }: EventsCommand,
   socket: Duplex,
-  signal: AbortSignal,
+  closed: AbortSignal,
 ): Promise<void> {
+  const signal = untilReaderLeaves(socket, closed);
   const send = (line: string): void => {
     if (socket.writableLength > mostWaitingBytes) socket.destroy();
     else socket.write(`${line}\n`);

@@ -1,14 +1,17 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { sleep } from "../kernel/abort.ts";
-import type { GatewayEvent } from "../kernel/event.ts";
+import type { EventOf, GatewayEvent } from "../kernel/event.ts";
 import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { callToJson, logToJson, type CallJson, type LogJson } from "../records/record-json.ts";
+import { levelOf } from "../records/server-lines.ts";
 import type { Reader } from "../records/record-history.ts";
-import { logLevels } from "../store/record-rows.ts";
+import { logLevels, type LogLevel, type ServerLogLine } from "../store/record-rows.ts";
 import type { Page, PageQuery } from "../store/record-store.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { countLostLines, type LostLines } from "./lost-lines.ts";
+import { untilReaderLeaves } from "./reader-gone.ts";
 
 /** One line of the answer to `calls` and `logs`. */
 export interface RecordLine {
@@ -19,6 +22,8 @@ export interface RecordLine {
   readonly log?: LogJson;
   /** Some are left out here: more happened than could be sent. */
   readonly missed?: boolean;
+  /** So many lines of servers are lost: they were written, and not kept until they could be sent. */
+  readonly lost?: number;
   /** This was all. */
   readonly end?: boolean;
 }
@@ -71,7 +76,7 @@ export async function sendRecords(
   socket: Duplex,
   closed: AbortSignal,
 ): Promise<void> {
-  const signal = untilLeft(socket, closed);
+  const signal = untilReaderLeaves(socket, closed);
   const send = async (line: RecordLine): Promise<void> => {
     if (!socket.write(`${JSON.stringify(line)}\n`)) await once(socket, "drain", { signal });
   };
@@ -88,13 +93,6 @@ export async function sendRecords(
   }
 }
 
-/** A command that ends closes its side only, which the socket itself does not take for an end. */
-function untilLeft(socket: Duplex, closed: AbortSignal): AbortSignal {
-  const left = new AbortController();
-  socket.once("end", () => left.abort());
-  return AbortSignal.any([left.signal, closed]);
-}
-
 interface Numbered {
   readonly id: number;
 }
@@ -104,6 +102,8 @@ interface Feed<Row extends Numbered> {
   readonly event: GatewayEvent["type"];
   readonly read: (page: PageQuery) => Promise<Page<Row>>;
   readonly toLine: (row: Row) => RecordLine;
+  /** Begins to count what is lost. Undefined where nothing is but what is `missed`. */
+  readonly countLost?: () => Omit<LostLines, "end"> & { end(found: readonly Row[]): number };
 }
 
 /** Whoever owns the data directory can read the database itself. */
@@ -127,11 +127,24 @@ function feedOfLogs(gateway: Gateway, { server, level: name }: RecordsCommand): 
       hint: `Levels are ${logLevels.join(", ")}.`,
     });
   const filters = { ...findServer(gateway, server), level };
-  return feed({
+  return feed<ServerLogLine>({
     event: "mcp.server.logs",
     read: async (page) => await history.logs(owner, { ...filters, ...page }),
     toLine: (row) => ({ ok: true, log: logToJson(row) }),
+    countLost: () => countLostLines(gateway.events, (line) => isAmong(line, filters)),
   });
+}
+
+interface LineFilters {
+  readonly server?: string;
+  readonly instance?: string;
+  readonly level: LogLevel | undefined;
+}
+
+function isAmong(line: EventOf<"mcp.server.logs">, { server, instance, level }: LineFilters): boolean {
+  if (server !== undefined && line.server !== server) return false;
+  if (instance !== undefined && line.instance !== instance) return false;
+  return level === undefined || logLevels.indexOf(levelOf(line)) >= logLevels.indexOf(level);
 }
 
 /** Rows of a feed go nowhere but into its own `toLine`. */
@@ -197,14 +210,19 @@ async function follow(rows: Feed<Numbered>, { gateway, send, signal, ...from }: 
     wake();
   });
   const wakeUp = (): void => wake();
+  using lost = rows.countLost?.();
   signal.addEventListener("abort", wakeUp);
   try {
     while (!signal.aborted) {
       if (!isMore) await new Promise<void>((resolve) => (wake = resolve));
       await sleep(gatherMs, signal);
       isMore = false;
+      lost?.begin();
       const found = await readBack(rows, { limit: mostHeld, after: last ?? -1 });
-      if (!found.isAll) await send({ ok: true, missed: true });
+      const lostLines = lost?.end(found.rows) ?? 0;
+      if (lost?.isUnsure === true) isMore = true;
+      if (lostLines > 0) await send({ ok: true, lost: lostLines });
+      else if (!found.isAll) await send({ ok: true, missed: true });
       for (const row of found.rows) await send(rows.toLine(row));
       last = found.rows.at(-1)?.id ?? last;
     }

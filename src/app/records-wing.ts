@@ -14,6 +14,7 @@ import { logServers } from "../records/server-lines.ts";
 import type { RecordStore, StoreProblem } from "../store/record-store.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
+import { keepingOf, type Keeping } from "./record-keeping.ts";
 
 /** The wing `records`, wired: what happened is kept, and can be asked for. */
 export interface Records {
@@ -46,12 +47,10 @@ export interface RecordsDeps extends Pick<RequestLogDeps, "loggingOf" | "schemas
   readonly clock: Clock;
 }
 
-const dayMs = 24 * 3_600_000;
-
 /** Nothing of the store is loaded before `open`, and none of it where `records.store` is `off`. */
 export function createRecords(deps: RecordsDeps): Records {
-  const { keepDays, keepCalls, store: backend } = deps.config().settings.records;
-  return backend === "off" ? recordNothing : recordAll(deps, { keepMs: keepDays * dayMs, keepCalls });
+  const { records } = deps.config().settings;
+  return records.store === "off" ? recordNothing : recordAll(deps, keepingOf(records));
 }
 
 const recordNothing: Records = Object.freeze({
@@ -64,7 +63,7 @@ const recordNothing: Records = Object.freeze({
   close: async () => undefined,
 });
 
-function recordAll(deps: RecordsDeps, keep: { readonly keepMs: number; readonly keepCalls: number }): Records {
+function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   const { redaction, log, clock } = deps;
   const sink = createRecordSink();
   const stopLogging = logServers(deps.events, sink);

@@ -5,6 +5,7 @@ import { untilAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Principal } from "../kernel/principal.ts";
+import { createFindingHistory } from "../records/finding-history.ts";
 import { createFinding, type FindingMeter } from "../records/finding.ts";
 import { createListCosts, type ListCosts } from "../records/list-costs.ts";
 import { createTokenCounts } from "../records/token-counts.ts";
@@ -21,7 +22,7 @@ export interface UsageWing {
   readonly meter: FindingMeter;
   readonly costs: ListCosts;
   tokens(ask: TokensAsk): Promise<TokenReport>;
-  /** Writes the counts of calls that are not written yet: before the store is closed. */
+  /** Writes the counts of calls and of finding that are not written yet: before the store is closed. */
   stop(): Promise<void>;
 }
 
@@ -52,6 +53,7 @@ export function createUsageWing({ events, clock, kept, store, viewOf, mcp }: Usa
   const counts = createTokenCounts({ store: kept.tokenCounts, clock });
   const costs = createListCosts(counts);
   const finding = createFinding({ clock, costs });
+  const history = createFindingHistory({ finding, clock, store });
   return {
     usage,
     meter: finding,
@@ -62,10 +64,11 @@ export function createUsageWing({ events, clock, kept, store, viewOf, mcp }: Usa
       const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
       const counted = costs.count(view, exposure);
       if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
-      return await readTokenReport({ costs, finding }, { view, exposure, principal: of });
+      return await readTokenReport({ costs, finding: history }, { view, exposure, principal: of });
     },
     async stop() {
       usage[Symbol.dispose]();
+      history[Symbol.dispose]();
       finding[Symbol.dispose]();
       await counts[Symbol.asyncDispose]();
     },

@@ -50,12 +50,16 @@ async function exportAll(source: AuditSource, context: CommandContext): Promise<
 
 async function verify(source: AuditSource, context: CommandContext): Promise<number> {
   const check = await source.verify();
-  const { isWhole, entries, brokenAt, reason, last, lost } = check;
+  const { isWhole, entries, pruned, brokenAt, reason, last, lost } = check;
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(check)}\n`);
   else if (isWhole) process.stdout.write(`${entries} entries, none changed or removed; the last is ${String(last)}\n`);
   else
     process.stdout.write(
       `broken at entry ${String(brokenAt)}: ${plainText(reason ?? "")}; ${entries} before it are whole\n`,
+    );
+  if (!isOn(context, "json") && pruned !== null)
+    process.stdout.write(
+      `it begins after entry ${pruned.seq} (${pruned.hash}): those up to it were removed on ${pruned.time.slice(0, 10)} for their age\n`,
     );
   if (lost > 0) process.stderr.write(`toolyard: ${lost} entries could not be written since the gateway started\n`);
   return isWhole ? 0 : 1;

@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditPage, AuditRequest, ControlAnswer } from "../app/owner-commands.ts";
-import { systemClock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toCheck, type AuditCheck } from "../records/audit-history.ts";
 import { auditToJson } from "../records/audit-json.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
-import type { RecordStore } from "../store/record-store.ts";
-import { openDataDirectory, openLog, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { openDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { control } from "./owner-client.ts";
 import { findGateway } from "./running-gateways.ts";
+import { openUnservedStore } from "./unserved-store.ts";
 
 /** Where a command reads the audit: from the gateway that runs, or from its files while none does. */
 export interface AuditSource extends AsyncDisposable {
@@ -42,56 +41,26 @@ function askGateway(holder: GatewayHolder): AuditSource {
   };
 }
 
-const closeMs = 10_000;
-
 /** Holds the gateway's lock meanwhile, so that no gateway opens the same files. */
 async function openFiles(context: CommandContext): Promise<AuditSource> {
   const config = await readConfig(context);
-  const store = storeIn(openDataDirectory(config, context), context);
-  const served = servedBy(config, context);
-  if (!existsSync(join(store.lock.placeOf(served), "state.db"))) throw noAudit();
-  const claim = await store.lock.claim(served, context.version);
-  if (claim.kind === "taken") return askGateway(claim.by);
-  const { lock, folder } = claim;
-  try {
-    if (!existsSync(join(folder, "state.db"))) throw noAudit();
-    const { keepDays, keepCalls } = config.settings.records;
-    const records = await store.at(folder, openLog({ config: () => config })).records({
-      clock: systemClock,
-      keepMs: keepDays * 86_400_000,
-      keepCalls,
-      redact: (_kind, row) => row,
-    });
-    await whenOpen(records);
-    return {
-      async page({ limit, before, action }) {
-        const { rows, next } = await records.audits({ limit, before, action });
-        return { entries: rows.map(auditToJson), next };
-      },
-      verify: async () => toCheck(await records.verifyAudit(), 0),
-      async [Symbol.asyncDispose]() {
-        await records.close(closeMs);
-        await lock[Symbol.asyncDispose]();
-      },
-    };
-  } catch (error) {
-    await lock[Symbol.asyncDispose]();
-    throw error;
-  }
+  const place = storeIn(openDataDirectory(config, context), context).lock.placeOf(servedBy(config, context));
+  requireAudit(place);
+  const store = await openUnservedStore(context, config, requireAudit);
+  if (!("records" in store)) return askGateway(store);
+  const { records } = store;
+  return {
+    async page({ limit, before, action }) {
+      const { rows, next } = await records.audits({ limit, before, action });
+      return { entries: rows.map(auditToJson), next };
+    },
+    verify: async () => toCheck(await records.verifyAudit(), 0),
+    [Symbol.asyncDispose]: async () => await store[Symbol.asyncDispose](),
+  };
 }
 
-async function whenOpen(records: RecordStore): Promise<void> {
-  if (records.health().status !== "opening") return;
-  await new Promise<void>((resolve) => {
-    // The thread does not keep the process alive by itself.
-    const held = setInterval(() => undefined, closeMs);
-    const end = records.onHealth(({ status }) => {
-      if (status === "opening") return;
-      clearInterval(held);
-      end();
-      resolve();
-    });
-  });
+function requireAudit(folder: string): void {
+  if (!existsSync(join(folder, "state.db"))) throw noAudit();
 }
 
 function noAudit(): GatewayError {

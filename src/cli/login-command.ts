@@ -18,6 +18,7 @@ import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import { openBrowser } from "./browser.ts";
 import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
+import { openLoginAudit } from "./login-audit.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 import { canLogIn } from "../config/transports.ts";
 
@@ -47,11 +48,15 @@ export async function login(context: CommandContext): Promise<number> {
     },
     interrupted(),
   );
-  await vault.exclusively(
-    instance,
-    new AbortController().signal,
-    async () => await vault.write(instance, serializeCredential(credential)),
-  );
+  {
+    await using audit = await openLoginAudit(context, target.config);
+    await vault.exclusively(
+      instance,
+      new AbortController().signal,
+      async () => await vault.write(instance, serializeCredential(credential)),
+    );
+    await audit.note(instance, "login");
+  }
   process.stdout.write(
     `logged in to ${server.slug}${credential.tokens.refresh === undefined ? "; without a refresh token, so until it expires" : ""}\n`,
   );
@@ -62,18 +67,26 @@ export async function login(context: CommandContext): Promise<number> {
 export async function logout(context: CommandContext): Promise<number> {
   const target = await findTarget(context, "logout");
   if (target === undefined) return wrongUsage;
-  const { server, instance, vault } = target;
-  // Waits for a refresh that is under way, which would otherwise store the login again.
-  const { credential, wasThere } = await vault.exclusively(instance, interrupted(), async () => ({
-    credential: await readCredential(vault, instance),
-    wasThere: await vault.remove(instance),
-  }));
+  const { server } = target;
+  const { credential, wasThere } = await forget(context, target);
   if (credential !== undefined) await revoke(credential, routeOf(server, context));
   process.stdout.write(wasThere ? `logged out of ${server.slug}\n` : `nobody was logged in to ${server.slug}\n`);
   return 0;
 }
 
+async function forget(context: CommandContext, { config, vault, instance }: Target) {
+  await using audit = await openLoginAudit(context, config);
+  // Waits for a refresh that is under way, which would otherwise store the login again.
+  const forgotten = await vault.exclusively(instance, interrupted(), async () => ({
+    credential: await readCredential(vault, instance),
+    wasThere: await vault.remove(instance),
+  }));
+  if (forgotten.wasThere) await audit.note(instance, "logout");
+  return forgotten;
+}
+
 interface Target {
+  readonly config: Config;
   readonly server: ServerConfig & { readonly transport: HttpTransport };
   readonly instance: InstanceId;
   readonly vault: CredentialStore;
@@ -109,6 +122,7 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
   }
   const store = storeIn(openDataDirectory(config, context), context);
   return {
+    config,
     server: { ...wanted.server, transport },
     instance: wanted.id,
     vault: await store.secrets(),

@@ -1,3 +1,4 @@
+import { countText } from "../kernel/count-text.ts";
 import type { RecordLine, RecordsCommand } from "../app/owner-records.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isOn, textOption } from "./options.ts";
@@ -29,6 +30,7 @@ export async function printRecords<Row>(
   for await (const line of ownerLines<RecordLine>(await findGateway(context), command)) {
     if (!line.ok) return fail(line);
     if (line.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
+    if (line.lost !== undefined) process.stderr.write(`toolyard: ${toLost(line.lost)}\n`);
     const row = shown.rowOf(line);
     if (row === undefined) continue;
     if (isTable) rows.push(row);
@@ -37,6 +39,10 @@ export async function printRecords<Row>(
   if (rows.length > 0) process.stdout.write(`${toRows(rows, shown).join("\n")}\n`);
   else if (isTable) process.stderr.write(`${shown.nothing}\n`);
   return 0;
+}
+
+function toLost(lines: number): string {
+  return lines === 1 ? "1 line was lost" : `${countText(lines)} lines were lost`;
 }
 
 function toLine<Row>(row: Row, { toCells, widths }: RowsShown<Row>): string {

@@ -81,13 +81,16 @@ test("a gateway is one line, and a table of its servers with what to do about th
 });
 
 test("what is wrong with the gateway stands before its servers, and there is no table without servers", () => {
-  const store = { status: "degraded", problems: [], waitingRows: 0, droppedRows: 12_345 } as const;
+  const damaged = { database: "state", kind: "damaged", message: "state.db is damaged", hint: "Mend it." } as const;
+  const full = { database: "records", kind: "full", message: "there is no room", hint: "Make some." } as const;
+  const store = { status: "degraded", problems: [damaged, full], waitingRows: 0, droppedRows: 12_345 } as const;
   expect(
-    toStatusLines(statusOf([], { restart: "files are gone", unready: "state.db is damaged", store }), nowMs),
+    toStatusLines(statusOf([], { restart: "files are gone", unready: "state.db is damaged. Mend it.", store }), nowMs),
   ).toEqual([
     "  up 2.2 h, 0 servers, 93 tools, 31 calls in 24 h, 1 failed",
     "  restart it: files are gone",
-    "  not ready: state.db is damaged",
+    "  not ready: state.db is damaged. Mend it.",
+    "  records: there is no room. Make some.",
     "  12,345 records lost since the start",
   ]);
 });

@@ -13,6 +13,10 @@ export function toStatusLines(status: GatewayStatus, nowMs: number): readonly st
     `  up ${toDurationText(uptimeMs)}, ${counted(counts.servers, "server")}, ${counted(counts.tools, "tool")}, ${calls}`,
     ...(restart === null ? [] : [`  restart it: ${plainText(restart)}`]),
     ...(unready === null ? [] : [`  not ready: ${plainText(unready)}`]),
+    ...store.problems.flatMap(({ message, hint }) => {
+      const text = `${message}. ${hint}`;
+      return text === unready ? [] : [`  records: ${plainText(text)}`];
+    }),
     ...(store.droppedRows === 0 ? [] : [`  ${counted(store.droppedRows, "record")} lost since the start`]),
     ...(status.servers.length === 0
       ? []

@@ -34,7 +34,7 @@ function toText(report: TokenReport): string {
     [`spent on finding since ${toTime(spent.sinceMs)}`, toTokens({ tokens: spent.tokens, isExact: false })],
     ["", `${countText(spent.answers)} answers of discover_mcp_tools: ${countText(spent.answerTokens)}`],
     ["", `${countText(spent.wrappedCalls)} calls through execute_mcp_tool: ${countText(spent.wrappingTokens)}`],
-    [`net per session, of ${countText(sessions.count)} so far`, toNet(sessions)],
+    [`net per session, of ${countText(sessions.count)} ${toSince(sessions.sinceMs)}`, toNet(sessions)],
     ...sessions.unknown.map(({ client, sessions: count }): readonly [string, string] => [
       "",
       `unknown for ${countText(count)} of ${plainText(client)}, which loads definitions only when they are needed`,
@@ -53,6 +53,11 @@ function toNet({ medianNet, worstNet, isExact }: TokenReport["sessions"]): strin
 /** An estimate is marked. */
 function toTokens({ tokens: count, isExact }: { readonly tokens: number; readonly isExact: boolean }): string {
   return `${isExact || count === 0 ? "" : "~"}${countText(count)}`;
+}
+
+/** Sessions of the last thirty days, over restarts. */
+function toSince(ms: number | null): string {
+  return ms === null ? "in 30 days" : `since ${new Date(ms).toISOString().slice(0, 10)}`;
 }
 
 function toTime(ms: number): string {

@@ -341,6 +341,14 @@ export const settingsTable = {
       reason: "few entries, and the question who did that comes later",
       isReadAtStart: true,
     }),
+    keepAuditDays: number({
+      fallback: 0,
+      min: 0,
+      max: 36_500,
+      about: "days for which entries of the audit are kept; 0 keeps them for ever",
+      reason: "nobody should find out that it is gone by looking for it; see docs/audit.md for exporting it before",
+      isReadAtStart: true,
+    }),
   }),
   instances: group("how servers are started, watched and stopped", {
     ...serverTimes,

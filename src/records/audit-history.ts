@@ -12,7 +12,10 @@ export interface AuditHistory {
 /** Whether the chain is whole, and what never came into it. */
 export interface AuditCheck {
   readonly isWhole: boolean;
+  /** Those that are there, and in order. */
   readonly entries: number;
+  /** The last of the entries that were removed because they were old; null where none ever was. */
+  readonly pruned: { readonly seq: number; readonly hash: string; readonly time: string } | null;
   /** Hash of the last entry; null when the chain is broken. Kept elsewhere, it shows that nothing was cut off. */
   readonly last: string | null;
   readonly brokenAt: number | null;
@@ -34,8 +37,12 @@ export function createAuditHistory({ records, audit }: AuditHistoryDeps): AuditH
 }
 
 export function toCheck(verdict: AuditVerdict, lost: number): AuditCheck {
-  const { kind, entries } = verdict;
+  const { kind, entries, checkpoint } = verdict;
+  const pruned =
+    checkpoint === null
+      ? null
+      : { seq: checkpoint.seq, hash: checkpoint.hash, time: new Date(checkpoint.atMs).toISOString() };
   return kind === "whole"
-    ? { isWhole: true, entries, last: verdict.last, brokenAt: null, reason: null, lost }
-    : { isWhole: false, entries, last: null, brokenAt: verdict.brokenAt, reason: verdict.reason, lost };
+    ? { isWhole: true, entries, pruned, last: verdict.last, brokenAt: null, reason: null, lost }
+    : { isWhole: false, entries, pruned, last: null, brokenAt: verdict.brokenAt, reason: verdict.reason, lost };
 }

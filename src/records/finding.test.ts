@@ -9,6 +9,7 @@ import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import { clientProfiles } from "../config/client-profiles.ts";
 import type { CallContext } from "../kernel/call-context.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
+import { createFindingHistory } from "./finding-history.ts";
 import { createFinding, wrappingOf, type Sender } from "./finding.ts";
 import { createListCosts, type ListCosts } from "./list-costs.ts";
 import { textKeyOf, type TextKey } from "./token-counts.ts";
@@ -55,8 +56,9 @@ const listing = (view = large, exposure = metaExposure) => ({ view, exposure, cl
 function open(clock: ManualClock, counts = createKnownCounts()) {
   const costs: ListCosts = createListCosts(counts);
   const finding = createFinding({ clock, costs });
+  const history = createFindingHistory({ finding, clock, store: () => undefined });
   const report = async (principal?: string, view = large, exposure = metaExposure) =>
-    await readTokenReport({ costs, finding }, { view, exposure, principal });
+    await readTokenReport({ costs, finding: history }, { view, exposure, principal });
   return { costs, counts, finding, report };
 }
 
@@ -99,7 +101,7 @@ test("net of sessions: what was saved at the start less what was spent, median a
   const nets = answers.map((answer) => saved - estimateTokens(answer)).sort((left, right) => left - right);
   expect(nets[0]).toBeLessThan(0);
   const { sessions: told, spentOnFinding } = await report();
-  expect(told).toEqual({ count: 4, medianNet: nets[1], worstNet: nets[0], isExact: false, unknown: [] });
+  expect(told).toEqual({ count: 4, sinceMs: 0, medianNet: nets[1], worstNet: nets[0], isExact: false, unknown: [] });
   expect(spentOnFinding).toMatchObject({
     answers: 4,
     answerTokens: answers.reduce((sum, answer) => sum + estimateTokens(answer), 0),

@@ -28,7 +28,7 @@ export function createRecordSink(): RecordSink {
 
   function hand<Kind extends RecordKind>(to: RecordStore, kind: Kind, row: Unnumbered<RecordRows[Kind]>): void {
     // Added to the row itself, which is its caller's no longer: a copy would be garbage of every call.
-    if (kind !== "usage" && kind !== "tools") (row as { id?: number }).id = to.nextId();
+    if (kind === "request" || kind === "log" || kind === "event") (row as { id?: number }).id = to.nextId();
     to.append(kind, row as RecordRows[Kind]);
   }
 

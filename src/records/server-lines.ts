@@ -8,6 +8,9 @@ const linesPerSecond = 50;
 /** Longer lines are cut: stack traces fit. */
 const longestLine = 4_096;
 
+/** Stands for the lines of a second that were too many. */
+export const floodMark = "[further lines of this second were not recorded]";
+
 /** Records what servers write to stderr and send as log messages. Returns the function that ends that. */
 export function logServers(events: Pick<EventBus, "on">, sink: Pick<RecordSink, "append">): () => void {
   /** Lines of this second, by instance. */
@@ -29,7 +32,7 @@ export function logServers(events: Pick<EventBus, "on">, sink: Pick<RecordSink, 
       instance: event.instance,
       server: event.server,
       level: isLast ? "warning" : levelOf(event),
-      line: isLast ? "[further lines of this second were not recorded]" : event.line.slice(0, longestLine),
+      line: isLast ? floodMark : event.line.slice(0, longestLine),
     });
   });
 }

@@ -55,6 +55,10 @@ export function requireStore(source: StoreSource): RecordStore {
  * thread that is being started again pass, and calls are served meanwhile.
  */
 export function unusableStore(problems: readonly StoreProblem[]): string | undefined {
-  const lasting = problems.find(({ kind }) => kind !== "full" && kind !== "worker");
-  return lasting === undefined ? undefined : `${lasting.message}. ${lasting.hint}`;
+  return toReason(problems.filter(({ kind }) => kind !== "full" && kind !== "worker"));
+}
+
+/** What is wrong and what to do, of the first problem; undefined where there is none. */
+export function toReason([problem]: readonly StoreProblem[]): string | undefined {
+  return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;
 }

@@ -1,7 +1,7 @@
 import type { Exposure } from "../catalog/exposure/exposure.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { FindingSpent } from "./finding-spent.ts";
-import type { Finding, FindingSession } from "./finding.ts";
+import type { FindingHistory, MeasuredSession } from "./finding-history.ts";
 import type { ListCosts, ServerCost, TokenSum } from "./list-costs.ts";
 
 /**
@@ -21,8 +21,9 @@ export interface TokenReport {
   readonly servers: readonly ServerCost[];
 }
 
-/** Estimates of what was measured today (UTC), or since the gateway was started. */
+/** Estimates of what was measured today (UTC). */
 export interface SpentReport {
+  /** Midnight, or when counting began on this day. */
   readonly sinceMs: number;
   /** `answerTokens` and `wrappingTokens`. */
   readonly tokens: number;
@@ -34,9 +35,11 @@ export interface SpentReport {
   readonly wrappingTokens: number;
 }
 
-/** Real sessions at this exposure: those that asked for the list of tools. */
+/** Real sessions at this exposure in the last thirty days: those that asked for the list of tools. */
 export interface SessionsReport {
   readonly count: number;
+  /** When the first of them began; null where there is none. */
+  readonly sinceMs: number | null;
   /** What a session saved at its start less what it spent since; null without sessions of which that is known. */
   readonly medianNet: number | null;
   readonly worstNet: number | null;
@@ -54,7 +57,7 @@ export interface TokenReportAsk {
 
 export interface TokenReportDeps {
   readonly costs: ListCosts;
-  readonly finding: Pick<Finding, "today" | "sessions">;
+  readonly finding: Pick<FindingHistory, "read">;
 }
 
 /** Says what is known now; `costs.count` makes estimates of definitions exact. */
@@ -63,16 +66,13 @@ export async function readTokenReport({ costs, finding }: TokenReportDeps, ask: 
   await costs.prepare(view);
   const flat = costs.flat(view);
   const here = costs.of(view, exposure);
-  const isAskedFor = (row: { readonly principal: string }): boolean =>
-    principal === undefined || row.principal === principal;
-  const { sinceMs, spent } = finding.today();
-  const sessions = finding.sessions().filter((session) => isAskedFor(session) && session.exposure === exposure.name);
+  const { sinceMs, spent, sessions } = await finding.read({ exposure: exposure.name, principal });
   return {
     tokenizer: "o200k_base",
     flat,
     here: { exposure: exposure.name, ...here },
     savedAtStart: { tokens: flat.tokens - here.tokens, isExact: flat.isExact && here.isExact },
-    spentOnFinding: toSpentReport(sinceMs, spent.filter(isAskedFor)),
+    spentOnFinding: toSpentReport(sinceMs, spent),
     sessions: toSessionsReport(sessions),
     servers: costs.servers(view),
   };
@@ -92,7 +92,7 @@ function toSpentReport(sinceMs: number, spent: readonly FindingSpent[]): SpentRe
   };
 }
 
-export function toSessionsReport(sessions: readonly FindingSession[]): SessionsReport {
+export function toSessionsReport(sessions: readonly MeasuredSession[]): SessionsReport {
   const known = sessions.flatMap(({ isLazy, saved, spent }) =>
     isLazy || saved === undefined ? [] : [{ net: saved.tokens - spent, isExact: saved.isExact }],
   );
@@ -101,6 +101,8 @@ export function toSessionsReport(sessions: readonly FindingSession[]): SessionsR
   for (const { isLazy, client } of sessions) if (isLazy) lazy.set(client ?? "", (lazy.get(client ?? "") ?? 0) + 1);
   return {
     count: sessions.length,
+    sinceMs:
+      sessions.length === 0 ? null : sessions.reduce((first, { startedMs }) => Math.min(first, startedMs), Infinity),
     medianNet: medianOf(nets),
     worstNet: nets[0] ?? null,
     // What was spent is always an estimate.

@@ -139,6 +139,37 @@ export interface ToolMetadataRow {
   readonly tokens: number;
 }
 
+/** A session of a client that finds tools: what it saved and spent so far. A later row takes its place. */
+export interface SessionRecord {
+  readonly id: number;
+  readonly principal: string;
+  readonly client: string | null;
+  readonly exposure: string;
+  readonly startedMs: number;
+  /** Whether the client keeps definitions from its model by itself. */
+  readonly isLazy: boolean;
+  /** In tokens; null where it is not known. */
+  readonly saved: number | null;
+  /** Of `saved`. */
+  readonly isExact: boolean;
+  readonly spent: number;
+}
+
+/** What one person's models spent on finding tools on one day, in one life of a gateway. A later row takes its place. */
+export interface SpentDay {
+  /** Midnight of UTC. */
+  readonly dayMs: number;
+  /** Of the gateway that counted it. */
+  readonly life: string;
+  readonly principal: string;
+  /** When that gateway began to count on that day. */
+  readonly sinceMs: number;
+  readonly answers: number;
+  readonly answerTokens: number;
+  readonly wrappedCalls: number;
+  readonly wrappingTokens: number;
+}
+
 /** Something that somebody did, or was denied, and that has to be provable later. */
 export interface AuditEntry {
   readonly atMs: number;

@@ -6,6 +6,8 @@ import type {
   RequestOutcome,
   RequestRecord,
   ServerLogLine,
+  SessionRecord,
+  SpentDay,
   ToolMetadata,
   ToolMetadataRow,
   UsageFigures,
@@ -50,6 +52,8 @@ export interface RecordStore {
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** What is known of the tools of one installation, by path. */
   tools(installation: string): Promise<readonly ToolMetadataRow[]>;
+  /** What finding tools saved and cost, of the sessions since `fromMs` and of one day. */
+  finding(query: FindingQuery): Promise<FindingRows>;
   /** Newest first. */
   audits(query: AuditQuery): Promise<Page<AuditRow>>;
   /** Reads the whole chain, in pieces, between other work. */
@@ -72,13 +76,15 @@ export interface RecordStore {
 /** Where an entry stands in the chain. */
 export type AuditPlace = Pick<AuditRow, "seq" | "hash">;
 
-/** What is written in batches, and the rows of each. `tools` replaces, `usage` adds, the others append. */
+/** What is written in batches, and the rows of each. `usage` adds, `tools`, `session` and `spent` replace, the others append. */
 export interface RecordRows {
   readonly request: RequestRecord;
   readonly log: ServerLogLine;
   readonly usage: UsageHour;
   readonly event: EventRecord;
   readonly tools: ToolMetadata;
+  readonly session: SessionRecord;
+  readonly spent: SpentDay;
 }
 
 export type RecordKind = keyof RecordRows;
@@ -195,6 +201,23 @@ export interface UsageSum extends UsageFigures {
   readonly errors: number;
 }
 
+export interface FindingQuery {
+  readonly fromMs: number;
+  /** Midnight of UTC. */
+  readonly dayMs: number;
+  readonly exposure: string;
+  readonly principal?: string | undefined;
+}
+
+/** Sessions that are read at once, the newest. */
+export const mostSessions = 10_000;
+
+export interface FindingRows {
+  /** Newest first. */
+  readonly sessions: readonly SessionRecord[];
+  readonly spent: readonly SpentDay[];
+}
+
 export interface AuditQuery extends PageQuery, TimeRange {
   readonly team?: string | undefined;
   readonly actor?: string | undefined;
@@ -202,10 +225,20 @@ export interface AuditQuery extends PageQuery, TimeRange {
   readonly outcome?: AuditEntry["outcome"] | undefined;
 }
 
-/** Whether the chain is whole. `brokenAt` is the first entry that was changed, or that follows one that is missing. */
-export type AuditVerdict =
-  | { readonly kind: "whole"; readonly entries: number; readonly last: string }
-  | { readonly kind: "broken"; readonly entries: number; readonly brokenAt: number; readonly reason: string };
+/** The last of the entries that were removed because they were old. */
+export interface AuditCheckpoint extends AuditPlace {
+  /** When they were removed. */
+  readonly atMs: number;
+}
+
+/**
+ * Whether the chain is whole, from its beginning or from the `checkpoint`, behind which it goes on. `entries` are those
+ * that were read and are in order; `brokenAt` is the first that was changed, or that follows one that is missing.
+ */
+export type AuditVerdict = { readonly entries: number; readonly checkpoint: AuditCheckpoint | null } & (
+  | { readonly kind: "whole"; readonly last: string }
+  | { readonly kind: "broken"; readonly brokenAt: number; readonly reason: string }
+);
 
 export type DatabaseName = "records" | "state";
 

@@ -128,6 +128,8 @@ export interface RecordsOptions extends Pick<RecordStoreOptions, "redact"> {
   readonly clock: Clock;
   readonly keepMs: number;
   readonly keepCalls: number;
+  /** Of entries of the audit; infinite to keep all. */
+  readonly keepAuditMs: number;
 }
 
 /** Stores texts that do not fit into memory. Disposing removes all of them. */

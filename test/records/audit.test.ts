@@ -1,13 +1,19 @@
-import { createHash } from "node:crypto";
+import { createHash, hkdfSync } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, open as openFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AuditCheck } from "../../src/records/audit-history.ts";
 import type { AuditJson } from "../../src/records/audit-json.ts";
+import type { AuditEntry } from "../../src/store/record-rows.ts";
+import type { AuditPlace } from "../../src/store/record-store.ts";
+import { createVaultKey } from "../../src/store/files/vault-key.ts";
+import { defaultRetention } from "../../src/store/sql/retention.ts";
 import { loadDriver } from "../../src/store/sql/sql-driver.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { createTestStore, entryOf, whenOpened } from "../harness/records.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";
 import { send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
@@ -67,6 +73,24 @@ async function forge(sql: string): Promise<void> {
   const database = (await loadDriver()).open(join(gateways, place, "state.db"));
   database.exec(sql);
   database.close();
+}
+
+/** Adds entries that are forty days old, and two of today; then lets those be removed that are older than thirty. */
+async function prune(): Promise<readonly AuditPlace[]> {
+  const data = join(directory, "data");
+  const [place = ""] = await readdir(join(data, "gateways"));
+  const key = await createVaultKey(data, undefined).load(true);
+  const auditKey = new Uint8Array(hkdfSync("sha256", key ?? "", "", "toolyard audit", 32));
+  const folder = join(data, "gateways", place);
+  for (const end of ["", "-wal", "-shm"]) await rm(join(folder, `state.db${end}`), { force: true });
+  const dayMs = 86_400_000;
+  const limits = { retention: { ...defaultRetention, auditMs: 30 * dayMs }, retentionMs: 1_000 };
+  const store = await whenOpened(createTestStore(folder, { auditKey, limits }));
+  const ago = (days: number): AuditEntry => entryOf({ atMs: Date.now() - days * dayMs });
+  const old = await store.auditAll([ago(40), ago(40), ago(40), ago(1), ago(1)]);
+  await until(async () => (await store.audits({ limit: 1, action: "audit.prune" })).rows.length > 0);
+  await store.close(10_000);
+  return old;
 }
 
 describe("the audit has", () => {
@@ -210,6 +234,26 @@ describe("whoever reads the audit", () => {
     await untilOnline(again.url);
     const removed = await command("audit", "verify", "--json");
     expect([removed.code, JSON.parse(removed.stdout)]).toMatchObject([1, { isWhole: false, brokenAt: 1 }]);
+  });
+
+  test("learns from the command and over REST from where on the audit is kept, while a gateway runs and afterwards", async () => {
+    const gateway = await start(people);
+    await untilOnline(gateway.url, as("ann"));
+    await untilTold("server.start");
+    await gateway.stop();
+    const exported = await prune();
+    const checked = await command("audit", "verify", "--json");
+    const { isWhole, entries: left, pruned } = JSON.parse(checked.stdout) as AuditCheck;
+    expect([checked.code, isWhole, left]).toEqual([0, true, 3]);
+    expect(exported[2]).toEqual({ seq: pruned?.seq, hash: pruned?.hash });
+    expect((await entries()).map(({ seq, action }) => [seq, action]).at(-1)).toEqual([6, "audit.prune"]);
+    await using again = await start(people);
+    await untilOnline(again.url, as("ann"));
+    expect((await get(`${again.url}/api/audit/verify`, as("ann"))).json).toMatchObject({ isWhole: true, pruned });
+    const said = (await command("audit", "verify")).stdout.split("\n");
+    expect(said[1]).toBe(
+      `it begins after entry ${pruned?.seq} (${pruned?.hash}): those up to it were removed on ${pruned?.time.slice(0, 10)} for their age`,
+    );
   });
 
   test("exports everything with the chain, also without a gateway, and is told where there is none", async () => {

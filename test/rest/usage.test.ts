@@ -182,7 +182,12 @@ describe("what tools cost", () => {
     readonly here: { readonly exposure: string; readonly tokens: number; readonly isExact: boolean };
     readonly savedAtStart: { readonly tokens: number };
     readonly spentOnFinding: Readonly<Record<string, number>>;
-    readonly sessions: { readonly count: number; readonly medianNet: number; readonly worstNet: number };
+    readonly sessions: {
+      readonly count: number;
+      readonly sinceMs: number;
+      readonly medianNet: number;
+      readonly worstNet: number;
+    };
   }
   const config = {
     mcpServers: { one: badServer("--behaviours=canary,echo,fail"), two: badServer("--tools=40") },
@@ -222,6 +227,41 @@ describe("what tools cost", () => {
     expect([report.flat.tokens, report.here.tokens]).toEqual([flat, here]);
     expect(report.savedAtStart.tokens).toBe(flat - here);
     expect((await tokens(gateway, "?exposure=flat")).savedAtStart.tokens).toBe(0);
+  });
+
+  test("sessions and what was spent on finding are still known after a restart", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "toolyard-tokens-"));
+    try {
+      const first = await startGateway({ directory, config });
+      await untilOnline(first.url);
+      const client = await connect(`${first.url}/mcp`, "before");
+      await client.listTools();
+      await client.callTool({ name: "discover_mcp_tools", arguments: { query: "echo a text" } });
+      const before = await tokens(first);
+      await client.close();
+      expect(await first.stop()).toBe(0);
+      await using second = await startGateway({ directory, config });
+      await untilOnline(second.url);
+      const after = await until(async () => {
+        const report = await tokens(second);
+        return report.sessions.count > 0 && report;
+      });
+      expect(after.sessions).toEqual(before.sessions);
+      expect(after.spentOnFinding).toEqual(before.spentOnFinding);
+      const again = await connect(`${second.url}/mcp`, "after");
+      await again.listTools();
+      const both = await tokens(second);
+      expect(both.sessions).toMatchObject({ count: 2, worstNet: before.sessions.worstNet });
+      expect(both.sessions.sinceMs).toBe(before.sessions.sinceMs);
+      const flags = ["--config", second.configFile, "--data-dir", join(directory, "data")];
+      const day = new Date(before.sessions.sinceMs).toISOString().slice(0, 10);
+      expect((await runCommand(["tokens", ...flags])).stdout).toMatch(
+        new RegExp(`^ {2}net per session, of 2 since ${day} +median `, "m"),
+      );
+      await again.close();
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   });
 
   test("finding is measured, and taken off what each session saved", async () => {

@@ -7,7 +7,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { toChallenge } from "./challenge.ts";
 import { corsHeaders } from "./cors.ts";
-import { answerHealth, answerReadiness } from "./health.ts";
+import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
 import { checkOrigin, type OriginRules } from "./origin.ts";
 import { refuseWithProblem } from "./problem.ts";
@@ -51,8 +51,8 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly bodyTimeoutMs: number;
   /** Takes CONNECT requests; without it they are refused. */
   readonly onConnect?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
-  /** Undefined while everything is well; otherwise why the gateway should get no requests. */
-  readonly unready: () => string | undefined;
+  /** Asked while the gateway does not stop: then it is not ready in any case. */
+  readonly readiness: () => Readiness;
   /** Told of requests that are refused for where they come from. */
   readonly onDenied?: ((request: IncomingMessage, failure: GatewayError) => void) | undefined;
   readonly log: Log;
@@ -116,13 +116,18 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   function handleOther(request: IncomingMessage, response: ServerResponse, path: string): void {
     const isReading = request.method === "GET" || request.method === "HEAD";
     if (path === "/healthz") answerHealth(request, response);
-    else if (path === "/readyz") answerReadiness(request, response, draining ? "stopping" : deps.unready());
+    else if (path === "/readyz") answerReadiness(request, response, readiness());
     else if (path === "/" && isReading)
       deps.frontPage(request, response).catch((error: unknown) => refuse(request, response, error));
     else {
       if (!isReading) refuseWhileDraining();
       rest(request, response);
     }
+  }
+
+  function readiness(): Readiness {
+    const now = deps.readiness();
+    return draining ? { ...now, unready: "stopping" } : now;
   }
 
   function refuseWhileDraining(): void {

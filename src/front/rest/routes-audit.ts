@@ -37,7 +37,11 @@ const auditList = z
 const auditCheck = z
   .object({
     isWhole: z.boolean(),
-    entries: z.int(),
+    entries: z.int().describe("Those that are there, and in order."),
+    pruned: z
+      .object({ seq: z.int(), hash: z.string(), time: z.string() })
+      .nullable()
+      .describe("The last of the entries that were removed for their age, and when they were."),
     last: schemas.nullableText.describe("Hash of the last entry: kept elsewhere, it shows that nothing was cut off."),
     brokenAt: z.int().nullable().describe("The first entry that was changed, or that follows one that is missing."),
     reason: schemas.nullableText,

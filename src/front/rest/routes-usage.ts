@@ -63,6 +63,7 @@ const tokenReport = z
     sessions: z
       .object({
         count: z.int(),
+        sinceMs: z.number().nullable().describe("When the first of them began."),
         medianNet: z.int().nullable().describe("Saved at the start less spent on finding. May be negative."),
         worstNet: z.int().nullable(),
         isExact: z.boolean(),
@@ -70,7 +71,7 @@ const tokenReport = z
           .array(z.object({ client: z.string(), sessions: z.int() }))
           .describe("Clients that keep definitions from their models by themselves: what they save is unknown."),
       })
-      .describe("Sessions that asked for the list of tools of this exposure, since the start of the gateway."),
+      .describe("Sessions that asked for the list of tools of this exposure, in the last thirty days."),
     servers: z.array(z.object({ server: z.string(), tools: z.int(), ...sum })),
   })
   .meta({ id: "TokenReport" });

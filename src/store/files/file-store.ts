@@ -70,9 +70,9 @@ function openGatewayStore(folder: string, log: Log, auditKey: () => Promise<Uint
         join(folder, "results"),
         warnOf("results", "kept results of an earlier gateway stay on the disk"),
       ),
-    async records({ clock, redact, keepMs, keepCalls }) {
+    async records({ clock, redact, keepMs, keepCalls, keepAuditMs }) {
       const [{ createSqlStore }, key] = await Promise.all([loadRecords(), auditKey()]);
-      const keep = { requestMs: keepMs, requests: keepCalls };
+      const keep = { requestMs: keepMs, requests: keepCalls, auditMs: keepAuditMs };
       return createSqlStore({ folder, auditKey: key, redact, clock, keep });
     },
     async learned() {

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { AuditEntry, AuditRow } from "../record-rows.ts";
 import type { AuditPlace, AuditQuery, AuditVerdict, Page } from "../record-store.ts";
+import { checkpointFromText, checkpointKey, checkpointToText, readCheckpoint } from "./audit-checkpoint.ts";
 import { filterEqual, floorOf, readPage } from "./paging.ts";
 import { prepareQuery, runWith } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
@@ -17,7 +18,17 @@ import type { StateTables } from "./tables.ts";
 export interface AuditChain {
   /** All of them are written to the disk when it returns, or none. */
   append(entries: readonly AuditEntry[]): readonly AuditPlace[];
+  /** The time of the oldest entry; undefined where there is none. */
+  oldestMs(): number | undefined;
+  /**
+   * Removes a piece of the entries at the beginning that are older than `beforeMs`, never the newest of all, and seals
+   * where the chain begins now. With the last piece, an entry says so. Returns whether there are more.
+   */
+  prune(beforeMs: number, nowMs: number): boolean;
 }
+
+/** Entries that go in one transaction. */
+const prunedAtOnce = 1_000;
 
 const noHash = "0".repeat(64);
 const start: AuditPlace = { seq: 0, hash: noHash };
@@ -29,8 +40,11 @@ export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>,
   const insert = prepareQuery(database, db.insertInto("audit").values(row).compile());
   const last = db.selectFrom("audit").select(["seq", "hash"]).orderBy("seq", "desc").limit(1);
   const selectLast = prepareQuery(database, last.compile());
+  const ofOldest = db.selectFrom("audit").select(["seq", "at_ms", "hash"]).orderBy("seq").limit(1);
+  const selectOldest = prepareQuery(database, ofOldest.compile());
+  const deleteThrough = prepareQuery(database, db.deleteFrom("audit").where("seq", "<=", 0).compile());
   const head = db.insertInto("meta").values({ key: "", value: "" });
-  const upsertHead = prepareQuery(
+  const upsertMeta = prepareQuery(
     database,
     head
       .onConflict((conflict) => conflict.column("key").doUpdateSet((inner) => ({ value: inner.ref("excluded.value") })))
@@ -47,16 +61,43 @@ export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>,
     return { seq, hash };
   }
 
+  function appendAll(entries: readonly AuditEntry[]): readonly AuditPlace[] {
+    const before = selectLast.get(1);
+    let place = before === undefined ? start : { seq: Number(before["seq"]), hash: String(before["hash"]) };
+    const places = entries.map((entry) => (place = link(entry, place)));
+    if (places.length > 0) runWith(upsertMeta, [headKey, sealHead(place.seq, place.hash, key)]);
+    return places;
+  }
+
+  function pruneSome(beforeMs: number, nowMs: number): boolean {
+    const oldest = selectOldest.all(prunedAtOnce + 1);
+    // The newest of all stays, so that the next one has a place to follow.
+    const removable = oldest.slice(0, Math.min(prunedAtOnce, oldest.length - 1));
+    const kept = removable.findIndex((found) => Number(found["at_ms"]) >= beforeMs);
+    const through = (kept === -1 ? removable : removable.slice(0, kept)).at(-1);
+    if (through === undefined) return false;
+    const place = { seq: Number(through["seq"]), hash: String(through["hash"]) };
+    runWith(deleteThrough, [place.seq]);
+    runWith(upsertMeta, [checkpointKey, checkpointToText({ ...place, atMs: nowMs }, key)]);
+    const next = oldest[prunedAtOnce];
+    if (kept === -1 && next !== undefined && Number(next["at_ms"]) < beforeMs) return true;
+    appendAll([toPruned(place, nowMs)]);
+    return false;
+  }
+
   return {
-    append: (entries) =>
-      inTransaction(database, () => {
-        const before = selectLast.get(1);
-        let place = before === undefined ? start : { seq: Number(before["seq"]), hash: String(before["hash"]) };
-        const places = entries.map((entry) => (place = link(entry, place)));
-        if (places.length > 0) runWith(upsertHead, [headKey, sealHead(place.seq, place.hash, key)]);
-        return places;
-      }),
+    append: (entries) => inTransaction(database, () => appendAll(entries)),
+    oldestMs() {
+      const oldest = selectOldest.get(1);
+      return oldest === undefined ? undefined : Number(oldest["at_ms"]);
+    },
+    prune: (beforeMs, nowMs) => inTransaction(database, () => pruneSome(beforeMs, nowMs)),
   };
+}
+
+function toPruned({ seq, hash }: AuditPlace, atMs: number): AuditEntry {
+  const who = { actor: "gateway", via: "gateway", team: null, ip: null };
+  return { atMs, ...who, action: "audit.prune", object: "", outcome: "ok", detail: JSON.stringify({ seq, hash }) };
 }
 
 /** What is sealed has to be what is read again. */
@@ -113,27 +154,36 @@ export async function verifyAudit(
 ): Promise<AuditVerdict> {
   // Entries that come meanwhile are judged the next time.
   const { seal, end } = await readHead(db);
-  let last = start;
+  const given = await readCheckpoint(db);
+  const checkpoint = given === undefined ? null : (checkpointFromText(given, key) ?? null);
+  const broken = (brokenAt: number, reason: string): AuditVerdict => {
+    const entries = Math.max(0, last.seq - (checkpoint?.seq ?? 0));
+    return { kind: "broken", entries, checkpoint, brokenAt, reason };
+  };
+  let last: AuditPlace = checkpoint ?? start;
+  if (given !== undefined && checkpoint === null)
+    return broken(1, "what says where it begins was changed, or sealed with another key");
   for (;;) {
     const rows = await db
       .selectFrom("audit")
       .selectAll()
-      .where("seq", ">", last.seq)
+      // The first page finds what should not be there any more.
+      .where("seq", ">", last === checkpoint ? 0 : last.seq)
       .where("seq", "<=", end)
       .orderBy("seq")
       .limit(verifiedAtOnce)
       .execute();
     for (const row of rows.map(toAuditRow)) {
       const reason = findFault(row, last, key);
-      if (reason !== undefined) return { kind: "broken", entries: last.seq, brokenAt: last.seq + 1, reason };
+      if (reason !== undefined) return broken(last.seq + 1, reason);
       last = { seq: row.seq, hash: row.hash };
     }
     if (rows.length < verifiedAtOnce) break;
     await turn();
   }
   const isWhole = last.seq === 0 ? seal === undefined : isSame(seal ?? "", sealHead(last.seq, last.hash, key));
-  if (isWhole) return { kind: "whole", entries: last.seq, last: last.hash };
-  return { kind: "broken", entries: last.seq, brokenAt: last.seq + 1, reason: "entries are missing at the end" };
+  if (isWhole) return { kind: "whole", entries: last.seq - (checkpoint?.seq ?? 0), checkpoint, last: last.hash };
+  return broken(last.seq + 1, "entries are missing at the end");
 }
 
 async function readHead(db: Kysely<StateTables>): Promise<{ readonly seal: string | undefined; readonly end: number }> {

@@ -34,7 +34,15 @@ export interface QueueLimits {
 
 export const defaultQueueLimits: QueueLimits = { rows: 20_000, characters: 32 * 1_024 * 1_024 };
 
-const kinds = ["request", "log", "usage", "event", "tools"] as const satisfies readonly RecordKind[];
+const kinds = [
+  "request",
+  "log",
+  "usage",
+  "event",
+  "tools",
+  "session",
+  "spent",
+] as const satisfies readonly RecordKind[];
 
 interface Lane {
   readonly rows: RecordRows[RecordKind][];

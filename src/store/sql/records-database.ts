@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { RecordKind, RecordRows } from "../record-store.ts";
 import { createRequestBacklog, type RequestBacklog } from "./request-backlog.ts";
+import { createSessionWriter, createSpentWriter } from "./finding-rows.ts";
 import { createEventWriter } from "./event-rows.ts";
 import { createRequestWriter } from "./request-log.ts";
 import type { RetentionLimits } from "./retention.ts";
@@ -34,6 +35,8 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
     usage: createUsageWriter(database, db),
     event: createEventWriter(database, db),
     tools: createToolWriter(database, db),
+    session: createSessionWriter(database, db),
+    spent: createSpentWriter(database, db),
   };
   const backlog = createRequestBacklog({
     database,
@@ -46,7 +49,7 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
     db,
     backlog,
     lastId() {
-      const tables = ["request_log", "server_log", "event"];
+      const tables = ["request_log", "server_log", "event", "finding_session"];
       const ids = tables.map((table) => Number(database.prepare(`select max(id) as id from ${table}`).get()?.["id"]));
       return Math.max(0, backlog.lastId(), ...ids);
     },

@@ -53,6 +53,29 @@ test("of every instance the newest lines and the newest bodies are kept, whateve
   expect((await store.calls({ limit: 9, instance: "quiet" })).rows.every(({ hasBody }) => hasBody)).toBe(true);
 });
 
+test("sessions go after thirty days, and what was spent on finding after two", async () => {
+  await open();
+  const session = {
+    principal: "ada",
+    client: null,
+    exposure: "meta",
+    isLazy: false,
+    saved: 1,
+    isExact: true,
+    spent: 0,
+  };
+  for (const days of [31, 29]) store.append("session", { ...session, id: ago(days).id, startedMs: ago(days).atMs });
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const spent = { life: "a", principal: "ada", answers: 1, answerTokens: 1, wrappedCalls: 0, wrappingTokens: 0 };
+  for (const days of [4, 0]) store.append("spent", { ...spent, dayMs: today - days * dayMs, sinceMs: today });
+  await store.flush();
+  const found = async (days: number) =>
+    await store.finding({ fromMs: 0, dayMs: today - days * dayMs, exposure: "meta" });
+  await until(async () => (await found(4)).spent.length === 0);
+  const { sessions, spent: left } = await found(0);
+  expect([sessions.map(({ startedMs }) => startedMs > ago(30).atMs), left.length]).toEqual([[true], 1]);
+});
+
 test("what is older than its time goes, in pieces, and nothing else", async () => {
   await open({}, hourMs);
   const old = ago(31);

@@ -1,4 +1,5 @@
 import { clockToleranceMs, idAt } from "../record-ids.ts";
+import type { AuditChain } from "./audit.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 
 /** How long records are kept. */
@@ -13,6 +14,10 @@ export interface RetentionLimits {
   readonly logMs: number;
   readonly usageMs: number;
   readonly eventMs: number;
+  /** Of what finding tools saved, by session. */
+  readonly sessionMs: number;
+  /** Of entries of the audit; infinite where none is ever removed. */
+  readonly auditMs: number;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -26,12 +31,19 @@ export const defaultRetention: RetentionLimits = {
   logMs: 7 * dayMs,
   usageMs: 400 * dayMs,
   eventMs: 7 * dayMs,
+  sessionMs: 30 * dayMs,
+  auditMs: Number.POSITIVE_INFINITY,
 };
 
 /** Rows that go in one transaction, in which nothing else is written: 4 ms, and 70 when the log is emptied with it. */
 const pieceRows = 1_000;
 /** No row of `request_log` is smaller, so a smaller file cannot have too many. Counting a million takes 0.1 s. */
 const smallestRowBytes = 60;
+
+/** As many as one person begins in a year, and 10 MB. */
+const keptSessions = 100_000;
+/** What was spent on finding is told of today only; time zones and clocks are given a day. */
+const spentMs = 2 * dayMs;
 
 /** Deletes what is too old, or too much, in one piece. False when there is nothing more to delete. */
 export type RetentionStep = () => boolean;
@@ -46,7 +58,7 @@ export function retentionSteps(
     const piece = `select id from ${table} where id ${comparison} ? order by id limit ${pieceRows}`;
     return () => database.prepare(`delete from ${table} where id in (${piece})`).run(id) === pieceRows;
   };
-  const tables = ["request_log", "request_body", "server_log", "event"];
+  const tables = ["request_log", "request_body", "server_log", "event", "finding_session"];
   return [
     deleteIds("request_body", "<", idAt(nowMs - limits.bodyMs)),
     deleteIds("request_log", "<", idAt(nowMs - limits.requestMs)),
@@ -54,9 +66,43 @@ export function retentionSteps(
     deleteIds("event", "<", idAt(nowMs - limits.eventMs)),
     // Of a time when the clock was wrong.
     ...tables.map((table) => deleteIds(table, ">", idAt(nowMs + clockToleranceMs))),
+    deleteIds("finding_session", "<", idAt(nowMs - limits.sessionMs)),
+    () =>
+      database
+        .prepare(
+          "delete from finding_session where id in " +
+            `(select id from finding_session order by id desc limit ${pieceRows} offset ${keptSessions})`,
+        )
+        .run() === pieceRows,
+    deleteOldDays(database, nowMs - spentMs),
     deleteOldHours(database, nowMs - limits.usageMs),
     deleteSurplus(database, limits.requests),
   ];
+}
+
+/**
+ * Removes old entries of the audit. As each time is an entry itself, it waits until there is a day's worth of them, or
+ * a thirtieth of the time for which they are kept.
+ *
+ * @param isFree whether nobody reads the chain as a whole just now
+ */
+export function auditStep(
+  chain: Pick<AuditChain, "oldestMs" | "prune">,
+  { auditMs, nowMs, isFree }: { readonly auditMs: number; readonly nowMs: number; readonly isFree: () => boolean },
+): RetentionStep {
+  const spareMs = Math.min(dayMs, auditMs / 30);
+  let hasBegun = false;
+  return () => {
+    if (auditMs === Number.POSITIVE_INFINITY || !isFree()) return false;
+    hasBegun ||= (chain.oldestMs() ?? nowMs) < nowMs - auditMs - spareMs;
+    return hasBegun && chain.prune(nowMs - auditMs, nowMs);
+  };
+}
+
+function deleteOldDays(database: SqlDatabase, beforeMs: number): RetentionStep {
+  const piece = `select day_ms, life, principal from finding_day where day_ms < ? order by day_ms limit ${pieceRows}`;
+  const text = `delete from finding_day where (day_ms, life, principal) in (${piece})`;
+  return () => database.prepare(text).run(beforeMs) === pieceRows;
 }
 
 function deleteOldHours(database: SqlDatabase, beforeMs: number): RetentionStep {

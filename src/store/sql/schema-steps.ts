@@ -2,10 +2,16 @@ import type { Migrations } from "./migrate.ts";
 import { createRecords } from "./migrations/records-0001.ts";
 import { addTraceIds } from "./migrations/records-0002.ts";
 import { addRequestBacklog } from "./migrations/records-0003.ts";
+import { createFindingTables } from "./migrations/records-0004.ts";
 import { createState } from "./migrations/state-0001.ts";
 
 /** The steps of `records.db`. */
-export const recordsSteps: Migrations = { "0001": createRecords, "0002": addTraceIds, "0003": addRequestBacklog };
+export const recordsSteps: Migrations = {
+  "0001": createRecords,
+  "0002": addTraceIds,
+  "0003": addRequestBacklog,
+  "0004": createFindingTables,
+};
 
 /** The steps of `state.db`. */
 export const stateSteps: Migrations = { "0001": createState };

@@ -13,6 +13,8 @@ import type {
   CallQuery,
   CallRow,
   EventQuery,
+  FindingQuery,
+  FindingRows,
   LogQuery,
   Page,
   RecordKind,
@@ -45,6 +47,7 @@ export interface Questions {
   readonly events: { readonly ask: EventQuery; readonly answer: Page<EventRecord> };
   readonly usage: { readonly ask: UsageQuery; readonly answer: readonly UsageSum[] };
   readonly tools: { readonly ask: string; readonly answer: readonly ToolMetadataRow[] };
+  readonly finding: { readonly ask: FindingQuery; readonly answer: FindingRows };
   readonly audit: { readonly ask: readonly AuditEntry[]; readonly answer: readonly AuditPlace[] };
   readonly audits: { readonly ask: AuditQuery; readonly answer: Page<AuditRow> };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };

@@ -136,7 +136,7 @@ function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLim
 
 type QuestionsOfStore = Pick<
   RecordStore,
-  "audit" | "auditAll" | "calls" | "call" | "logs" | "events" | "usage" | "tools" | "audits" | "verifyAudit"
+  "audit" | "auditAll" | "calls" | "call" | "logs" | "events" | "usage" | "tools" | "finding" | "audits" | "verifyAudit"
 >;
 
 function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
@@ -152,6 +152,7 @@ function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
     events: async (query) => await client.ask("events", query),
     usage: async (query) => await client.ask("usage", query),
     tools: async (installation) => await client.ask("tools", installation),
+    finding: async (query) => await client.ask("finding", query),
     audits: async (query) => await client.ask("audits", query),
     verifyAudit: async () => await client.ask("verifyAudit", null),
   };

@@ -4,12 +4,13 @@ import type { CallQuery, StoreProblem } from "../record-store.ts";
 import { createAuditChain, readAudits, verifyAudit, type AuditChain } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
+import { readFinding } from "./finding-rows.ts";
 import { readEvents } from "./event-rows.ts";
 import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
-import { retentionSteps } from "./retention.ts";
+import { createRetentionRounds } from "./retention-rounds.ts";
 import { readLogs } from "./server-log.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
@@ -78,7 +79,15 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     },
   });
   const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
-  let round: ReturnType<typeof retentionSteps>[number][] | undefined;
+  /** Those who read the whole chain, between other work. */
+  let verifying = 0;
+
+  const retain = createRetentionRounds({
+    limits: retention,
+    records: () => records.opened?.database,
+    chain: () => state.opened?.chain,
+    isFree: () => verifying === 0,
+  });
 
   return {
     async open() {
@@ -95,12 +104,15 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     },
     async ask(name, text) {
       const keeper = isOfState(name) ? state : records;
+      if (name === "verifyAudit") verifying += 1;
       try {
         const answer = (answers[name] as (ask: unknown) => unknown)(JSON.parse(text));
         return JSON.stringify(await answer);
       } catch (error) {
         if (isOfFile(error)) await keeper.onError(error);
         throw toRefusal(error, keeper.problem);
+      } finally {
+        if (name === "verifyAudit") verifying -= 1;
       }
     },
     async look() {
@@ -108,15 +120,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
       await state.look();
       if (records.problem === undefined && state.problem?.kind !== "full") ballast.fill();
     },
-    retain() {
-      const opened = records.opened;
-      round = opened === undefined ? [] : (round ?? [...retentionSteps(opened.database, retention, Date.now())]);
-      const [step] = round;
-      if (step !== undefined && !step()) round.shift();
-      if (round.length > 0) return true;
-      round = undefined;
-      return false;
-    },
+    retain,
     close() {
       records.close();
       state.close();
@@ -202,6 +206,7 @@ function createAnswers(
     events: async (query) => await readEvents(ofRecords(), query),
     usage: async (query) => await readUsage(ofRecords(), query),
     tools: async (installation) => await readTools(ofRecords(), installation),
+    finding: async (query) => await readFinding(ofRecords(), query),
     audits: async (query) => await readAudits(use(state).db, query),
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
     async audit(entries) {

@@ -9,6 +9,8 @@ export interface RecordsTables {
   readonly usage_hour: UsageHourTable;
   readonly event: EventTable;
   readonly tool_metadata: ToolMetadataTable;
+  readonly finding_session: FindingSessionTable;
+  readonly finding_day: FindingDayTable;
   readonly meta: MetaTable;
 }
 
@@ -120,6 +122,29 @@ interface ToolMetadataTable {
   schema_hash: string;
   tokens: number;
   discovered_at_ms: number;
+}
+
+interface FindingSessionTable {
+  id: number;
+  principal: string;
+  client: string | null;
+  exposure: string;
+  started_ms: number;
+  is_lazy: number;
+  saved: number | null;
+  is_exact: number;
+  spent: number;
+}
+
+interface FindingDayTable {
+  day_ms: number;
+  life: string;
+  principal: string;
+  since_ms: number;
+  answers: number;
+  answer_tokens: number;
+  wrapped_calls: number;
+  wrapping_tokens: number;
 }
 
 interface AuditTable {

@@ -1,0 +1,42 @@
+import type { AuditChain } from "./audit.ts";
+import { auditStep, retentionSteps, type RetentionLimits, type RetentionStep } from "./retention.ts";
+import type { SqlDatabase } from "./sql-driver.ts";
+
+export interface RoundParts {
+  readonly limits: RetentionLimits;
+  /** Undefined while it cannot be used. */
+  readonly records: () => SqlDatabase | undefined;
+  /** Undefined while it cannot be used. */
+  readonly chain: () => AuditChain | undefined;
+  /** Whether nobody reads the chain as a whole just now. */
+  readonly isFree: () => boolean;
+}
+
+/** Deletes one piece of what is too old at each call. False when there is nothing more, until the next round. */
+export function createRetentionRounds({ limits, records, chain, isFree }: RoundParts): () => boolean {
+  let round: RetentionStep[] | undefined;
+
+  function begin(): RetentionStep[] {
+    const nowMs = Date.now();
+    const [database, audit] = [records(), chain()];
+    return [
+      ...(database === undefined ? [] : retentionSteps(database, limits, nowMs)),
+      ...(audit === undefined ? [] : [auditStep(audit, { auditMs: limits.auditMs, nowMs, isFree })]),
+    ];
+  }
+
+  return () => {
+    round ??= begin();
+    const [step] = round;
+    try {
+      if (step !== undefined && !step()) round.shift();
+    } catch (error) {
+      // The next round begins with the databases as they are then.
+      round = undefined;
+      throw error;
+    }
+    if (round.length > 0) return true;
+    round = undefined;
+    return false;
+  };
+}
