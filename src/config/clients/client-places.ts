@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 import type { Variables } from "../substitution.ts";
-import type { ClientRow, ClientSystem, MovingVariable, PathTemplate, PlaceRow } from "./client-row.ts";
+import type { ClientRow, ClientSystem, MovingVariable, OffKind, PathTemplate, PlaceRow } from "./client-row.ts";
 import { projectKey } from "./client-row.ts";
 
 /** What decides where a client's files are. Nothing is taken from the process. */
@@ -26,7 +26,7 @@ export interface ClientPlace {
 export interface OffPlace {
   readonly files: readonly string[];
   readonly keyPath: readonly string[];
-  readonly kind: "denied" | "allowed";
+  readonly kind: OffKind;
 }
 
 /** The places of a client on this system. Pure; looks at no file. */

@@ -47,14 +47,20 @@ export interface MovingVariable {
 /** In a key path: the absolute path of the project. */
 export const projectKey = "{project}";
 
-/** Names of servers that are switched off outside their entries, by where they stand in which file. */
+/** Where a client says, outside the servers' entries, what is switched off. */
 export interface OffList {
   readonly files: readonly PathTemplate[];
   readonly variable?: MovingVariable;
   readonly keyPath: readonly string[];
-  /** `denied` names the servers that are off; `allowed` names the only ones that are on. */
-  readonly kind: "denied" | "allowed";
+  readonly kind: OffKind;
 }
+
+/**
+ * What stands there. `denied`: names of servers that are off. `allowed`: names of the only ones that are on. `rules`:
+ * `mcp__server` and `mcp__server__tool`, which are off. `switches`: an object by `server_tool`, with `*` for any
+ * characters, where `false` and `"deny"` are off.
+ */
+export type OffKind = "denied" | "allowed" | "rules" | "switches";
 
 /** One place in which a client keeps servers. */
 export interface PlaceRow {

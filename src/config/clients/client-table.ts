@@ -10,6 +10,21 @@ function claudeOff(key: string): OffList {
   return { files: claudeState, variable: claudeFolder, keyPath: ["projects", projectKey, key], kind: "denied" };
 }
 
+const claudeSettings: readonly PathTemplate[] = [
+  "project:.claude/settings.local.json",
+  "project:.claude/settings.json",
+];
+/** Tools that its rules never allow, for this user and in this project. */
+const claudeRules: readonly OffList[] = [
+  {
+    files: ["home:.claude/settings.json"],
+    variable: { name: "CLAUDE_CONFIG_DIR", within: "settings.json" },
+    keyPath: ["permissions", "deny"],
+    kind: "rules",
+  },
+  { files: claudeSettings, keyPath: ["permissions", "deny"], kind: "rules" },
+];
+
 const geminiFolder: MovingVariable = { name: "GEMINI_CLI_HOME", within: ".gemini/settings.json" };
 
 function geminiOff(files: readonly PathTemplate[], variable?: MovingVariable): readonly OffList[] {
@@ -29,6 +44,22 @@ function codeUser(file: string) {
 
 const clineFile = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
 const clineShared: PathTemplate = "home:.cline/data/settings/cline_mcp_settings.json";
+
+/** Tools of any server are switched by their names, in the file itself. */
+function opencodeOff(files: readonly PathTemplate[]): readonly OffList[] {
+  return ["tools", "permission"].map((key) => ({ files, keyPath: [key], kind: "switches" }));
+}
+
+const opencodeUser: readonly PathTemplate[] = [
+  "config:opencode/opencode.json",
+  "config:opencode/opencode.jsonc",
+  "config:opencode/config.json",
+];
+const opencodeProject: readonly PathTemplate[] = [
+  "project:opencode.json",
+  "project:opencode.jsonc",
+  "project:.opencode/opencode.json",
+];
 
 /** Its product name as docs/clients.md has it, where we know the client by the name that it gives itself. */
 function productOf(clientName: string): string {
@@ -70,7 +101,7 @@ export const clientTable: readonly ClientRow[] = [
         variables: [claudeFolder],
         format: "json",
         keyPath: ["mcpServers"],
-        off: [claudeOff("disabledMcpServers")],
+        off: [claudeOff("disabledMcpServers"), ...claudeRules],
       },
       {
         scope: "project",
@@ -80,11 +111,8 @@ export const clientTable: readonly ClientRow[] = [
         off: [
           claudeOff("disabledMcpjsonServers"),
           claudeOff("disabledMcpServers"),
-          {
-            files: ["project:.claude/settings.local.json", "project:.claude/settings.json"],
-            keyPath: ["disabledMcpjsonServers"],
-            kind: "denied",
-          },
+          { files: claudeSettings, keyPath: ["disabledMcpjsonServers"], kind: "denied" },
+          ...claudeRules,
         ],
       },
       {
@@ -93,7 +121,7 @@ export const clientTable: readonly ClientRow[] = [
         variables: [claudeFolder],
         format: "json",
         keyPath: ["projects", projectKey, "mcpServers"],
-        off: [claudeOff("disabledMcpServers")],
+        off: [claudeOff("disabledMcpServers"), ...claudeRules],
       },
     ],
     entries: "common",
@@ -268,15 +296,17 @@ export const clientTable: readonly ClientRow[] = [
     places: [
       {
         scope: "user",
-        files: ["config:opencode/opencode.json", "config:opencode/opencode.jsonc", "config:opencode/config.json"],
+        files: opencodeUser,
         format: "jsonc",
         keyPath: ["mcp"],
+        off: opencodeOff(opencodeUser),
       },
       {
         scope: "project",
-        files: ["project:opencode.json", "project:opencode.jsonc", "project:.opencode/opencode.json"],
+        files: opencodeProject,
         format: "jsonc",
         keyPath: ["mcp"],
+        off: [...opencodeOff(opencodeUser), ...opencodeOff(opencodeProject)],
       },
     ],
     entries: "opencode",
