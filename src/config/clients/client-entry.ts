@@ -77,13 +77,20 @@ const shapes: Readonly<Record<EntryDialect, ToShape>> = {
     if (entry["url"] === undefined || entry["type"] !== undefined) return { shape: entry, extra: [] };
     return { shape: { ...entry, type: transportType === "http" ? "http" : "sse" }, extra: [] };
   },
-  codex({ env_vars: names, http_headers: headers, env_http_headers: named, bearer_token_env_var: bearer, ...entry }) {
+  codex(written, origin) {
+    const { env_vars: names, http_headers: headers, env_http_headers: named, ...others } = written;
+    const { bearer_token_env_var: bearer, ...entry } = others;
     const forwarded = (Array.isArray(names) ? names : []).map((name) => (isJsonObject(name) ? name["name"] : name));
-    const env = { ...toVariables(forwarded.map((name) => [String(name), name])), ...asObject(entry["env"]) };
+    const variable = (name: unknown): string => variableNamed(name, origin);
+    const env = {
+      ...Object.fromEntries(forwarded.map((name) => [String(name), variable(name)])),
+      ...asObject(entry["env"]),
+    };
+    const fromVariables = Object.entries(asObject(named)).map(([header, name]) => [header, variable(name)]);
     const all = {
       ...asObject(headers),
-      ...toVariables(Object.entries(asObject(named))),
-      ...(bearer === undefined ? {} : { Authorization: `Bearer \${${String(bearer)}}` }),
+      ...Object.fromEntries(fromVariables),
+      ...(bearer === undefined ? {} : { Authorization: `Bearer ${variable(bearer)}` }),
     };
     return {
       shape: {
@@ -94,7 +101,7 @@ const shapes: Readonly<Record<EntryDialect, ToShape>> = {
       extra: [],
     };
   },
-  zed({ source, settings, ...entry }, origin) {
+  zed({ source: _source, settings, ...entry }, origin) {
     const { command } = entry;
     if (command === undefined && entry["url"] === undefined)
       refuse(origin, "a server that comes with an extension of Zed, which nothing else can start");
@@ -133,9 +140,10 @@ function asObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Values that are the variables of these names. */
-function toVariables(names: readonly (readonly [string, unknown])[]): JsonObject {
-  return Object.fromEntries(names.map(([key, name]) => [key, `\${${String(name)}}`]));
+/** The reference to a variable that a field names. */
+function variableNamed(name: unknown, origin: Origin): string {
+  if (typeof name === "string" && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
+  return refuse(origin, "expected names of variables in `env_vars`, `env_http_headers` and `bearer_token_env_var`");
 }
 
 function refuseAddress({ transport }: ServerEntry, origin: Origin): void {

@@ -177,7 +177,7 @@ function readServers(
       problems.push(...problemsOf(error));
     }
   }
-  return { servers, problems };
+  return { servers, problems: [...new Set(problems)] };
 }
 
 interface NamedPath {

@@ -104,7 +104,7 @@ function plainDocument(root: unknown, fileName: string, place: (path: Path) => s
     value: at,
     textAt: (path) => {
       const value = at(path);
-      return value === undefined ? undefined : String(value);
+      return value === undefined ? undefined : JSON.stringify(value);
     },
     place,
   };
