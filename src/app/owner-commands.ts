@@ -84,10 +84,8 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     switch (command) {
       case "status":
         return { ok: true, status: await gateway.standing.status({ principal: gateway.owner, isAdmin: true }) };
-      case "tokens": {
-        const ask = { principal: gateway.owner, exposure: undefined, of: undefined, waitMs: countTokensMs };
-        return { ok: true, tokens: await gateway.usage.tokens(ask) };
-      }
+      case "tokens":
+        return { ok: true, tokens: await readTokens(gateway) };
       case "clients":
         return { ok: true, clients: connectedNow(gateway) };
       case "restart": {
@@ -172,4 +170,8 @@ function connectedNow(gateway: GatewayParts): readonly ConnectedLine[] {
   const counts = new Map<string | null, number>();
   for (const name of names) counts.set(name ?? null, (counts.get(name ?? null) ?? 0) + 1);
   return [...counts].map(([name, open]) => ({ name, sessions: open }));
+}
+
+async function readTokens({ usage, owner }: GatewayParts): Promise<TokenReport> {
+  return await usage.tokens({ principal: owner, exposure: undefined, of: undefined, waitMs: countTokensMs });
 }

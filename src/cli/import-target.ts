@@ -31,7 +31,7 @@ export async function readTarget(context: CommandContext): Promise<ImportTarget>
   const users = join(context.homeDirectories.config, "toolyard.json");
   const file = asked === undefined ? ((await isThere(here)) ? here : users) : resolve(context.cwd, asked);
   if (!(await isThere(file))) return { file, text: undefined, present: [] };
-  const text = await readConfigText(file);
+  const text = await readConfigText(file, true);
   return { file, text, present: text.trim() === "" ? [] : presentIn(text, file) };
 }
 
@@ -74,7 +74,8 @@ export async function writeTarget({ file, text: before }: ImportTarget, text: st
     }
     // A link stays one: what it leads to is replaced.
     const real = await realpath(file);
-    if ((await readConfigText(real)) !== before) throw new Error("was changed by another program in the meantime");
+    if ((await readConfigText(real, true)) !== before)
+      throw new Error("was changed by another program in the meantime");
     const backup = `${real}.backup-${new Date().toISOString().replace(/[-:]|\.\d+/g, "")}`;
     await copyFile(real, backup, constants.COPYFILE_EXCL);
     const { mode } = await stat(real);
