@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { readClients, type FoundClient } from "../config/clients/read-clients.ts";
-import { clientTable } from "../config/clients/client-table.ts";
+import { clientTable, findClient } from "../config/clients/client-table.ts";
 import { planImport, type ImportPlan, type PlannedServer } from "../config/clients/import-plan.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -67,7 +67,7 @@ export async function findClients(context: CommandContext): Promise<readonly Fou
 
 function fromOnly(found: readonly FoundClient[], asked: string | undefined): readonly FoundClient[] {
   if (asked === undefined) return found;
-  if (!clientTable.some(({ id }) => id === asked))
+  if (findClient(asked) === undefined)
     throw new GatewayError("CONFIG_INVALID", `--from: there is no client ${JSON.stringify(asked)}`, {
       hint: `One of ${clientTable.map(({ id }) => id).join(", ")}.`,
     });

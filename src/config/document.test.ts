@@ -241,7 +241,7 @@ describe("files of other clients, and near misses", () => {
       '# mine\nmodel = "o3"\n\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "docs"]\n',
       "toolyard.json:1:1: this is Codex's configuration, in TOML, and Toolyard reads JSON: take them over with `toolyard import`, or copy the servers to {",
     ],
-    ['[tool]\nname = "x"\n', "toolyard.json:1:1: this is TOML, and Toolyard reads JSON: copy"],
+    ['[tool]\nname = "x"\n', "toolyard.json:1:1: this is TOML, and Toolyard reads JSON: take them over"],
     [
       '{ "mcp": { "a": { "type": "local", "command": ["npx", "x"], "environment": {} } } }',
       "toolyard.json:1:10: mcp: this is OpenCode's configuration; take them over with `toolyard import`, or copy the servers to {",

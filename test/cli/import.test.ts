@@ -220,7 +220,7 @@ describe("toolyard import", () => {
     const args = ["a b", "'\"", ";", "$(id)", "two\nlines", "-x", "", "\u001b[31m", "ü\u202e"];
     await write(".cursor/mcp.json", JSON.stringify({ mcpServers: { a: { command: "x", args } } }));
     const { stdout } = await toolyard("import --yes");
-    expect(stdout).not.toMatch(/[\u001b\u202e]/);
+    for (const hostile of ["\u001b", "\u202e"]) expect(stdout).not.toContain(hostile);
     expect(JSON.parse(await readFile(join(home, usersFile()), "utf8"))).toEqual({
       mcpServers: { a: { command: "x", args } },
     });

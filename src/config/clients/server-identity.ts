@@ -7,7 +7,7 @@ import type { ImportedEntry } from "./client-entry.ts";
 export function serverIdentity({ command, args, env, envFile, type, url, headers }: ImportedEntry): string {
   const parts =
     url === undefined
-      ? ["stdio", command, args ?? [], sorted(env, false), envFile ?? null]
+      ? ["", command, args ?? [], sorted(env, false), envFile ?? null]
       : [type ?? "http", url.replace(/\/$/, ""), sorted(headers, true)];
   // `${env:TOKEN}` is `${TOKEN}`.
   return JSON.stringify(parts).replaceAll("${env:", "${");
