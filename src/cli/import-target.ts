@@ -76,9 +76,11 @@ export async function writeTarget({ file, text: before }: ImportTarget, text: st
     const real = await realpath(file);
     if ((await readConfigText(real, true)) !== before)
       throw new Error("was changed by another program in the meantime");
+    const { mode } = await stat(real);
+    // Replacing a file needs no permission to write it: somebody made it read-only to keep it as it is.
+    if ((mode & 0o222) === 0) throw new Error("is read-only");
     const backup = `${real}.backup-${new Date().toISOString().replace(/[-:]|\.\d+/g, "")}`;
     await copyFile(real, backup, constants.COPYFILE_EXCL);
-    const { mode } = await stat(real);
     await replaceFile(real, text, mode & 0o777);
     return backup;
   } catch (error) {

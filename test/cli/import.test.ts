@@ -164,6 +164,15 @@ describe("toolyard import", () => {
     expect(await readFile(file, "utf8")).toBe('{ "mcpServers": {');
   });
 
+  test("a read-only file stays as it is, and gets no backup", async () => {
+    await writeClients();
+    const file = await write("shop/toolyard.json", "{}");
+    await chmod(file, 0o444);
+    const { code, stderr } = await toolyard("import --yes");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("toolyard.json: is read-only")]);
+    expect([await readFile(file, "utf8"), await readdir(shop)]).toEqual(["{}", ["toolyard.json"]]);
+  });
+
   test("a folder that cannot be written to is told, and nothing is left behind", async () => {
     await writeClients();
     const file = await write("shop/toolyard.json", "{}");
