@@ -84,7 +84,14 @@ export const wings = [
       { name: "model", about: "snapshots, names, views, pure" },
     ],
   },
-  { name: "config", about: "file, environment and flags to one frozen `Config`; hot reload", rooms: [] },
+  {
+    name: "config",
+    about: "file, environment and flags to one frozen `Config`; hot reload",
+    ground: true,
+    rooms: [
+      { name: "clients", about: "AI clients: where their MCP settings are, what stands in them, what we take over" },
+    ],
+  },
   {
     name: "wire",
     about: "bytes on the way",

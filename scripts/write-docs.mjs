@@ -5,6 +5,7 @@ import { build } from "esbuild";
 import { faultGroups } from "../test/faults/faults.mjs";
 import { sections } from "../test/protocol/requirements.mjs";
 import { cliPage } from "./docs/cli-page.mjs";
+import { clientFilesTable } from "./docs/client-files-table.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
 import { configurationPage } from "./docs/configuration-page.mjs";
 import { configurationSchema } from "./docs/configuration-schema.mjs";
@@ -51,6 +52,13 @@ export async function writeDocs() {
     }),
   );
   const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
+  const { clientTable } = await bundledTable("src/config/clients/client-table.ts");
+  const importing = new URL("docs/import.md", root);
+  const files = /(?<=<!-- clients: .*? -->\n\n)[^]*?(?=\n\n<!-- end of clients -->)/;
+  writeFileSync(
+    importing,
+    readFileSync(importing, "utf8").replace(files, () => clientFilesTable(clientTable)),
+  );
   const settings = await bundledTable("src/config/settings-table.ts");
   const fields = await bundledTable("src/config/server-fields.ts");
   writeFileSync(new URL("docs/configuration.md", root), configurationPage(settings, fields));

@@ -19,10 +19,18 @@ export interface ControlAnswer {
   /** Of `tokens`. */
   readonly tokens?: TokenReport;
   readonly status?: GatewayStatus;
+  /** Of `clients`: what is connected now, by the name that each gives itself. */
+  readonly clients?: readonly ConnectedLine[];
   /** Of `audit`: one page, newest first; `next` is the `before` of the next one. */
   readonly audit?: AuditPage;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
+}
+
+/** How many sessions and streams a program has open. The name is untrusted; null for one that gives none. */
+export interface ConnectedLine {
+  readonly name: string | null;
+  readonly sessions: number;
 }
 
 export interface AuditPage {
@@ -76,10 +84,10 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     switch (command) {
       case "status":
         return { ok: true, status: await gateway.standing.status({ principal: gateway.owner, isAdmin: true }) };
-      case "tokens": {
-        const ask = { principal: gateway.owner, exposure: undefined, of: undefined, waitMs: countTokensMs };
-        return { ok: true, tokens: await gateway.usage.tokens(ask) };
-      }
+      case "tokens":
+        return { ok: true, tokens: await readTokens(gateway) };
+      case "clients":
+        return { ok: true, clients: connectedNow(gateway) };
       case "restart": {
         const chosen = choose(String(name));
         for (const { id } of chosen) await order("server.restart", id);
@@ -154,4 +162,16 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
       const { message, hint } = toGatewayError(error);
       return { ok: false, message, hint };
     });
+}
+
+function connectedNow(gateway: GatewayParts): readonly ConnectedLine[] {
+  const { sessions, sessionlessClients } = gateway.mcp.parts;
+  const names = [...[...sessions.all()].map(({ clientName }) => clientName), ...sessionlessClients.connected()];
+  const counts = new Map<string | null, number>();
+  for (const name of names) counts.set(name ?? null, (counts.get(name ?? null) ?? 0) + 1);
+  return [...counts].map(([name, open]) => ({ name, sessions: open }));
+}
+
+async function readTokens({ usage, owner }: GatewayParts): Promise<TokenReport> {
+  return await usage.tokens({ principal: owner, exposure: undefined, of: undefined, waitMs: countTokensMs });
 }

@@ -17,6 +17,8 @@ export interface CommandContext {
   readonly positionals: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The user's home directory, in which other programs keep their files. */
+  readonly home: string;
   readonly homeDirectories: HomeDirectories;
   readonly version: string;
 }

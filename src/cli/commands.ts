@@ -90,6 +90,33 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     load: async () => (await import("./stdio-command.ts")).stdio,
   },
+  import: {
+    words: 0,
+    usage: "toolyard import [options]",
+    about: "Takes over the servers that AI clients on this machine have, after showing what would change.",
+    options: {
+      config: { word: "FILE", about: "the configuration to add to (default: toolyard.json here, then the user's)" },
+      from: { word: "CLIENT", about: "only the servers of this client, such as cursor or claude-desktop" },
+      secrets: {
+        word: "WAY",
+        about:
+          "how secrets in clients' files are written: keep (as they are) or variables (default: asked; keep with --yes)",
+      },
+      yes: { about: "do it without asking" },
+      "dry-run": { about: "only show what would be done" },
+      json: { about: "print one JSON object" },
+    },
+    notes: `Nothing is started, and clients' files are not changed. The configuration's comments and order stay, and
+a backup stands beside it. Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.import,
+  },
+  clients: {
+    words: 0,
+    usage: "toolyard clients [options]",
+    about: "Lists the AI clients on this machine, their files, and which gateway they are connected to.",
+    options: { ...common, json: { about: "print one JSON object" } },
+    load: async () => (await import("./short-commands.ts")).shortCommands.clients,
+  },
   login: {
     words: 1,
     usage: "toolyard login <server> [options]",

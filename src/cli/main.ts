@@ -54,6 +54,7 @@ async function main(argv: readonly string[]): Promise<number> {
     positionals: parsed.positionals,
     env: process.env,
     cwd: process.cwd(),
+    home: homedir(),
     homeDirectories: homeDirectories(process.env, process.platform, homedir()),
     version: packageVersion(),
   });

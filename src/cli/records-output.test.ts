@@ -7,6 +7,7 @@ const context = (flags: CommandContext["flags"], env: CommandContext["env"] = {}
   positionals: [],
   env,
   cwd: "/",
+  home: "/h",
   homeDirectories: { config: "/c", data: "/d", cache: "/e" } as unknown as CommandContext["homeDirectories"],
   version: "0",
 });

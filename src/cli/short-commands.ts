@@ -1,7 +1,9 @@
 import { audit } from "./audit-command.ts";
 import { calls } from "./calls-command.ts";
 import { restart, stop } from "./control-commands.ts";
+import { listClients } from "./clients-command.ts";
 import { events } from "./events-command.ts";
+import { importServers } from "./import-command.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
 import { status } from "./status-command.ts";
@@ -15,7 +17,9 @@ import { tokens } from "./tokens-command.ts";
 export const shortCommands = {
   audit,
   calls,
+  clients: listClients,
   events,
+  import: importServers,
   login,
   logout,
   logs,

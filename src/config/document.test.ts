@@ -239,17 +239,17 @@ describe("files of other clients, and near misses", () => {
   test.each([
     [
       '# mine\nmodel = "o3"\n\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "docs"]\n',
-      "toolyard.json:1:1: this is Codex's configuration, in TOML, and Toolyard reads JSON: copy the servers to {",
+      "toolyard.json:1:1: this is Codex's configuration, in TOML, and Toolyard reads JSON: take them over with `toolyard import`, or copy the servers to {",
     ],
-    ['[tool]\nname = "x"\n', "toolyard.json:1:1: this is TOML, and Toolyard reads JSON: copy"],
+    ['[tool]\nname = "x"\n', "toolyard.json:1:1: this is TOML, and Toolyard reads JSON: take them over"],
     [
       '{ "mcp": { "a": { "type": "local", "command": ["npx", "x"], "environment": {} } } }',
-      "toolyard.json:1:10: mcp: this is OpenCode's configuration; copy the servers to {",
+      "toolyard.json:1:10: mcp: this is OpenCode's configuration; take them over with `toolyard import`, or copy the servers to {",
     ],
     ['{ "mcp": { "a": { "type": "remote", "url": "https://x" } } }', "mcp: this is OpenCode's configuration"],
     [
       '{ "context_servers": { "a": { "source": "custom", "command": "x" } } }',
-      "toolyard.json:1:22: context_servers: this is Zed's configuration; copy the servers to {",
+      "toolyard.json:1:22: context_servers: this is Zed's configuration; take them over with `toolyard import`, or copy the servers to {",
     ],
     [
       '{ "mcpservers": { "a": { "command": "x" } } }',

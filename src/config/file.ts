@@ -67,36 +67,37 @@ export async function follow(path: string): Promise<string> {
 
 /**
  * The file's text. Throws GatewayError CONFIG_INVALID when it is not a readable file, is larger than 5 MiB, or is not
- * UTF-8.
+ * UTF-8. A byte-order mark is
+ * left out, unless somebody wants to write the file again.
  */
-export async function readConfigText(file: string): Promise<string> {
+export async function readConfigText(file: string, keepsMark = false): Promise<string> {
   try {
-    return await readText(file, configFileBytes);
+    return await readText(file, configFileBytes, keepsMark);
   } catch (error) {
     throw new GatewayError("CONFIG_INVALID", `${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
 /** The text of a file in UTF-8. Throws an Error whose message says why the file cannot be read, without naming it. */
-export async function readText(file: string, limitBytes: number): Promise<string> {
+export async function readText(file: string, limitBytes: number, keepsMark = false): Promise<string> {
   const found = await stat(file).catch(fail);
   // Anything but a regular file is refused, because reading a pipe would wait for ever.
   if (!found.isFile()) throw new Error(found.isDirectory() ? "is a directory; expected a file" : "is no regular file");
   if (found.size > limitBytes) throw new Error(`${found.size} bytes are more than the limit of ${limitBytes}`);
   const bytes = await readFile(file).catch(fail);
   if (bytes.length > limitBytes) throw new Error(`it grew beyond the limit of ${limitBytes} bytes while it was read`);
-  return decode(bytes);
+  return decode(bytes, keepsMark);
 }
 
 function fail(error: unknown): never {
   throw new Error(describe(error), { cause: error });
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Buffer, keepsMark: boolean): string {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isUtf16) throw new Error("is written in UTF-16; save it as UTF-8");
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: keepsMark }).decode(bytes);
   } catch {
     throw new Error("is not valid UTF-8");
   }

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 
 /** What to do with another client's servers. */
 export const copyServers =
-  'copy the servers to { "mcpServers": { "<name>": { "command": "<program>", "args": [], "env": {} } } }, ' +
+  'take them over with `toolyard import`, or copy the servers to { "mcpServers": { "<name>": { "command": "<program>", "args": [], "env": {} } } }, ' +
   'or { "url": "https://..." } for a remote one';
 
 /**

@@ -28,7 +28,8 @@ export function findServers(document: Document): ServerPlace[] {
   return paths.flatMap((path) => document.keys(path).map((key) => ({ key, path: [...path, key] })));
 }
 
-function serverObjects(document: Document): Path[] {
+/** The objects that hold server entries, whichever client's key they stand under. */
+export function serverObjects(document: Document): Path[] {
   const candidates: Path[] = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]];
   return candidates.filter((path) => document.value(path) !== undefined);
 }

@@ -29,6 +29,18 @@ test("it is connected while at least one of its streams is open", () => {
   expect(one.state).toBe("lapsed");
 });
 
+test("those that are connected now are known by name", () => {
+  const sessionlessClients = createSessionlessClients(createManualClock());
+  sessionlessClients.of(client("only asks"));
+  const close = sessionlessClients.listen(client("one"));
+  sessionlessClients.listen(client("one"));
+  const closeOther = sessionlessClients.listen(client("other"));
+  expect(sessionlessClients.connected()).toEqual(["one", "other"]);
+  close();
+  closeOther();
+  expect(sessionlessClients.connected()).toEqual(["one"]);
+});
+
 test("beyond the limit the first that does not listen is forgotten, and comes back as of the same program", async () => {
   const clock = createManualClock();
   const sessionlessClients = createSessionlessClients(clock);

@@ -11,6 +11,8 @@ export interface SessionlessClients {
   of(client: SessionlessSender): ClientPresence;
   /** Counts the client as connected until the returned function is called. */
   listen(client: SessionlessSender): () => void;
+  /** The names of the clients that are connected now; undefined for one that does not say its name. */
+  connected(): readonly (string | undefined)[];
 }
 
 /** The parts of a request by which its client is recognised. */
@@ -23,6 +25,7 @@ export type SessionlessSender = Pick<CallContext, "principal" | "client">;
 export const mostSessionlessClients = 1_000;
 
 interface Known {
+  readonly name: string | undefined;
   readonly presence: OwnPresence;
   streams: number;
 }
@@ -32,11 +35,12 @@ export function createSessionlessClients(clock: Clock): SessionlessClients {
   const known = new Map<string, Known>();
 
   function find({ principal, client }: SessionlessSender): Known {
-    const program = programOf(principal, "alone", readClientName(client.info));
+    const name = readClientName(client.info);
+    const program = programOf(principal, "alone", name);
     const found = known.get(program);
     if (found !== undefined) return found;
     if (known.size >= mostSessionlessClients) forgetFirst();
-    const made: Known = { presence: createPresence(program, clock.monotonic()), streams: 0 };
+    const made: Known = { name, presence: createPresence(program, clock.monotonic()), streams: 0 };
     made.presence.state = "lapsed";
     known.set(program, made);
     return made;
@@ -53,6 +57,7 @@ export function createSessionlessClients(clock: Clock): SessionlessClients {
 
   return {
     of: (client) => find(client).presence,
+    connected: () => [...known.values()].filter(({ streams }) => streams > 0).map(({ name }) => name),
     listen(client) {
       const entry = find(client);
       entry.streams += 1;

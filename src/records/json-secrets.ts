@@ -1,4 +1,4 @@
-import type { Span } from "./spans.ts";
+import type { Span } from "../config/spans.ts";
 
 /** A part of a JSON text that must not be seen. */
 export interface HiddenPart extends Span {

@@ -1,5 +1,5 @@
 import { formsOf, shortestForm, type SecretForm } from "./secret-forms.ts";
-import type { Spans } from "./spans.ts";
+import type { Spans } from "../config/spans.ts";
 
 /** Finds known secrets in texts, in every form of `formsOf`. */
 export interface KnownSecrets {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRedaction, joinSecrets } from "./redaction.ts";
-import { isSecretName } from "./secret-names.ts";
+import { isSecretName } from "../config/secret-names.ts";
 
 function redactionOf(...secrets: readonly string[]) {
   const known = new Set(secrets);

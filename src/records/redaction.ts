@@ -1,10 +1,10 @@
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { findInJson } from "./json-secrets.ts";
-import { createKeyFinder } from "./key-patterns.ts";
+import { createKeyFinder } from "../config/key-patterns.ts";
 import { createKnownSecrets, type KnownSecrets } from "./known-secrets.ts";
-import { isSecretName, secretMembers } from "./secret-names.ts";
+import { isSecretName, secretMembers } from "../config/secret-names.ts";
 import type { SecretForm } from "./secret-forms.ts";
-import { redacted, Spans, type Span } from "./spans.ts";
+import { redacted, Spans, type Span } from "../config/spans.ts";
 
 /** Takes secrets out of what is written, shown or sent to people: the one way in which the gateway does it. */
 export interface Redaction {

@@ -8,10 +8,11 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 
 /**
  * Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the
- * connector. Those of our own clients have the same names: who took a request in says which way it came.
+ * connector; what translates other clients' entries is a parser, too. Those of our own clients have the same names: who took a request in says which way it came.
  */
 const knowers = [
   "app/connectors.ts",
+  "config/clients/client-entry.ts",
   "config/read-entry.ts",
   "config/server-entry.ts",
   "config/server-fields.ts",

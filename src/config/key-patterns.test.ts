@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createRedaction } from "./redaction.ts";
+import { createRedaction } from "../records/redaction.ts";
 
 const none = new Set<string>();
 const { text, json } = createRedaction({ secrets: () => none });

@@ -1,0 +1,118 @@
+import type { FoundClient, FoundFile } from "../config/clients/read-clients.ts";
+import { clientNamed } from "../config/clients/client-table.ts";
+import type { ConnectedLine } from "../app/owner-commands.ts";
+import type { CommandContext } from "./command-context.ts";
+import { findClients } from "./import-command.ts";
+import { isOn } from "./options.ts";
+import { control } from "./owner-client.ts";
+import { findOwnGateways } from "./own-origins.ts";
+import { plainText } from "./plain-text.ts";
+import { toTable } from "./table.ts";
+
+/** What is known of one client. */
+interface ClientLine {
+  readonly id: string | null;
+  readonly client: string;
+  readonly files: readonly FileLine[];
+  /** Sessions with gateways of this machine that are open now; null while none runs. */
+  readonly sessions: number | null;
+}
+
+interface FileLine {
+  readonly file: string;
+  readonly scope: string;
+  /** Servers of its own, without gateways. */
+  readonly servers: number;
+  /** Gateways that it leads to. */
+  readonly gateways: readonly string[];
+  readonly isConnected: boolean;
+  readonly problems: readonly string[];
+}
+
+/** `toolyard clients`: which AI clients there are, and what they are connected to. */
+export async function listClients(context: CommandContext): Promise<number> {
+  const found = await findClients(context);
+  const connected = await readConnected(context);
+  const lines = [...found.map((client) => toLine(client, connected)), ...unknownClients(connected)];
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ clients: lines })}\n`);
+  else process.stdout.write(`${toText(lines).map(plainText).join("\n")}\n`);
+  return 0;
+}
+
+/** What is connected to the gateways of this machine, together; undefined while none runs. */
+async function readConnected(context: CommandContext): Promise<readonly ConnectedLine[] | undefined> {
+  const { running } = await findOwnGateways(context);
+  const answers = await Promise.all(
+    running.map(async (holder) => await control(holder, { command: "clients" }).catch(() => undefined)),
+  );
+  const told = answers.flatMap((answer) => (answer?.clients === undefined ? [] : [answer.clients]));
+  return told.length === 0 ? undefined : told.flat();
+}
+
+function toLine({ row, files }: FoundClient, connected: readonly ConnectedLine[] | undefined): ClientLine {
+  const own = connected?.filter(({ name }) => name !== null && clientNamed(name) === row.id);
+  return { id: row.id, client: row.label, files: files.map(toFileLine), sessions: own ? sum(own) : null };
+}
+
+/** Programs that are connected and in no table. */
+function unknownClients(connected: readonly ConnectedLine[] = []): readonly ClientLine[] {
+  const names = new Set(
+    connected.flatMap(({ name }) => (name === null || clientNamed(name) === undefined ? [name] : [])),
+  );
+  return [...names].map((name) => ({
+    id: null,
+    client: name ?? "(no name)",
+    files: [],
+    sessions: sum(connected.filter((line) => line.name === name)),
+  }));
+}
+
+function sum(lines: readonly ConnectedLine[]): number {
+  return lines.reduce((total, { sessions }) => total + sessions, 0);
+}
+
+function toFileLine({ path, scope, servers, problems }: FoundFile): FileLine {
+  const gateways = servers.flatMap(({ gateway }) => gateway ?? []);
+  return {
+    file: path,
+    scope,
+    servers: servers.length - gateways.length,
+    gateways: [...new Set(gateways.map(({ name }) => name))],
+    isConnected: gateways.some(({ isOurs }) => isOurs),
+    problems,
+  };
+}
+
+function toText(lines: readonly ClientLine[]): readonly string[] {
+  if (lines.length === 0) return ["No AI client was found."];
+  const rows = lines.flatMap(({ client, files, sessions }) => {
+    const count = sessions === null || sessions === 0 ? "-" : String(sessions);
+    if (files.length === 0) return [[client, "-", "-", count, "no servers of its own"]];
+    return files.map((file, index) => [
+      index === 0 ? client : "",
+      String(file.servers),
+      gatewayText(file),
+      index === 0 ? count : "",
+      `${file.file}${file.scope === "user" ? "" : ` (${file.scope})`}`,
+    ]);
+  });
+  const problems = lines.flatMap(({ files }) => files.flatMap((file) => file.problems));
+  return [
+    ...toTable(
+      [
+        { heading: "CLIENT" },
+        { heading: "SERVERS", align: "right" },
+        { heading: "GATEWAY" },
+        { heading: "SESSIONS", align: "right" },
+        { heading: "FILE" },
+      ],
+      rows,
+    ),
+    ...[...new Set(problems)].map((problem) => `! ${problem}`),
+  ];
+}
+
+function gatewayText({ gateways, isConnected }: FileLine): string {
+  const others = gateways.filter((name) => name !== "Toolyard");
+  return [...(isConnected ? ["this one"] : []), ...others].join(", ") || "-";
+}
