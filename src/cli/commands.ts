@@ -8,6 +8,8 @@ export interface Option {
   readonly word?: string | undefined;
   /** One letter that means the same. */
   readonly short?: string;
+  /** Whether it may be given several times. Only for an option with a value. */
+  readonly isRepeated?: true;
   /** A phrase without a full stop. */
   readonly about: string;
 }
@@ -17,7 +19,7 @@ export type Options = Readonly<Record<string, Option>>;
 /** The parser, the help, docs/cli.md and the loading of a command are all made from its row. */
 export interface Command {
   /** How many words it takes besides its options. */
-  readonly words: 0 | 1;
+  readonly words: number;
   readonly usage: string;
   readonly about: string;
   readonly options: Options;
