@@ -308,6 +308,24 @@ export const failures = {
     retry: false,
     hint: "Correct the configuration at the place that the message names.",
   },
+  CONFIG_CHANGED: {
+    http: 409,
+    rpc: -31095,
+    retry: true,
+    hint: "Look at what the file contains now, and make the change again.",
+  },
+  CONFIG_UNWRITABLE: {
+    http: 500,
+    rpc: -31096,
+    retry: true,
+    hint: "Make the file and its folder writable for you, or free space on the disk; the file is as it was.",
+  },
+  REGISTRY_FAILED: {
+    http: 502,
+    rpc: -31097,
+    retry: true,
+    hint: "Check the name and the network, or add the server by its command or URL.",
+  },
   PORT_TAKEN: {
     http: 500,
     rpc: -31071,
