@@ -8,6 +8,7 @@ import type { GatewayStatus } from "../records/gateway-status.ts";
 import { createAuditHistory, type AuditCheck } from "../records/audit-history.ts";
 import { auditToJson, type AuditJson } from "../records/audit-json.ts";
 import type { AuditFacts } from "../records/audit-log.ts";
+import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from "./config-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What a command is answered with, on one line. */
@@ -21,6 +22,8 @@ export interface ControlAnswer {
   readonly status?: GatewayStatus;
   /** Of `audit`: one page, newest first; `next` is the `before` of the next one. */
   readonly audit?: AuditPage;
+  /** Of `config`. */
+  readonly config?: ConfigStanding;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -56,7 +59,7 @@ const countTokensMs = 10_000;
 /** Beside what the server itself may take to start: its turn, and the end of the process before. */
 const restartGraceMs = 600_000;
 
-export interface OwnerCommandsDeps {
+export interface OwnerCommandsDeps extends Pick<ConfigStandingDeps, "load" | "started"> {
   readonly gateway: GatewayParts;
   /** Ends the gateway as SIGTERM does. */
   readonly stop: () => void;
@@ -68,7 +71,7 @@ export interface OwnerCommandsDeps {
  */
 export type OwnerCommands = (request: JsonObject, signal: AbortSignal) => Promise<ControlAnswer>;
 
-export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): OwnerCommands {
+export function createOwnerCommands({ gateway, stop, load, started }: OwnerCommandsDeps): OwnerCommands {
   const history = createAuditHistory(gateway);
 
   async function execute(request: JsonObject, signal: AbortSignal): Promise<ControlAnswer> {
@@ -90,6 +93,8 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
         return { ok: true, audit: await readAudit(request as unknown as AuditRequest) };
       case "audit-verify":
         return { ok: true, check: await history.verify() };
+      case "config":
+        return { ok: true, config: await readConfigStanding({ gateway, load, started }) };
       case "stop":
         await order("gateway.stop", "");
         stop();

@@ -183,6 +183,16 @@ export const settingsTable = {
     about: "the lowest level of lines that are logged",
     isReadAtStart: true,
   }),
+  registryUrl: text({
+    fallback: "https://registry.modelcontextprotocol.io",
+    variable: "TOOLYARD_REGISTRY_URL",
+    schema: webUrl,
+    pattern: /^https?:\/\//i,
+    type: "http:// or https:// URL",
+    about: "the MCP registry in which `toolyard servers add` looks names up",
+    reason: "the official one; a company may have a registry of its own with the same API",
+    example: "https://registry.example.com",
+  }),
   debugRoute: boolean({
     fallback: false,
     variable: "TOOLYARD_DEBUG_ROUTE",
