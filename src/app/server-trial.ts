@@ -74,7 +74,10 @@ export async function tryServers(
     options.signal.throwIfAborted();
     const overview = await gateway.overview();
     const redact = createRedaction({
-      secrets: joinSecrets(createConfigSecrets(() => trial), gateway.secrets),
+      secrets: joinSecrets(
+        createConfigSecrets(() => trial),
+        gateway.secrets,
+      ),
     }).text;
     return instances.map((instance) => toTrial(instance, overview, redact));
   } finally {

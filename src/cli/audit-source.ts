@@ -1,14 +1,11 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { AuditPage, AuditRequest, ControlAnswer } from "../app/owner-commands.ts";
-import { systemClock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toCheck, type AuditCheck } from "../records/audit-history.ts";
 import { auditToJson } from "../records/audit-json.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
-import type { RecordStore } from "../store/record-store.ts";
-import { openDataDirectory, openLog, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import type { CommandContext } from "./command-context.ts";
 import { control } from "./owner-client.ts";
+import { openRecordFiles } from "./record-files.ts";
 import { findGateway } from "./running-gateways.ts";
 
 /** Where a command reads the audit: from the gateway that runs, or from its files while none does. */
@@ -42,56 +39,20 @@ function askGateway(holder: GatewayHolder): AuditSource {
   };
 }
 
-const closeMs = 10_000;
-
 /** Holds the gateway's lock meanwhile, so that no gateway opens the same files. */
 async function openFiles(context: CommandContext): Promise<AuditSource> {
-  const config = await readConfig(context);
-  const store = storeIn(openDataDirectory(config, context), context);
-  const served = servedBy(config, context);
-  if (!existsSync(join(store.lock.placeOf(served), "state.db"))) throw noAudit();
-  const claim = await store.lock.claim(served, context.version);
-  if (claim.kind === "taken") return askGateway(claim.by);
-  const { lock, folder } = claim;
-  try {
-    if (!existsSync(join(folder, "state.db"))) throw noAudit();
-    const { keepDays, keepCalls } = config.settings.records;
-    const records = await store.at(folder, openLog({ config: () => config })).records({
-      clock: systemClock,
-      keepMs: keepDays * 86_400_000,
-      keepCalls,
-      redact: (_kind, row) => row,
-    });
-    await whenOpen(records);
-    return {
-      async page({ limit, before, action }) {
-        const { rows, next } = await records.audits({ limit, before, action });
-        return { entries: rows.map(auditToJson), next };
-      },
-      verify: async () => toCheck(await records.verifyAudit(), 0),
-      async [Symbol.asyncDispose]() {
-        await records.close(closeMs);
-        await lock[Symbol.asyncDispose]();
-      },
-    };
-  } catch (error) {
-    await lock[Symbol.asyncDispose]();
-    throw error;
-  }
-}
-
-async function whenOpen(records: RecordStore): Promise<void> {
-  if (records.health().status !== "opening") return;
-  await new Promise<void>((resolve) => {
-    // The thread does not keep the process alive by itself.
-    const held = setInterval(() => undefined, closeMs);
-    const end = records.onHealth(({ status }) => {
-      if (status === "opening") return;
-      clearInterval(held);
-      end();
-      resolve();
-    });
-  });
+  const files = await openRecordFiles(context);
+  if (files.kind === "none") throw noAudit();
+  if (files.kind === "taken") return askGateway(files.by);
+  const { records } = files;
+  return {
+    async page({ limit, before, action }) {
+      const { rows, next } = await records.audits({ limit, before, action });
+      return { entries: rows.map(auditToJson), next };
+    },
+    verify: async () => toCheck(await records.verifyAudit(), 0),
+    [Symbol.asyncDispose]: files.close,
+  };
 }
 
 function noAudit(): GatewayError {

@@ -91,7 +91,11 @@ function parsedOptions(options: Options): Readonly<Record<string, ParsedOption>>
     ([name, { word, short, isRepeated = false }]) =>
       [
         name,
-        { type: word === undefined ? "boolean" : "string", multiple: isRepeated, ...(short === undefined ? {} : { short }) },
+        {
+          type: word === undefined ? "boolean" : "string",
+          multiple: isRepeated,
+          ...(short === undefined ? {} : { short }),
+        },
       ] as const,
   );
   const { help, version } = anyCommandOptions;

@@ -37,7 +37,10 @@ export function isOn(given: Given, option: string): boolean {
  * The values of an option that may be given several times. Its variable has commas between them. Throws CONFIG_INVALID
  * for a variable whose value is empty.
  */
-export function listOption(given: Given & { readonly lists?: GivenLists | undefined }, option: string): readonly string[] {
+export function listOption(
+  given: Given & { readonly lists?: GivenLists | undefined },
+  option: string,
+): readonly string[] {
   const typed = given.lists?.[option];
   if (typed !== undefined) return typed;
   const text = toFilled(givenVariable(variableOf(option), given.env));

@@ -2,6 +2,9 @@ import { audit } from "./audit-command.ts";
 import { calls } from "./calls-command.ts";
 import { restart, stop } from "./control-commands.ts";
 import { events } from "./events-command.ts";
+import { config } from "./manage/config-command.ts";
+import { doctor } from "./manage/doctor-command.ts";
+import { servers } from "./manage/servers-command.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
 import { status } from "./status-command.ts";
@@ -15,11 +18,14 @@ import { tokens } from "./tokens-command.ts";
 export const shortCommands = {
   audit,
   calls,
+  config,
+  doctor,
   events,
   login,
   logout,
   logs,
   restart,
+  servers,
   status,
   stop,
   token,

@@ -49,6 +49,23 @@ function toRow(server: ServerStatus, nowMs: number): readonly string[] {
   ];
 }
 
+/** The same rows without what only a gateway that has run for a while can say. */
+export function toServerTable(servers: readonly ServerStatus[], nowMs: number): readonly string[] {
+  return toTable(
+    [
+      { heading: "SERVER" },
+      { heading: "STATUS" },
+      { heading: "TOOLS", align: "right" },
+      { heading: "TOKENS", align: "right" },
+      { heading: "NEXT" },
+    ],
+    servers.map((server) => {
+      const [name = "", status = "", tools = "", tokens = ""] = toRow(server, nowMs);
+      return [name.trim(), status, tools, tokens, nextText(server)];
+    }),
+  );
+}
+
 /** `online`, `asleep (a call starts it)`, `restarting (in 4 s)`. */
 export function statusText({ word, dormant, retryAt }: ServerStatus, nowMs: number): string {
   if (dormant) return `${word} (a call starts it)`;

@@ -55,8 +55,16 @@ function facts({ settings, servers, people }: Config): Facts {
   return Object.fromEntries([
     ...flatten(["toolyard"], settings),
     ...servers.flatMap((server) => flatten(["servers", server.key], entryOf(server))),
-    ...flatten(["toolyard", "principals"], Object.fromEntries([...people.principals].map(([id, person]) => [id, { ...person, servers: Object.fromEntries(person.servers) }]))),
-    ...flatten(["toolyard", "teams"], Object.fromEntries([...people.teams].map(([id, team]) => [id, { servers: Object.fromEntries(team) }]))),
+    ...flatten(
+      ["toolyard", "principals"],
+      Object.fromEntries(
+        [...people.principals].map(([id, person]) => [id, { ...person, servers: Object.fromEntries(person.servers) }]),
+      ),
+    ),
+    ...flatten(
+      ["toolyard", "teams"],
+      Object.fromEntries([...people.teams].map(([id, team]) => [id, { servers: Object.fromEntries(team) }])),
+    ),
   ]);
 }
 

@@ -167,7 +167,9 @@ export function hideMembers(value: unknown, written: unknown, path: Path): unkno
   if (isSecret) return typeof written === "string" && isReference(written) ? written : hiddenValue;
   if (Array.isArray(value))
     return value.map((item: unknown, index) =>
-      isJsonObject(item) ? hideMembers(item, Array.isArray(written) ? (written[index] as unknown) : undefined, []) : item,
+      isJsonObject(item)
+        ? hideMembers(item, Array.isArray(written) ? (written[index] as unknown) : undefined, [])
+        : item,
     );
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(

@@ -61,9 +61,7 @@ describe("a new member", () => {
 describe("a removed member", () => {
   test("takes its line and the comment behind it along, and leaves the others' comments", () => {
     const text = editJson(written, [{ path: ["mcpServers", "github"], value: undefined }]);
-    expect(text).toBe(
-      written.replace(`    "github": { "command": "npx", "args": ["-y", "gh"] }, // ours\n`, ""),
-    );
+    expect(text).toBe(written.replace(`    "github": { "command": "npx", "args": ["-y", "gh"] }, // ours\n`, ""));
   });
 
   test("that was the last takes the comma before it along, and not the comment there", () => {
