@@ -87,7 +87,7 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
         const chosen = choose(String(name));
         for (const { id } of chosen) await order("server.restart", id);
         await restartAll(chosen, signal);
-        return { ok: true, instances: chosen.map(toLine) };
+        return { ok: true, instances: chosen.map((instance) => toLine(instance, gateway)) };
       }
       case "audit":
         return { ok: true, audit: await readAudit(request as unknown as AuditRequest) };
@@ -140,23 +140,23 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
     return chosen;
   }
 
-  function toLine(instance: Instance): InstanceLine {
-    const { status, dormant, reason } = instance.statusView();
-    return {
-      id: instance.id,
-      server: instance.server.slug,
-      owner: instance.owner,
-      status,
-      dormant,
-      reason,
-      tools: gateway.toolCount(instance),
-      pid: instance.pid ?? null,
-    };
-  }
-
   return async (request, signal) =>
     await execute(request, signal).catch((error: unknown): ControlAnswer => {
       const { message, hint } = toGatewayError(error);
       return { ok: false, message, hint };
     });
+}
+
+function toLine(instance: Instance, { toolCount }: Pick<GatewayParts, "toolCount">): InstanceLine {
+  const { status, dormant, reason } = instance.statusView();
+  return {
+    id: instance.id,
+    server: instance.server.slug,
+    owner: instance.owner,
+    status,
+    dormant,
+    reason,
+    tools: toolCount(instance),
+    pid: instance.pid ?? null,
+  };
 }

@@ -121,7 +121,8 @@ function toTrial(
     key: server.key,
     isUsable,
     status,
-    word: statusWord({ status, dormant: false }),
+    // A gateway would try again; this was the only try.
+    word: state.kind === "backoff" ? "cannot start" : statusWord({ status, dormant: false }),
     reason: redact(reason),
     hint: isUsable ? null : (cause?.hint ?? null),
     next: nextStep(instance),

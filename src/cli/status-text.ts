@@ -1,3 +1,4 @@
+import { switchedOff } from "../config/servers.ts";
 import { countText } from "../kernel/count-text.ts";
 import { toDurationText } from "../kernel/duration-text.ts";
 import type { GatewayStatus, ServerStatus } from "../records/gateway-status.ts";
@@ -74,9 +75,10 @@ export function statusText({ word, dormant, retryAt }: ServerStatus, nowMs: numb
 }
 
 /** What to type, where there is something; otherwise why it is not up. */
-function nextText({ next, reason, status }: ServerStatus): string {
-  const what = next?.command ?? next?.text ?? "";
-  const why = status === "online" || status === "disabled" ? "" : toCell(reason, 120);
+export function nextText({ next, reason, status }: ServerStatus): string {
+  const isOff = status === "disabled" && reason === switchedOff;
+  const what = next?.command ?? (status === "disabled" ? "" : (next?.text ?? ""));
+  const why = status === "online" || isOff ? "" : toCell(reason, 120);
   return [what, why].filter((text) => text !== "").join("  # ");
 }
 

@@ -44,6 +44,7 @@ interface Runtime {
 }
 
 interface RuntimeParts {
+  readonly command: string;
   readonly package: ServerPackage;
   readonly runtimeArgs: readonly string[];
   readonly packageArgs: readonly string[];
@@ -55,8 +56,10 @@ const runtimes: Readonly<Record<string, Runtime>> = {
   npm: {
     command: "npx",
     baseUrl: "https://registry.npmjs.org",
-    toArgs: ({ package: { identifier, version }, runtimeArgs, packageArgs }) => [
-      ...npxArgs(withVersion(identifier, version), runtimeArgs),
+    toArgs: ({ command, package: { identifier, version }, runtimeArgs, packageArgs }) => [
+      ...(command === "npx" ? yesTo(runtimeArgs) : []),
+      ...runtimeArgs,
+      withVersion(identifier, version),
       ...packageArgs,
     ],
     toEnv: (baseUrl) => ({ npm_config_registry: baseUrl }),
@@ -96,9 +99,8 @@ const runtimes: Readonly<Record<string, Runtime>> = {
 };
 
 /** npx asks before it installs, and nobody could answer. */
-function npxArgs(name: string, runtimeArgs: readonly string[]): readonly string[] {
-  const says = runtimeArgs.some((argument) => argument === "-y" || argument === "--yes");
-  return [...(says ? [] : ["-y"]), ...runtimeArgs, name];
+function yesTo(runtimeArgs: readonly string[]): readonly string[] {
+  return runtimeArgs.some((argument) => argument === "-y" || argument === "--yes") ? [] : ["-y"];
 }
 
 function withVersion(identifier: string, version: string | undefined): string {
@@ -127,6 +129,7 @@ function packageChoice(item: ServerPackage, runtime: Runtime): RegistryChoice {
       const elsewhere = base === undefined || base === runtime.baseUrl ? {} : (runtime.toEnv?.(base) ?? {});
       const env = { ...elsewhere, ...Object.fromEntries(pairs) };
       const args = runtime.toArgs({
+        command,
         package: item,
         runtimeArgs: item.runtimeArguments.flatMap((argument) => toWords(argument, inputs)),
         packageArgs: item.packageArguments.flatMap((argument) => toWords(argument, inputs)),

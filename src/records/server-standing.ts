@@ -1,3 +1,4 @@
+import { switchedOff } from "../config/servers.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import type { Instance } from "../servers/instance/instance.ts";
@@ -28,7 +29,12 @@ export function nextStep({
     case "unconfigured":
       return { text: `Give it values: ${state.missing.join(", ")}.`, command: null };
     case "disabled":
-      return { text: "Enable it in the configuration.", command: null };
+      return state.reason === switchedOff
+        ? { text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` }
+        : {
+            text: "Correct what the reason says, in the configuration or the variables of the gateway.",
+            command: null,
+          };
     case "stopped":
       return { text: "Start it.", command: restart };
     case "offline":

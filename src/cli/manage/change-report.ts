@@ -1,7 +1,7 @@
 import type { CommandContext } from "../command-context.ts";
 import { isOn } from "../options.ts";
 import { plainText } from "../plain-text.ts";
-import { statusText } from "../status-text.ts";
+import { nextText, statusText } from "../status-text.ts";
 import { waitInForce, type InForce, type WantedServer } from "./in-force.ts";
 
 /** A change of the file that has been made. */
@@ -38,10 +38,10 @@ function toText(inForce: InForce, { isToRun }: WantedServer): string {
     case "applied": {
       const [first] = inForce.servers;
       if (first === undefined || !isToRun) return "The running gateway has applied it.";
-      const { tools, next, status } = first;
+      const { tools, status } = first;
       const count = tools === 0 ? "" : `, ${tools} tool${tools === 1 ? "" : "s"}`;
-      const todo = status === "online" || next === null ? "" : `; ${next.command ?? next.text}`;
-      return `The running gateway has applied it: ${statusText(first, Date.now())}${count}${todo}`;
+      const todo = status === "online" ? "" : `: ${nextText(first)}`;
+      return `The running gateway has applied it: ${first.server} is ${statusText(first, Date.now())}${count}${todo}`;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { configurationSchema } from "../../config/config-schema.ts";
 import { listConfig, type ListedValue } from "../../config/config-listing.ts";
 import type { Config } from "../../config/config.ts";
@@ -95,10 +96,15 @@ async function show(context: CommandContext): Promise<number> {
   const rows = values.map(({ path, value, origin }) => [
     plainText(path),
     plainText(JSON.stringify(value)),
-    withOrigins ? plainText(origin) : "",
+    withOrigins ? plainText(shortPlace(origin, current.file)) : "",
   ]);
   process.stdout.write(`${toTable(withOrigins ? columns : columns.slice(0, 2), rows).join("\n")}\n`);
   return 0;
+}
+
+/** Without the folders of the file, which is the same one in every line. */
+function shortPlace(origin: string, file: string | undefined): string {
+  return file !== undefined && origin.startsWith(`${file}:`) ? basename(file) + origin.slice(file.length) : origin;
 }
 
 async function listed(context: CommandContext, current: Config): Promise<readonly ListedValue[]> {

@@ -115,7 +115,9 @@ export async function checkAddress(
 
 /** Servers as the running gateway has them. */
 export function fromStatus(servers: readonly ServerStatus[]): readonly Finding[] {
-  return servers.map(({ instance, word, status, dormant, tools, reason, next }) => {
+  // Those that cannot be used were told with their entries.
+  const told = servers.filter(({ status, reason }) => status !== "disabled" || reason === switchedOff);
+  return told.map(({ instance, word, status, dormant, tools, reason, next }) => {
     const name = plainText(instance);
     if (status === "online")
       return fine(`${name}: ${dormant ? `${word}, a call starts it` : word}, ${toolCount(tools)}`);

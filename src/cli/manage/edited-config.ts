@@ -32,6 +32,8 @@ export async function openEditedConfig(context: CommandContext): Promise<EditedC
   const found = await findFile(textOption(context, "config"), cwd, homeDirectories);
   const opened = await openConfigFile(found ?? join(homeDirectories.config, "toolyard.json"));
   const { file, realFile, text } = opened;
+  // Servers run in the folder of the file, also when they are only tried.
+  if (found === undefined) mkdirSync(homeDirectories.config, { recursive: true, mode: 0o700 });
   const document = parseDocument(text.trim() === "" ? "{}" : text, file);
   return {
     opened,
@@ -44,7 +46,6 @@ export async function openEditedConfig(context: CommandContext): Promise<EditedC
       return await loadConfigText({ file, text: next, place }, options);
     },
     async save(next) {
-      if (opened.mode === undefined) mkdirSync(dirname(realFile), { recursive: true, mode: 0o700 });
       return (await saveConfig(opened, next)).backup;
     },
   };

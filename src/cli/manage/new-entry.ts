@@ -81,7 +81,7 @@ function plainEntry(wanted: NewServer, start: Readonly<Record<string, unknown>>)
   const isProcess = "command" in start;
   const wrong = isProcess ? wanted.headers[0] : wanted.env[0];
   if (wrong !== undefined)
-    throw new GatewayError("CONFIG_INVALID", `${isProcess ? "--header is for URLs" : "--env is for commands"}`, {
+    throw new GatewayError("CONFIG_INVALID", isProcess ? "--header is for URLs" : "--env is for commands", {
       hint: isProcess
         ? "Give a command its variables with --env NAME=VALUE."
         : "Give a URL its headers with --header NAME=VALUE.",
