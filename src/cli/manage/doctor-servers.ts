@@ -98,19 +98,26 @@ export async function checkAddress(
   if (hasProcess(transport) || typeof transport.proxy === "string" || transport.tls !== undefined) return undefined;
   const { origin } = new URL(transport.url);
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(addressMs)]);
-    const response = await fetch(origin, { method: "HEAD", redirect: "manual", signal: limit });
-    await response.body?.cancel();
-    return {
-      finding: fine(`${plainText(key)}: ${origin} answers`),
-      date: response.headers.get("date"),
-      atMs: Date.now(),
-    };
+    const date = await askDate(origin, AbortSignal.any([signal, AbortSignal.timeout(addressMs)]));
+    return { finding: fine(`${plainText(key)}: ${origin} answers`), date, atMs: Date.now() };
   } catch (error) {
     signal.throwIfAborted();
     const what = `${plainText(key)}: ${origin} does not answer (${toReason(error)})`;
     return { finding: broken(what, "Check the URL and the network."), date: null, atMs: Date.now() };
   }
+}
+
+/** The `Date` of any answer. Not by fetch, which refuses some ports that servers may have. */
+async function askDate(origin: string, signal: AbortSignal): Promise<string | null> {
+  const { request } = origin.startsWith("https:") ? await import("node:https") : await import("node:http");
+  return await new Promise((resolve, reject) => {
+    const asked = request(origin, { method: "HEAD", signal, agent: false }, (response) => {
+      response.resume();
+      resolve(response.headers.date ?? null);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
 }
 
 /** Servers as the running gateway has them. */
