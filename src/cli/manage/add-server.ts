@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { ServerTrial } from "../../app/server-trial.ts";
 import type { Config } from "../../config/config.ts";
@@ -30,6 +31,8 @@ export async function addServer(context: CommandContext, words: readonly string[
     },
     {
       registryUrl: before.settings.registryUrl,
+      cwd: context.cwd,
+      folder: dirname(edited.opened.file),
       environment: context.env,
       signal: interrupted(),
       ask: process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined,

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { editConfig, openConfigFile, saveConfig, type EditableConfig } from "../../config/config-edit.ts";
@@ -34,6 +34,10 @@ export async function openEditedConfig(context: CommandContext): Promise<EditedC
   const { file, realFile, text } = opened;
   // Servers run in the folder of the file, also when they are only tried.
   if (found === undefined) mkdirSync(homeDirectories.config, { recursive: true, mode: 0o700 });
+  else if (!existsSync(dirname(realFile)))
+    throw new GatewayError("CONFIG_UNWRITABLE", `the folder of ${file} does not exist`, {
+      hint: "Make it, or name another file.",
+    });
   const document = parseDocument(text.trim() === "" ? "{}" : text, file);
   return {
     opened,

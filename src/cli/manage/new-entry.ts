@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import { createInputs, variableFor, type NeededInput } from "../../config/registry-inputs.ts";
 import { registryChoices, type RegistryChoice } from "../../config/registry-entry.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -32,6 +34,9 @@ export type EntrySource =
 
 export interface EntryDeps {
   readonly registryUrl: string;
+  /** Where the command was typed, and the folder of the configuration file. */
+  readonly cwd: string;
+  readonly folder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   /** Asks a person; undefined when there is none. */
@@ -52,7 +57,7 @@ export async function createEntry(wanted: NewServer, deps: EntryDeps): Promise<N
   const { source } = wanted;
   switch (source.kind) {
     case "command":
-      return plainEntry(wanted, { command: source.words[0], args: source.words.slice(1) });
+      return commandEntry(wanted, source.words, deps);
     case "url":
       return plainEntry(wanted, { ...(wanted.isSse ? { type: "sse" } : { type: "http" }), url: source.url });
     case "package":
@@ -60,6 +65,24 @@ export async function createEntry(wanted: NewServer, deps: EntryDeps): Promise<N
     case "registry":
       return await registryEntry(wanted, source, deps);
   }
+}
+
+/**
+ * Relative paths were typed in the working directory, but a server runs in the folder of the file: where a word names
+ * something here, the entry says so.
+ */
+function commandEntry(wanted: NewServer, words: readonly string[], { cwd, folder }: EntryDeps): NewEntry {
+  const [command = "", ...args] = words;
+  const isPath = /[/\\]/.test(command);
+  const isHere = (word: string): boolean =>
+    word !== "" && !word.startsWith("-") && !isAbsolute(word) && existsSync(resolve(cwd, word));
+  const needsCwd = cwd !== folder && args.some(isHere);
+  const made = plainEntry(wanted, {
+    command: isPath ? resolve(cwd, command) : command,
+    args,
+    ...(needsCwd ? { cwd } : {}),
+  });
+  return needsCwd ? { ...made, notes: [`it runs in ${cwd}, because its arguments name files there`] } : made;
 }
 
 function plainEntry(wanted: NewServer, start: Readonly<Record<string, unknown>>): NewEntry {

@@ -20,11 +20,12 @@ export function toTrialText(trial: ServerTrial): readonly string[] {
     ];
   }
   const what = toAdvice(trial);
+  const lines = output.filter((line) => line.trim() !== "");
   return [
     `${plainText(key)}: ${word}: ${shorten(oneLine(trial.reason), 400)}`,
     ...(what === undefined ? [] : [`  ${what}`]),
-    ...(output.length === 0 ? [] : ["  last output:"]),
-    ...output.slice(-mostLines).map((line) => `    ${shorten(plainText(line), lineCharacters)}`),
+    ...(lines.length === 0 ? [] : ["  last output:"]),
+    ...lines.slice(-mostLines).map((line) => `    ${shorten(plainText(line), lineCharacters)}`),
   ];
 }
 

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../../harness/gateway.ts";
+import { runOnTerminal } from "../../harness/terminal.ts";
+import { until } from "../../harness/until.ts";
 import { startBadHttpServer } from "../../instances/bad-http-server.ts";
 import { startRegistry } from "./registry-stand-in.ts";
 import { openShop, realServers, type Shop } from "./shop.ts";
@@ -80,6 +82,31 @@ describe("servers add NAME -- command", () => {
     const literal = ["servers", "add", "written", "--literal-secrets", "--no-test", ...options, "--", node];
     expect(await shop.run(literal)).toMatchObject({ code: 0 });
     expect((await shop.config()).mcpServers["written"]?.["env"]).toMatchObject({ API_TOKEN: "hunter2hunter2" });
+  });
+
+  test("relative paths mean what they meant where they were typed", async () => {
+    const env = { TOOLYARD_CONFIG: "" };
+    await writeFile(join(shop.directory, "server.mjs"), `await import(${JSON.stringify(realServers.memory)});`);
+    const added = await shop.run(
+      ["servers", "add", "here", "--config", "sub/toolyard.json", "--", node, "server.mjs"],
+      env,
+    );
+    expect(added).toMatchObject({ code: 1, stderr: expect.stringContaining("does not exist") as string });
+    await mkdir(join(shop.directory, "sub"));
+    const again = await shop.run(
+      ["servers", "add", "here", "--config", "sub/toolyard.json", "--", node, "server.mjs"],
+      env,
+    );
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`it runs in ${shop.directory}`) as string });
+    const { mcpServers } = JSON.parse(await readFile(join(shop.directory, "sub", "toolyard.json"), "utf8")) as {
+      mcpServers: object;
+    };
+    expect(mcpServers).toEqual({ here: { command: node, args: ["server.mjs"], cwd: shop.directory } });
+    const named = ["servers", "add", "own", "--no-test", "--config", "sub/toolyard.json", "--", "./server.mjs", "-x"];
+    expect(await shop.run(named, env)).toMatchObject({ code: 0 });
+    expect(await readFile(join(shop.directory, "sub", "toolyard.json"), "utf8")).toContain(
+      JSON.stringify(join(shop.directory, "server.mjs")),
+    );
   });
 
   test("a name that is taken, and what is no source, are refused before anything is started", async () => {
@@ -212,6 +239,20 @@ describe("servers add from the MCP registry", () => {
       stderr: expect.stringContaining("it is offered as npm, remote") as string,
     });
     expect(await shop.text()).toBe(written);
+  });
+
+  test("asks a person on a terminal for what it needs, and again when that is none of the choices", async () => {
+    await using registry = await startRegistry([everything]);
+    const env = { ...shop.environment, TOOLYARD_REGISTRY_URL: registry.url };
+    const args = ["servers", "add", everything.name, "--from", "npm", "--no-test"];
+    await using terminal = runOnTerminal({ args, env, cwd: shop.directory });
+    const question = "REGION (where; eu | us): ";
+    await until(() => terminal.text().includes(question));
+    terminal.type("mars\r");
+    await until(() => terminal.text().split(question).length === 3);
+    terminal.type("us\r");
+    await until(() => terminal.text().includes("added everything"));
+    expect((await shop.config()).mcpServers["everything"]?.["env"]).toMatchObject({ REGION: "us" });
   });
 
   test("a name that is not there is answered with those that are like it", async () => {
