@@ -123,7 +123,7 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
     } catch (error) {
       if (!limit.aborted || signal.aborted) throw error;
       throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {
-        hint: `Look at its stderr, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
+        hint: `Look at its last output, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
       });
     }
   }

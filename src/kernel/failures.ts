@@ -219,7 +219,7 @@ export const failures = {
     http: 503,
     rpc: -31042,
     retry: false,
-    hint: "Repair the server (the last lines of its stderr say more), then restart it.",
+    hint: "Fix the server (its last output says more), then restart it.",
   },
   SERVER_DISABLED: {
     http: 503,
@@ -250,7 +250,7 @@ export const failures = {
     http: 504,
     rpc: -31048,
     retry: true,
-    hint: "Raise startTimeoutMs for this server, or look at its stderr.",
+    hint: "Raise startTimeoutMs for this server, or look at its last output (`toolyard logs <server>`).",
   },
   CONNECT_FAILED: { http: 502, rpc: -31049, retry: true, hint: "Check the server's URL and the network." },
   UPSTREAM_TIMEOUT: {

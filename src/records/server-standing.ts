@@ -42,7 +42,7 @@ export function nextStep({
     case "error":
     case "failed":
       return {
-        text: "Look at its log, mend it and restart it.",
+        text: "Look at its log, fix it and restart it.",
         command: `toolyard logs ${quote(owner === null ? slug : id)}`,
       };
     default:

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { oldestNode, checkClock, checkNode } from "../../../src/cli/manage/doctor-machine.ts";
+import { oldestNode, checkClock, checkNode } from "../../../src/cli/doctor-machine.ts";
 import { badServer, startGateway } from "../../harness/gateway.ts";
 import { onlyPlace } from "../../harness/places.ts";
 import { until } from "../../harness/until.ts";
@@ -71,7 +71,7 @@ test("finds nothing where all is well, and says what it looked at", async () => 
   expect(lines.some((line) => /^bad: it answers, \d+ tools?$/.test(line))).toBe(true);
   const shown = await shop.run(["doctor"]);
   expect(shown.stdout).toMatch(/^ ok {4}Node /m);
-  expect(shown.stderr).toContain("0 to repair, 0 to look at.");
+  expect(shown.stderr).toContain("0 to fix, 0 to look at.");
 });
 
 test("each thing that is broken is told with what to do about it", async () => {

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { createInputs, variableFor, type NeededInput } from "../../config/registry-inputs.ts";
-import { registryChoices, type RegistryChoice } from "../../config/registry-entry.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isSecretName } from "../../records/secret-names.ts";
+import { createInputs, variableFor, type NeededInput } from "../config/registry-inputs.ts";
+import { registryChoices, type RegistryChoice } from "../config/registry-entry.ts";
+import type { RemoteKind } from "../config/transports.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { isSecretName } from "../records/secret-names.ts";
 import { findInPath } from "./command-path.ts";
-import { newestVersion } from "./package-version.ts";
+import { newestVersion } from "./newest-version.ts";
 import { findInRegistry } from "./registry-client.ts";
 
 /** What is to be added, from the command line. */
@@ -15,7 +16,8 @@ export interface NewServer {
   readonly source: EntrySource;
   readonly env: readonly string[];
   readonly headers: readonly string[];
-  readonly isSse: boolean;
+  /** The transport of a URL. */
+  readonly remoteKind: RemoteKind;
   readonly literalSecrets: boolean;
   /** Of what a registry offers: `npm`, `pypi`, `oci`, `nuget` or `remote`. */
   readonly from: string | undefined;
@@ -59,7 +61,7 @@ export async function createEntry(wanted: NewServer, deps: EntryDeps): Promise<N
     case "command":
       return commandEntry(wanted, source.words, deps);
     case "url":
-      return plainEntry(wanted, { ...(wanted.isSse ? { type: "sse" } : { type: "http" }), url: source.url });
+      return plainEntry(wanted, { type: wanted.remoteKind, url: source.url });
     case "package":
       return await packageEntry(wanted, source, deps);
     case "registry":

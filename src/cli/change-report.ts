@@ -1,7 +1,7 @@
-import type { CommandContext } from "../command-context.ts";
-import { isOn } from "../options.ts";
-import { plainText } from "../plain-text.ts";
-import { nextText, statusText } from "../status-text.ts";
+import type { CommandContext } from "./command-context.ts";
+import { isOn } from "./options.ts";
+import { plainText } from "./plain-text.ts";
+import { nextText, statusText } from "./status-text.ts";
 import { waitInForce, type InForce, type WantedServer } from "./in-force.ts";
 
 /** A change of the file that has been made. */

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import type { Config } from "../../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 
 /** `engines` of package.json; a test compares the two. */

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseDocument, type Document } from "../../config/document.ts";
-import { readConfigText } from "../../config/file.ts";
-import { findServers } from "../../config/source.ts";
-import { toGatewayError } from "../../kernel/gateway-error.ts";
-import { isSecretName } from "../../records/secret-names.ts";
-import type { CommandContext } from "../command-context.ts";
-import { openRecordFiles } from "../record-files.ts";
+import { parseDocument, type Document } from "../config/document.ts";
+import { readConfigText } from "../config/file.ts";
+import { findServers } from "../config/source.ts";
+import { toGatewayError } from "../kernel/gateway-error.ts";
+import { isSecretName } from "../records/secret-names.ts";
+import type { CommandContext } from "./command-context.ts";
+import { openRecordFiles } from "./record-files.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 
 const hasModes = process.platform !== "win32";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import { toReason } from "./registry-client.ts";
 
 export interface PackageAsk {

@@ -1,6 +1,6 @@
-import { isJsonObject } from "../../kernel/json-bytes.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { parseServerJson, type ServerJson } from "../../config/server-json.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { parseServerJson, type ServerJson } from "../config/server-json.ts";
 
 export interface RegistryServer {
   readonly server: ServerJson;

@@ -1,12 +1,12 @@
-import { abortAfter, sleep } from "../../kernel/abort.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import { isComing } from "../../kernel/status-words.ts";
-import type { ServerStatus } from "../../records/gateway-status.ts";
-import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import type { CommandContext } from "../command-context.ts";
-import { control } from "../owner-client.ts";
-import { findGateways } from "../running-gateways.ts";
-import { showWaiting } from "../waiting-line.ts";
+import { abortAfter, sleep } from "../kernel/abort.ts";
+import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
+import { isComing } from "../kernel/status-words.ts";
+import type { ServerStatus } from "../records/gateway-status.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
+import type { CommandContext } from "./command-context.ts";
+import { control } from "./owner-client.ts";
+import { findGateways } from "./running-gateways.ts";
+import { showWaiting } from "./waiting-line.ts";
 
 /** What became of a change of the file in a running gateway. */
 export type InForce =

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 
 /** Ends what waits when somebody presses Ctrl-C, so that what was started is stopped before the command ends. */
 export function interrupted(): AbortSignal {

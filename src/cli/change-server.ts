@@ -1,9 +1,9 @@
-import type { JsonEdit } from "../../config/json-edit.ts";
-import type { Path } from "../../config/document.ts";
-import { isSwitchedOff } from "../../config/source.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { plainText } from "../plain-text.ts";
+import type { JsonEdit } from "../config/json-edit.ts";
+import type { Path } from "../config/document.ts";
+import { isSwitchedOff } from "../config/source.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { CommandContext } from "./command-context.ts";
+import { plainText } from "./plain-text.ts";
 import { reportChange } from "./change-report.ts";
 import { openEditedConfig, placeOfServer, type EditedConfig } from "./edited-config.ts";
 

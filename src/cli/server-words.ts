@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { EntrySource } from "./new-entry.ts";
 
 /** What `servers add` is given besides its options. */

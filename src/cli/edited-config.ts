@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { editConfig, openConfigFile, saveConfig, type EditableConfig } from "../../config/config-edit.ts";
-import { parseDocument, type Document, type Path } from "../../config/document.ts";
-import { findFile } from "../../config/file.ts";
-import type { JsonEdit } from "../../config/json-edit.ts";
-import { loadConfigText } from "../../config/load.ts";
-import { findServers, type ServerPlace } from "../../config/source.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { textOption } from "../options.ts";
+import type { Config } from "../config/config.ts";
+import { editConfig, openConfigFile, saveConfig, type EditableConfig } from "../config/config-edit.ts";
+import { parseDocument, type Document, type Path } from "../config/document.ts";
+import { findFile } from "../config/file.ts";
+import type { JsonEdit } from "../config/json-edit.ts";
+import { loadConfigText } from "../config/load.ts";
+import { findServers, type ServerPlace } from "../config/source.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { CommandContext } from "./command-context.ts";
+import { textOption } from "./options.ts";
 
 /** The configuration file of this command, to be changed. */
 export interface EditedConfig {

@@ -1,12 +1,12 @@
-import type { Config } from "../../config/config.ts";
-import { switchedOff } from "../../config/servers.ts";
-import { toGatewayError } from "../../kernel/gateway-error.ts";
-import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { dataDirectoryOf, readConfig, type CommandContext } from "../command-context.ts";
-import { isOn } from "../options.ts";
-import { control } from "../owner-client.ts";
-import { plainText } from "../plain-text.ts";
-import { findGateways } from "../running-gateways.ts";
+import type { Config } from "../config/config.ts";
+import { switchedOff } from "../config/servers.ts";
+import { toGatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
+import { dataDirectoryOf, readConfig, type CommandContext } from "./command-context.ts";
+import { isOn } from "./options.ts";
+import { control } from "./owner-client.ts";
+import { plainText } from "./plain-text.ts";
+import { findGateways } from "./running-gateways.ts";
 import { findProblems } from "./config-command.ts";
 import { checkConfigFile, checkDataDirectory, checkRecordFiles } from "./doctor-files.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
@@ -28,7 +28,7 @@ export async function doctor(context: CommandContext): Promise<number> {
   const failed = found.filter(({ kind }) => kind === "fail").length;
   const doubts = found.filter(({ kind }) => kind === "warn").length;
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: failed === 0, findings: found })}\n`);
-  else process.stderr.write(`${failed} to repair, ${doubts} to look at.\n`);
+  else process.stderr.write(`${failed} to fix, ${doubts} to look at.\n`);
   return failed === 0 ? 0 : 1;
 }
 

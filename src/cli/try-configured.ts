@@ -1,11 +1,11 @@
-import type { ServerTrial } from "../../app/server-trial.ts";
-import { refuseEndlessNesting } from "../../app/nesting.ts";
-import { openDirectory } from "../../app/data-directory.ts";
-import type { Config, ServerConfig } from "../../config/config.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { dataDirectoryOf, readConfig, vaultKeyOf, type CommandContext } from "../command-context.ts";
-import { isOn } from "../options.ts";
-import { showWaiting } from "../waiting-line.ts";
+import type { ServerTrial } from "../app/server-trial.ts";
+import { refuseEndlessNesting } from "../app/nesting.ts";
+import { openDirectory } from "../app/data-directory.ts";
+import type { Config, ServerConfig } from "../config/config.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { dataDirectoryOf, readConfig, vaultKeyOf, type CommandContext } from "./command-context.ts";
+import { isOn } from "./options.ts";
+import { showWaiting } from "./waiting-line.ts";
 import { interrupted } from "./interruption.ts";
 import { toTrialText } from "./trial-text.ts";
 
@@ -46,7 +46,7 @@ export async function runTrial(
   dataDir: string,
 ): Promise<readonly ServerTrial[]> {
   refuseEndlessNesting(context.env);
-  const { tryServers } = await import("../../app/server-trial.ts");
+  const { tryServers } = await import("../app/server-trial.ts");
   const names = servers.map(({ key }) => key).join(", ");
   const waiting = showWaiting(`starting ${names}`, process.stderr);
   try {

@@ -1,21 +1,21 @@
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import { configurationSchema } from "../../config/config-schema.ts";
-import { listConfig, type ListedValue } from "../../config/config-listing.ts";
-import type { Config } from "../../config/config.ts";
-import { parseDocument, type Document } from "../../config/document.ts";
-import { findFile, readConfigText } from "../../config/file.ts";
-import { problemsOf } from "../../config/problems.ts";
-import { createConfigSecrets } from "../../config/secrets.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { createRedaction } from "../../records/redaction.ts";
-import { redactTexts } from "../../records/redacted-value.ts";
-import { readConfig, type CommandContext } from "../command-context.ts";
-import { isOn, textOption } from "../options.ts";
-import { control } from "../owner-client.ts";
-import { plainText } from "../plain-text.ts";
-import { findGateway } from "../running-gateways.ts";
-import { toTable } from "../table.ts";
+import { configurationSchema } from "../config/config-schema.ts";
+import { listConfig, type ListedValue } from "../config/config-listing.ts";
+import type { Config } from "../config/config.ts";
+import { parseDocument, type Document } from "../config/document.ts";
+import { findFile, readConfigText } from "../config/file.ts";
+import { problemsOf } from "../config/problems.ts";
+import { createConfigSecrets } from "../config/secrets.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { createRedaction } from "../records/redaction.ts";
+import { redactTexts } from "../records/redacted-value.ts";
+import { readConfig, type CommandContext } from "./command-context.ts";
+import { isOn, textOption } from "./options.ts";
+import { control } from "./owner-client.ts";
+import { plainText } from "./plain-text.ts";
+import { findGateway } from "./running-gateways.ts";
+import { toTable } from "./table.ts";
 
 const wrongConfiguration = 2;
 

@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
-import type { ServerTrial } from "../../app/server-trial.ts";
-import type { Config } from "../../config/config.ts";
-import type { NeededInput } from "../../config/registry-inputs.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { dataDirectoryOf, type CommandContext } from "../command-context.ts";
-import { isOn, listOption, textOption } from "../options.ts";
-import { plainText } from "../plain-text.ts";
+import type { ServerTrial } from "../app/server-trial.ts";
+import type { Config } from "../config/config.ts";
+import type { NeededInput } from "../config/registry-inputs.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
+import { isOn, listOption, textOption } from "./options.ts";
+import { plainText } from "./plain-text.ts";
 import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config.ts";
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "./interruption.ts";
@@ -25,7 +25,7 @@ export async function addServer(context: CommandContext, words: readonly string[
       ...added,
       env: listOption(context, "env"),
       headers: listOption(context, "header"),
-      isSse: isOn(context, "sse"),
+      remoteKind: isOn(context, "sse") ? "sse" : "http",
       literalSecrets: isOn(context, "literal-secrets"),
       from: textOption(context, "from"),
     },

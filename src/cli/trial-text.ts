@@ -1,6 +1,6 @@
-import type { ServerTrial } from "../../app/server-trial.ts";
-import { countText } from "../../kernel/count-text.ts";
-import { plainText, shorten } from "../plain-text.ts";
+import type { ServerTrial } from "../app/server-trial.ts";
+import { countText } from "../kernel/count-text.ts";
+import { plainText, shorten } from "./plain-text.ts";
 
 const mostTools = 12;
 const mostLines = 10;
