@@ -46,7 +46,7 @@ export async function runTrial(
   dataDir: string,
 ): Promise<readonly ServerTrial[]> {
   refuseEndlessNesting(context.env);
-  const { tryServers } = await import("../app/server-trial.ts");
+  const { tryServers } = await import("./stdio-command.ts");
   const names = servers.map(({ key }) => key).join(", ");
   const waiting = showWaiting(`starting ${names}`, process.stderr);
   try {
