@@ -17,7 +17,8 @@ import { startScriptedModel } from "./clients/scripted-model.mjs";
 import { projectDir } from "./conformance/cached-package.mjs";
 import { startListening } from "./conformance/listening.mjs";
 import { seenTable } from "./docs/clients-page.mjs";
-import { bundledTable, writeDocs } from "./write-docs.mjs";
+import { bundledTable } from "./docs/bundled-table.mjs";
+import { writeDocs } from "./write-docs.mjs";
 
 const { values: flags } = parseArgs({
   options: {

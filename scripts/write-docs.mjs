@@ -1,14 +1,13 @@
 // Writes the pages of docs/ that are made from tables in src/ and test/, so that they cannot drift. Node 20 runs no TypeScript, so the table is bundled first.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { faultGroups } from "../test/faults/faults.mjs";
 import { sections } from "../test/protocol/requirements.mjs";
+import { bundledTable } from "./docs/bundled-table.mjs";
 import { cliPage } from "./docs/cli-page.mjs";
 import { clientFilesTable } from "./docs/client-files-table.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
 import { configurationPage } from "./docs/configuration-page.mjs";
-import { configurationSchema } from "./docs/configuration-schema.mjs";
 import { wings } from "./house.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { eventsPage } from "./docs/events-page.mjs";
@@ -62,26 +61,14 @@ export async function writeDocs() {
   const settings = await bundledTable("src/config/settings-table.ts");
   const fields = await bundledTable("src/config/server-fields.ts");
   writeFileSync(new URL("docs/configuration.md", root), configurationPage(settings, fields));
-  const schema = configurationSchema(settings, fields);
+  const { configurationSchema } = await bundledTable("src/config/config-schema.ts");
+  const schema = configurationSchema();
   writeFileSync(new URL("docs/toolyard.schema.json", root), `${JSON.stringify(schema, undefined, 2)}\n`);
   writeFileSync(new URL("docs/cli.md", root), cliPage(await bundledTable("src/cli/commands.ts"), settings));
   const { publishedEvents } = await bundledTable("src/kernel/published-events.ts");
   writeFileSync(new URL("docs/events.md", root), eventsPage(publishedEvents));
   const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
   writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));
-}
-
-/**
- * The exports of a module of src/ that is written in TypeScript.
- * @param {string} path from the project's folder
- */
-export async function bundledTable(path) {
-  const entryPoints = [fileURLToPath(new URL(path, root))];
-  // What is loaded late is no part of a table.
-  const external = ["./*-command.ts", "./*-commands.ts"];
-  const options = { bundle: true, platform: "node", format: "esm", write: false };
-  const { outputFiles } = await build({ entryPoints, external, ...options });
-  return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await writeDocs();

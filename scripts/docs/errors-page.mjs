@@ -107,6 +107,9 @@ const groups = [
     title: "The gateway's own life",
     codes: {
       CONFIG_INVALID: "The configuration cannot be read; the message names file, line and column.",
+      CONFIG_CHANGED: "Somebody else changed the configuration file while it was being edited; it was not touched.",
+      CONFIG_UNWRITABLE: "The configuration file could not be replaced; it is as it was.",
+      REGISTRY_FAILED: "A server or package was looked up in its registry, and is not there or cannot be used.",
       PORT_TAKEN: "Another process listens on the port.",
       BIND_REFUSED: "The address can be reached from other machines, and no authentication is configured.",
       LOGIN_FAILED: "The login was refused, abandoned, or could not be finished.",

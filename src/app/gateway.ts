@@ -8,7 +8,7 @@ import type { GatewayDeps } from "./gateway-wings.ts";
 import { createHttpFront, type HttpFront } from "./http-front.ts";
 import { createInProcess, type InProcess } from "./in-process.ts";
 import { readOverview, type Overview } from "./overview.ts";
-import { createOwner, type Owner } from "./owner.ts";
+import { createOwner, type Owner, type OwnerOptions } from "./owner.ts";
 
 /** A gateway, as those see it who run one: commands, embedders and tests. What it is made of stays in `app`. */
 export interface Gateway extends AsyncDisposable {
@@ -24,7 +24,10 @@ export interface Gateway extends AsyncDisposable {
   /** Servers that wait to be started. */
   readonly waitingStarts: number;
   /** Every instance of a server, also those that are off. */
-  instances(): readonly Pick<Instance, "server" | "settled">[];
+  instances(): readonly Pick<
+    Instance,
+    "id" | "server" | "owner" | "state" | "connection" | "stderr" | "settled" | "statusView"
+  >[];
   /** What its owner sees of it now. */
   overview(): Promise<Overview>;
   /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
@@ -41,7 +44,7 @@ export interface Gateway extends AsyncDisposable {
   /** The gateway over HTTP; with the owner's door where somebody opens it. */
   openHttp(onConnect?: Owner["onConnect"]): HttpFront;
   /** What the owner of the data directory may do with it from another process. */
-  openOwner(options: { readonly secret: string; readonly stop: () => void }): Owner;
+  openOwner(options: Pick<OwnerOptions, "secret" | "stop" | "load">): Owner;
   /**
    * MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has gone and its requests are
    * answered.
@@ -80,7 +83,7 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     secrets: parts.secrets,
     inProcess: createInProcess(parts),
     openHttp: (onConnect) => createHttpFront(parts, deps.log, onConnect),
-    openOwner: (options) => createOwner({ ...options, gateway: parts }),
+    openOwner: (options) => createOwner({ ...options, gateway: parts, started: config }),
     async serveStdio(streams) {
       const endpoint = parts.mcp.endpointOf("/mcp");
       if (endpoint === undefined) return;

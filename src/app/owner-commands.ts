@@ -8,6 +8,7 @@ import type { GatewayStatus } from "../records/gateway-status.ts";
 import { createAuditHistory, type AuditCheck } from "../records/audit-history.ts";
 import { auditToJson, type AuditJson } from "../records/audit-json.ts";
 import type { AuditFacts } from "../records/audit-log.ts";
+import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from "./config-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What a command is answered with, on one line. */
@@ -23,6 +24,8 @@ export interface ControlAnswer {
   readonly clients?: readonly ConnectedLine[];
   /** Of `audit`: one page, newest first; `next` is the `before` of the next one. */
   readonly audit?: AuditPage;
+  /** Of `config`. */
+  readonly config?: ConfigStanding;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -64,7 +67,7 @@ const countTokensMs = 10_000;
 /** Beside what the server itself may take to start: its turn, and the end of the process before. */
 const restartGraceMs = 600_000;
 
-export interface OwnerCommandsDeps {
+export interface OwnerCommandsDeps extends Pick<ConfigStandingDeps, "load" | "started"> {
   readonly gateway: GatewayParts;
   /** Ends the gateway as SIGTERM does. */
   readonly stop: () => void;
@@ -76,7 +79,7 @@ export interface OwnerCommandsDeps {
  */
 export type OwnerCommands = (request: JsonObject, signal: AbortSignal) => Promise<ControlAnswer>;
 
-export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): OwnerCommands {
+export function createOwnerCommands({ gateway, stop, load, started }: OwnerCommandsDeps): OwnerCommands {
   const history = createAuditHistory(gateway);
 
   async function execute(request: JsonObject, signal: AbortSignal): Promise<ControlAnswer> {
@@ -92,12 +95,14 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
         const chosen = choose(String(name));
         for (const { id } of chosen) await order("server.restart", id);
         await restartAll(chosen, signal);
-        return { ok: true, instances: chosen.map(toLine) };
+        return { ok: true, instances: chosen.map((instance) => toLine(instance, gateway)) };
       }
       case "audit":
         return { ok: true, audit: await readAudit(request as unknown as AuditRequest) };
       case "audit-verify":
         return { ok: true, check: await history.verify() };
+      case "config":
+        return { ok: true, config: await readConfigStanding({ gateway, load, started }) };
       case "stop":
         await order("gateway.stop", "");
         stop();
@@ -126,7 +131,7 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
     } catch (error) {
       if (!limit.aborted || signal.aborted) throw error;
       throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {
-        hint: `Look at its stderr, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
+        hint: `Look at its last output, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
       });
     }
   }
@@ -141,20 +146,6 @@ export function createOwnerCommands({ gateway, stop }: OwnerCommandsDeps): Owner
         hint: "`toolyard status` lists them.",
       });
     return chosen;
-  }
-
-  function toLine(instance: Instance): InstanceLine {
-    const { status, dormant, reason } = instance.statusView();
-    return {
-      id: instance.id,
-      server: instance.server.slug,
-      owner: instance.owner,
-      status,
-      dormant,
-      reason,
-      tools: gateway.toolCount(instance),
-      pid: instance.pid ?? null,
-    };
   }
 
   return async (request, signal) =>
@@ -174,4 +165,18 @@ function connectedNow(gateway: GatewayParts): readonly ConnectedLine[] {
 
 async function readTokens({ usage, owner }: GatewayParts): Promise<TokenReport> {
   return await usage.tokens({ principal: owner, exposure: undefined, of: undefined, waitMs: countTokensMs });
+}
+
+function toLine(instance: Instance, { toolCount }: Pick<GatewayParts, "toolCount">): InstanceLine {
+  const { status, dormant, reason } = instance.statusView();
+  return {
+    id: instance.id,
+    server: instance.server.slug,
+    owner: instance.owner,
+    status,
+    dormant,
+    reason,
+    tools: toolCount(instance),
+    pid: instance.pid ?? null,
+  };
 }

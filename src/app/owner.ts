@@ -5,6 +5,7 @@ import { serveStdio } from "../front/mcp/stdio.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
 import { toDenial } from "./audited-access.ts";
+import type { ConfigStandingDeps } from "./config-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
 import { readEventsCommand, sendEvents } from "./owner-events.ts";
@@ -17,15 +18,15 @@ export interface Owner {
   readonly clients: number;
 }
 
-export interface OwnerOptions {
+export interface OwnerOptions extends Pick<ConfigStandingDeps, "load" | "started"> {
   readonly secret: string;
   readonly gateway: GatewayParts;
   /** Ends the gateway as SIGTERM does. */
   readonly stop: () => void;
 }
 
-export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
-  const execute = createOwnerCommands({ gateway, stop });
+export function createOwner({ secret, gateway, stop, load, started }: OwnerOptions): Owner {
+  const execute = createOwnerCommands({ gateway, stop, load, started });
   let clients = 0;
 
   async function bridge({ endpoint: path, socket }: OwnerConnection): Promise<void> {

@@ -9,12 +9,16 @@ import { openDirectory } from "../app/data-directory.ts";
 import { openStore } from "../app/store-backend.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
-import { textOption, type GivenFlags } from "./options.ts";
+import { textOption, type GivenFlags, type GivenLists } from "./options.ts";
 
 /** What a command gets: its flags and its surroundings. */
 export interface CommandContext {
   readonly flags: GivenFlags;
+  /** Options that may be given several times. */
+  readonly lists?: GivenLists | undefined;
   readonly positionals: readonly string[];
+  /** The words after `--`, which are among the positionals. Undefined without `--`. */
+  readonly afterDashes?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** The user's home directory, in which other programs keep their files. */

@@ -8,6 +8,8 @@ export interface Option {
   readonly word?: string | undefined;
   /** One letter that means the same. */
   readonly short?: string;
+  /** Whether it may be given several times. Only for an option with a value. */
+  readonly isRepeated?: true;
   /** A phrase without a full stop. */
   readonly about: string;
 }
@@ -17,7 +19,7 @@ export type Options = Readonly<Record<string, Option>>;
 /** The parser, the help, docs/cli.md and the loading of a command are all made from its row. */
 export interface Command {
   /** How many words it takes besides its options. */
-  readonly words: 0 | 1;
+  readonly words: number;
   readonly usage: string;
   readonly about: string;
   readonly options: Options;
@@ -153,6 +155,60 @@ a backup stands beside it. Without a terminal and without --yes, it ends with co
       json: { about: "print one JSON object for each gateway, or with --watch for each change" },
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.status,
+  },
+  servers: {
+    words: Number.POSITIVE_INFINITY,
+    usage: "toolyard servers [add|remove|enable|disable|test] [NAME] [options]",
+    about: "Lists the servers; adds, removes, switches and tries them.",
+    options: {
+      ...common,
+      env: {
+        word: "K=V",
+        isRepeated: true,
+        about: "add: a variable of the server; with a name of the registry, also any other value that it needs",
+      },
+      header: { word: "K=V", isRepeated: true, about: "add: a header that is sent to a URL" },
+      sse: { about: "add: the URL speaks the older transport SSE" },
+      from: {
+        word: "KIND",
+        about: "add: which of the things that the registry offers: npm, pypi, oci, nuget or remote",
+      },
+      "literal-secrets": { about: "add: write secrets into the file instead of a reference to a variable" },
+      "no-test": { about: "add: do not start the server to try it" },
+      force: { about: "add: write the entry even if the server cannot be used" },
+      json: { about: "print JSON: one object, with `test` one line for each server" },
+    },
+    notes: `\`add NAME -- command args…\` starts a command, \`add NAME URL\` reaches an address. \`add npm:package\`, \`add
+pypi:package\` and \`add io.github.owner/server\` (the MCP registry) work without a name. An added server is started
+first, and only written if it answers. A running gateway applies what is written at once. See [servers](servers.md).`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.servers,
+  },
+  config: {
+    words: 1,
+    usage: "toolyard config check|show|diff|schema [options]",
+    about: "Checks the configuration, and shows what is in force and where it comes from.",
+    options: {
+      ...common,
+      ...settingOptions("serve"),
+      origins: { about: "show: where each value comes from: a place in the file, a flag, a variable, or the default" },
+      json: { about: "print one JSON object" },
+    },
+    notes: `\`check\` lists every problem with line and column, and ends with code 2 if there is one. \`diff\` compares the file
+with what the running gateway has in force. \`schema\` prints the JSON Schema of the file, for editors.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.config,
+  },
+  doctor: {
+    words: 0,
+    usage: "toolyard doctor [options]",
+    about: "Looks for what may be wrong, and says what to do about it.",
+    options: {
+      ...common,
+      "no-start": { about: "start no server to try it" },
+      json: { about: "print one JSON object" },
+    },
+    notes: `Ends with code 1 when something has to be repaired. Servers of a running gateway are taken as it has them; without
+one they are started, tried and stopped again.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.doctor,
   },
   calls: {
     words: 0,

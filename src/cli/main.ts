@@ -7,7 +7,7 @@ import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
 import { anyCommandOptions, commands, type Command, type Options } from "./commands.ts";
-import type { GivenFlags } from "./options.ts";
+import type { GivenFlags, GivenLists } from "./options.ts";
 import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
@@ -23,14 +23,9 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const name = named ?? "serve";
   const command = commands[name] as Command;
-  let parsed: { values: GivenFlags; positionals: string[] };
+  let parsed: Parsed;
   try {
-    parsed = parseArgs({
-      args: argv.slice(named === undefined ? 0 : 1),
-      options: parsedOptions(command.options),
-      allowPositionals: true,
-      strict: true,
-    }) as never;
+    parsed = parse(argv.slice(named === undefined ? 0 : 1), command.options);
   } catch (error) {
     process.stderr.write(`toolyard: ${error instanceof Error ? error.message : String(error)}\n`);
     return wrongUsage;
@@ -51,7 +46,9 @@ async function main(argv: readonly string[]): Promise<number> {
   const run = await command.load();
   return await run({
     flags: parsed.values,
+    lists: parsed.lists,
     positionals: parsed.positionals,
+    afterDashes: parsed.afterDashes,
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
@@ -60,12 +57,47 @@ async function main(argv: readonly string[]): Promise<number> {
   });
 }
 
-type ParsedOption = { readonly type: "string" | "boolean"; readonly short?: string };
+interface Parsed {
+  readonly values: GivenFlags;
+  /** Options that may be given several times. */
+  readonly lists: GivenLists;
+  readonly positionals: readonly string[];
+  /** The words after `--`, which are among the positionals. Undefined without `--`. */
+  readonly afterDashes: readonly string[] | undefined;
+}
+
+/** Throws an Error whose message is for the user. */
+function parse(args: readonly string[], options: Options): Parsed {
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: parsedOptions(options),
+    allowPositionals: true,
+    strict: true,
+    tokens: true,
+  });
+  const dashes = tokens.find(({ kind }) => kind === "option-terminator");
+  const given = Object.entries(values);
+  return {
+    values: Object.fromEntries(given.filter(([, value]) => !Array.isArray(value))) as GivenFlags,
+    lists: Object.fromEntries(given.filter(([, value]) => Array.isArray(value))) as unknown as GivenLists,
+    positionals,
+    afterDashes: dashes === undefined ? undefined : args.slice(dashes.index + 1),
+  };
+}
+
+type ParsedOption = { readonly type: "string" | "boolean"; readonly short?: string; readonly multiple?: boolean };
 
 function parsedOptions(options: Options): Readonly<Record<string, ParsedOption>> {
   const own = Object.entries(options).map(
-    ([name, { word, short }]) =>
-      [name, { type: word === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) }] as const,
+    ([name, { word, short, isRepeated = false }]) =>
+      [
+        name,
+        {
+          type: word === undefined ? "boolean" : "string",
+          multiple: isRepeated,
+          ...(short === undefined ? {} : { short }),
+        },
+      ] as const,
   );
   const { help, version } = anyCommandOptions;
   return {

@@ -2,6 +2,9 @@ import { givenVariable, toBoolean, toFilled, variableOf, type GivenText } from "
 
 export type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
 
+/** Options that may be given several times, in the order of the command line. */
+export type GivenLists = Readonly<Record<string, readonly string[] | undefined>>;
+
 /** What a command was given: flags, and the variables that stand for them. */
 interface Given {
   readonly flags: GivenFlags;
@@ -28,4 +31,18 @@ export function textOption(given: Given, option: string): string | undefined {
  */
 export function isOn(given: Given, option: string): boolean {
   return given.flags[option] === true || (toBoolean(givenOption(given, option)) ?? false);
+}
+
+/**
+ * The values of an option that may be given several times. Its variable has commas between them. Throws CONFIG_INVALID
+ * for a variable whose value is empty.
+ */
+export function listOption(
+  given: Given & { readonly lists?: GivenLists | undefined },
+  option: string,
+): readonly string[] {
+  const typed = given.lists?.[option];
+  if (typed !== undefined) return typed;
+  const text = toFilled(givenVariable(variableOf(option), given.env));
+  return text === undefined ? [] : text.split(",");
 }

@@ -58,7 +58,11 @@ export async function serve(context: CommandContext): Promise<number> {
     place: claimed.folder,
   });
   const stopping = createStopping(log);
-  const owner = gateway.openOwner({ secret: lock.secret, stop: () => stopping.ask("asked by the owner") });
+  const owner = gateway.openOwner({
+    secret: lock.secret,
+    stop: () => stopping.ask("asked by the owner"),
+    load: async () => await readServable(context, config),
+  });
   const front = gateway.openHttp(owner.onConnect);
   try {
     const address = await front.listen(config.settings.host, config.settings.port);
@@ -99,7 +103,6 @@ function msBeforeServers(waiting: number): number {
 /** Runs from the first answer until the gateway is to stop. */
 async function run(running: Running): Promise<void> {
   const { context, config, gateway, owner, lock, url, log, stopping, idleExitMs } = running;
-  const { host } = config.settings;
   let served = config.identity;
   await gateway.apply(config);
   await lock.announce(url);
@@ -107,8 +110,7 @@ async function run(running: Running): Promise<void> {
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
   setTimeout(gateway.letServersStart, msBeforeServers(gateway.waitingStarts));
   const load = async (): Promise<Config> => {
-    const next = await readConfig(context, config.file);
-    refuseOpenBind(next, host);
+    const next = await readServable(context, config);
     // A link now leads to another file, or the file refers to other variables. Whoever starts a gateway now must see
     // that.
     if (!isDeepStrictEqual(next.identity, served)) await lock.announceServed(servedBy(next, context));
@@ -133,6 +135,13 @@ async function run(running: Running): Promise<void> {
   // that this one cannot be reached.
   await lock.announce(null).catch(() => undefined);
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
+}
+
+/** The file as it is now; one that the gateway must not serve with is refused as a broken one is. */
+async function readServable(context: CommandContext, { file, settings }: Config): Promise<Config> {
+  const next = await readConfig(context, file);
+  refuseOpenBind(next, settings.host);
+  return next;
 }
 
 /** Prints what people want to see of a running gateway. Programs find the same in the log. */

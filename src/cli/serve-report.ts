@@ -14,11 +14,12 @@ export function missingServersHelp({ file, servers }: Config, cwd: string): stri
   if (servers.length > 0) return "";
   const entry = '{ "mcpServers": { "<name>": { "command": "<program>", "args": [] } } }';
   return file === undefined
-    ? `  There are no servers, because no configuration file was found. Write ${join(cwd, "toolyard.json")}
-  and start again, or name another file with --config:
+    ? `  There are no servers, because no configuration file was found. \`toolyard servers add\` makes one; or write
+  ${join(cwd, "toolyard.json")} and start again, or name another file with --config:
     ${entry}
 `
-    : `  There are no servers in ${file}. Add them; no restart is needed:
+    : `  There are no servers in ${file}. \`toolyard servers add\` adds one, or write it
+  there; no restart is needed:
     ${entry}
 `;
 }

@@ -4,6 +4,9 @@ import { restart, stop } from "./control-commands.ts";
 import { listClients } from "./clients-command.ts";
 import { events } from "./events-command.ts";
 import { importServers } from "./import-command.ts";
+import { config } from "./config-command.ts";
+import { doctor } from "./doctor-command.ts";
+import { servers } from "./servers-command.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
 import { status } from "./status-command.ts";
@@ -18,12 +21,15 @@ export const shortCommands = {
   audit,
   calls,
   clients: listClients,
+  config,
+  doctor,
   events,
   import: importServers,
   login,
   logout,
   logs,
   restart,
+  servers,
   status,
   stop,
   token,

@@ -1,3 +1,4 @@
+import { switchedOff } from "../config/servers.ts";
 import { countText } from "../kernel/count-text.ts";
 import { toDurationText } from "../kernel/duration-text.ts";
 import type { GatewayStatus, ServerStatus } from "../records/gateway-status.ts";
@@ -53,6 +54,23 @@ function toRow(server: ServerStatus, nowMs: number): readonly string[] {
   ];
 }
 
+/** The same rows without what only a gateway that has run for a while can say. */
+export function toServerTable(servers: readonly ServerStatus[], nowMs: number): readonly string[] {
+  return toTable(
+    [
+      { heading: "SERVER" },
+      { heading: "STATUS" },
+      { heading: "TOOLS", align: "right" },
+      { heading: "TOKENS", align: "right" },
+      { heading: "NEXT" },
+    ],
+    servers.map((server) => {
+      const [name = "", status = "", tools = "", tokens = ""] = toRow(server, nowMs);
+      return [name.trim(), status, tools, tokens, nextText(server)];
+    }),
+  );
+}
+
 /** `online`, `asleep (a call starts it)`, `restarting (in 4 s)`. */
 export function statusText({ word, dormant, retryAt }: ServerStatus, nowMs: number): string {
   if (dormant) return `${word} (a call starts it)`;
@@ -61,9 +79,10 @@ export function statusText({ word, dormant, retryAt }: ServerStatus, nowMs: numb
 }
 
 /** What to type, where there is something; otherwise why it is not up. */
-function nextText({ next, reason, status }: ServerStatus): string {
-  const what = next?.command ?? next?.text ?? "";
-  const why = status === "online" || status === "disabled" ? "" : toCell(reason, 120);
+export function nextText({ next, reason, status }: ServerStatus): string {
+  const isOff = status === "disabled" && reason === switchedOff;
+  const what = next?.command ?? (status === "disabled" ? "" : (next?.text ?? ""));
+  const why = status === "online" || isOff ? "" : toCell(reason, 120);
   return [what, why].filter((text) => text !== "").join("  # ");
 }
 

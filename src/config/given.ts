@@ -63,6 +63,12 @@ function findGiven(
   return name === undefined ? undefined : givenVariable(name, env);
 }
 
+/** The flag or variable that decides a setting: `--port`, `TOOLYARD_PORT`. Undefined where none is given. */
+export function givenBy(row: SettingRow, flags: ConfigFlags, env: Variables): string | undefined {
+  const source = findGiven(row, flags, env);
+  return typeof source === "boolean" ? `--${row.flag?.name ?? ""}` : source?.name;
+}
+
 /** An empty variable counts as unset, because that is how a shell or a compose file unsets one. */
 export function givenVariable(name: string, env: Variables): GivenText | undefined {
   const text = env[name];

@@ -38,11 +38,29 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const file = await findFile(asked, options.cwd, options.homeDirectories);
   if (file === undefined) return buildConfig(undefined, options);
   const { text, realFile, realDirectory } = await readConfigFile(file);
+  return await loadConfigText({ file, text, place: { realFile, directory: realDirectory } }, options);
+}
+
+/** A configuration file's text, which need not be what the file contains now. */
+export interface ConfigText {
+  /** An absolute path. Relative paths in the text start at its folder. */
+  readonly file: string;
+  readonly text: string;
+  /** The file and its folder with symbolic links followed. Default: as `file` says. */
+  readonly place?: Omit<ConfigIdentity, "variables">;
+}
+
+/** The same for a text that is not in the file, or not yet: whoever edits the file learns what it would mean. */
+export async function loadConfigText(
+  { file, text, place }: ConfigText,
+  options: Omit<LoadOptions, "file">,
+): Promise<Config> {
   const document = parseDocument(text, file);
   const directory = dirname(file);
   const { names: predefined } = predefinedNames(document, directory, options.env);
   const envFiles = await readEnvFiles({ document, directory, variables: options.env, predefined });
-  return assemble({ document, file, directory, envFiles, place: { realFile, directory: realDirectory } }, options);
+  const places = place ?? { realFile: file, directory };
+  return assemble({ document, file, directory, envFiles, place: places }, options);
 }
 
 /**

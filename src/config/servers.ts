@@ -22,6 +22,9 @@ export interface ServerDefaults extends Resolved<typeof serverTimes> {
   readonly scope: "shared" | "user";
 }
 
+/** The reason of a server that somebody has switched off, and that could be used otherwise. */
+export const switchedOff = "disabled in the configuration";
+
 export interface ServerSource extends EntrySource {
   readonly document: Document;
   readonly inherited: ServerDefaults;
@@ -62,7 +65,7 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
       warnings.push(`${document.place(place.path)}: server ${JSON.stringify(place.key)} is disabled: ${problem}`);
     return toServer(place.key, slug, read.entry, {
       source,
-      disabledReason: isOn ? problem : "disabled in the configuration",
+      disabledReason: isOn ? problem : switchedOff,
     });
   });
   return { servers, warnings, secrets, problems, envFiles: [...envFiles] };

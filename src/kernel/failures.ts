@@ -219,7 +219,7 @@ export const failures = {
     http: 503,
     rpc: -31042,
     retry: false,
-    hint: "Repair the server (the last lines of its stderr say more), then restart it.",
+    hint: "Fix the server (its last output says more), then restart it.",
   },
   SERVER_DISABLED: {
     http: 503,
@@ -250,7 +250,7 @@ export const failures = {
     http: 504,
     rpc: -31048,
     retry: true,
-    hint: "Raise startTimeoutMs for this server, or look at its stderr.",
+    hint: "Raise startTimeoutMs for this server, or look at its last output (`toolyard logs <server>`).",
   },
   CONNECT_FAILED: { http: 502, rpc: -31049, retry: true, hint: "Check the server's URL and the network." },
   UPSTREAM_TIMEOUT: {
@@ -307,6 +307,24 @@ export const failures = {
     rpc: -31070,
     retry: false,
     hint: "Correct the configuration at the place that the message names.",
+  },
+  CONFIG_CHANGED: {
+    http: 409,
+    rpc: -31095,
+    retry: true,
+    hint: "Look at what the file contains now, and make the change again.",
+  },
+  CONFIG_UNWRITABLE: {
+    http: 500,
+    rpc: -31096,
+    retry: true,
+    hint: "Make the file and its folder writable for you, or free space on the disk; the file is as it was.",
+  },
+  REGISTRY_FAILED: {
+    http: 502,
+    rpc: -31097,
+    retry: true,
+    hint: "Check the name and the network, or add the server by its command or URL.",
   },
   PORT_TAKEN: {
     http: 500,

@@ -1,3 +1,4 @@
+import { switchedOff } from "../config/servers.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import type { Instance } from "../servers/instance/instance.ts";
@@ -28,7 +29,12 @@ export function nextStep({
     case "unconfigured":
       return { text: `Give it values: ${state.missing.join(", ")}.`, command: null };
     case "disabled":
-      return { text: "Enable it in the configuration.", command: null };
+      return state.reason === switchedOff
+        ? { text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` }
+        : {
+            text: "Correct what the reason says, in the configuration or the variables of the gateway.",
+            command: null,
+          };
     case "stopped":
       return { text: "Start it.", command: restart };
     case "offline":
@@ -36,7 +42,7 @@ export function nextStep({
     case "error":
     case "failed":
       return {
-        text: "Look at its log, mend it and restart it.",
+        text: "Look at its log, fix it and restart it.",
         command: `toolyard logs ${quote(owner === null ? slug : id)}`,
       };
     default:

@@ -103,7 +103,7 @@ test("restart of a slow server says that it waits, and ends with what came out",
   const down = await runCommand(["restart", "failing", ...place]);
   expect(down.code).toBe(1);
   expect(down.stderr).toContain("waiting for failing to start\n");
-  expect(down.stderr).toContain("failing exited with code 3; its stderr says: Error: no such table | bye");
+  expect(down.stderr).toContain("failing exited with code 3; its last output: Error: no such table | bye");
 });
 
 test("on a terminal the waiting is one line that counts, and goes", async () => {
@@ -126,5 +126,5 @@ test("a start that times out shows what the server wrote, to whoever asks", asyn
     const standing = await standingOf(gateway.url, "hanging");
     return standing.status === "error" && standing;
   });
-  expect(reason).toBe("hanging did not come up within 1 s; its stderr says: Error: no route to the database");
+  expect(reason).toBe("hanging did not come up within 1 s; its last output: Error: no route to the database");
 });

@@ -144,7 +144,7 @@ describe("toolyard import", () => {
     ).toBe(true);
     expect((await stat(real)).mode & 0o777).toBe(0o640);
     const backups = (await readdir(join(home, "dotfiles"))).filter((name) => name !== "toolyard.json");
-    expect(backups).toEqual([expect.stringMatching(/^toolyard\.json\.backup-\d{8}T\d{6}Z$/)]);
+    expect(backups).toEqual(["toolyard.json.bak"]);
     expect(await readFile(join(home, "dotfiles", backups[0] ?? ""), "utf8")).toBe(text);
   });
 
@@ -169,7 +169,7 @@ describe("toolyard import", () => {
     const file = await write("shop/toolyard.json", "{}");
     await chmod(file, 0o444);
     const { code, stderr } = await toolyard("import --yes");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("toolyard.json: is read-only")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("toolyard.json cannot be written: it is read-only")]);
     expect([await readFile(file, "utf8"), await readdir(shop)]).toEqual(["{}", ["toolyard.json"]]);
   });
 
@@ -178,7 +178,7 @@ describe("toolyard import", () => {
     const file = await write("shop/toolyard.json", "{}");
     await mkdir(join(shop, "sub"));
     const { code, stderr } = await toolyard(`import --yes --config ${file}/toolyard.json`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("Nothing was changed.")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be written")]);
     expect((await readdir(shop)).toSorted()).toEqual(["sub", "toolyard.json"]);
   });
 

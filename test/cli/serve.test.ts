@@ -52,7 +52,7 @@ test("the startup report says that there are no servers, and what to do", async 
   });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  await until(() => said.includes(`no configuration file was found. Write ${join(directory, "toolyard.json")}`));
+  await until(() => said.includes(`\`toolyard servers add\` makes one; or write ${join(directory, "toolyard.json")}`));
   const exited = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
   expect(await exited).toBe(0);

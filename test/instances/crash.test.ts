@@ -79,7 +79,7 @@ test("FAULT 76: a server that never came up says why: while it is started again,
     await until(async () => (await statusOf(gateway)) === status);
     const found = await discover(gateway, { query: "send mail" });
     expect(found.unavailable).toMatchObject([
-      { server: "bad", status, reason: "bad exited with code 1; its stderr says: Error: Cannot find module foo-bar" },
+      { server: "bad", status, reason: "bad exited with code 1; its last output: Error: Cannot find module foo-bar" },
     ]);
     expect(gateway.stderr()).toContain("Cannot find module foo-bar");
     if (status !== "permanently_failed") continue;

@@ -8,14 +8,19 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 
 /**
  * Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the
- * connector; what translates other clients' entries is a parser, too. Those of our own clients have the same names: who took a request in says which way it came.
+ * connector; what translates other clients' entries is a parser, too. Those of our own clients have the same names: who
+ * took a request in says which way it came. The registry of servers has names of its own, and the command that adds
+ * servers has an option for the older transport.
  */
 const knowers = [
   "app/connectors.ts",
+  "cli/add-server.ts",
   "config/clients/client-entry.ts",
   "config/read-entry.ts",
+  "config/registry-entry.ts",
   "config/server-entry.ts",
   "config/server-fields.ts",
+  "config/server-json.ts",
   "config/transports.ts",
   "front/mcp/sse-messages.ts",
   "front/mcp/stdio-client.ts",

@@ -107,7 +107,7 @@ test("the deadline counts time without any sign of work, and a runner that works
     return standing.status === "error" && standing;
   });
   expect(reason).toBe(
-    "hangs did not come up, and showed no sign of work for 2 s; its stderr says: Error: the index is silent",
+    "hangs did not come up, and showed no sign of work for 2 s; its last output: Error: the index is silent",
   );
   expect(await statusOf(gateway, "works")).toBe("connecting");
   await writeFile(join(directory, "open"), "");

@@ -35,6 +35,14 @@ export function copyOf(cause: GatewayError, message: string = cause.message): Ga
   });
 }
 
+/** No call can have taken effect in a process that ended while it was started. */
+export function withStartHint({ code, message, data }: GatewayError): GatewayError {
+  return new GatewayError(code, message, {
+    hint: "Its last output says why it ended; run its command in a terminal to see all of it.",
+    ...(data === undefined ? {} : { data }),
+  });
+}
+
 /** Exit code and signal of the server's process; null where unknown. */
 export function exitOf(cause: GatewayError): { readonly exitCode: number | null; readonly signal: string | null } {
   const { exitCode, signal } = cause.data ?? {};

@@ -205,7 +205,7 @@ describe("crashes", () => {
     expect(instance.statusView()).toMatchObject({
       status: "permanently_failed",
       shown: false,
-      reason: "x exited with code 1; its stderr says: boom",
+      reason: "x exited with code 1; its last output: boom",
     });
     expect(() => instance.acquire(never)).toThrow(
       expect.objectContaining({

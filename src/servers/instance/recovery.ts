@@ -2,7 +2,7 @@ import { hasProcess } from "../../config/transports.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Closed, Connection } from "../upstream/connection.ts";
 import type { Attempts } from "./attempts.ts";
-import { copyOf, exitOf, toClosedCause, toEndReason } from "./closed-cause.ts";
+import { copyOf, exitOf, toClosedCause, toEndReason, withStartHint } from "./closed-cause.ts";
 import { createCrashCount } from "./crashes.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
@@ -68,13 +68,15 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
   }
 
   function startFailed(cause: GatewayError): void {
-    if (cause.code === "UPSTREAM_CLOSED" && canCrash) crashed(cause, 0);
+    if (cause.code === "UPSTREAM_CLOSED" && canCrash) crashed(withStartHint(cause), 0);
     else if (cause.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause });
     else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
       life.apply({ kind: "unreachable", cause });
     else life.apply({ kind: "start-failed", cause });
     waiters.rejectAll(() =>
-      life.state.kind === "backoff" ? copyOf(cause, withStderrSummary(cause)) : toRefusal(life.server.slug, life.state),
+      life.state.kind === "backoff"
+        ? copyOf(life.state.cause, withStderrSummary(cause))
+        : toRefusal(life.server.slug, life.state),
     );
   }
 

@@ -25,7 +25,7 @@ describe("a start that takes too long", () => {
     await clock.advance(ms - 1);
     expect(await Promise.race([starting.then(() => "over"), Promise.resolve("running")])).toBe("running");
     await clock.advance(1);
-    expect((await starting).hint).toBe(`Look at its stderr, or raise ${words}`);
+    expect((await starting).hint).toBe(`Look at its last output, or raise ${words}`);
   });
 
   test("by npx, always at work, names the limit of the whole start", async () => {
@@ -36,7 +36,7 @@ describe("a start that takes too long", () => {
     }
     const failure = await starting;
     expect(failure.message).toBe("some did not come up within 900 s");
-    expect(failure.hint).toBe("Look at its stderr, or raise instances.runnerStartMs, now 15 min.");
+    expect(failure.hint).toBe("Look at its last output, or raise instances.runnerStartMs, now 15 min.");
   });
 });
 

@@ -79,7 +79,7 @@ test("a server that crashed is restarting until it answers, and says what it wro
   );
   expect([toStatus(again), toReason(again)]).toEqual([
     "restarting",
-    "x exited with code 1; its stderr says: Error: no such module | two | three",
+    "x exited with code 1; its last output: Error: no such module | two | three",
   ]);
   expect(toReason(crash(["one", "two", "three", "four"]))).toMatch(/: two \| three \| four$/);
   expect(toReason(crash([]))).toBe("x exited with code 1");
@@ -117,7 +117,7 @@ test.each(states)("a refused call is told which server and why: $kind $phase", (
   else expect(refusal.message).toContain("github");
   if (state.kind === "failed") expect(refusal.data).toEqual({ stderr: ["boom"] });
   const tells = state.kind === "failed" || state.kind === "backoff" || state.kind === "error";
-  const summary = tells ? "; its stderr says: boom" : "";
+  const summary = tells ? "; its last output: boom" : "";
   if ("cause" in state) expect(toReason(state)).toBe(`cannot start x${summary}`);
   expect(refusal).not.toBe(cause);
 });

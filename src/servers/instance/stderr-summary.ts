@@ -48,5 +48,5 @@ function shortened(lines: readonly string[]): readonly string[] {
 export function withStderrSummary({ message, data }: GatewayError): string {
   const stderr = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];
   const words = summarizeStderr(stderr);
-  return words.length === 0 ? message : `${message}; its stderr says: ${words.join(" | ")}`;
+  return words.length === 0 ? message : `${message}; its last output: ${words.join(" | ")}`;
 }

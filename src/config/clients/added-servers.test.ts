@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addServers } from "./config-edit.ts";
+import { addServers } from "./added-servers.ts";
 
 const github = { command: "npx", args: ["-y", "server-github"] };
 const docs = { url: "https://docs.example.com/mcp" };
@@ -11,10 +11,7 @@ describe("servers are added to our configuration", () => {
   "mcpServers": {
     "github": {
       "command": "npx",
-      "args": [
-        "-y",
-        "server-github"
-      ]
+      "args": ["-y", "server-github"]
     }
   }
 }

@@ -1,0 +1,110 @@
+import type { Config } from "../config/config.ts";
+import { switchedOff } from "../config/servers.ts";
+import { toGatewayError } from "../kernel/gateway-error.ts";
+import type { GatewayHolder } from "../store/gateway-holder.ts";
+import { dataDirectoryOf, readConfig, type CommandContext } from "./command-context.ts";
+import { isOn } from "./options.ts";
+import { control } from "./owner-client.ts";
+import { plainText } from "./plain-text.ts";
+import { findGateways } from "./running-gateways.ts";
+import { findProblems } from "./config-command.ts";
+import { checkConfigFile, checkDataDirectory, checkRecordFiles } from "./doctor-files.ts";
+import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
+import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
+import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
+import { interrupted } from "./interruption.ts";
+import { runTrial } from "./try-configured.ts";
+
+/** `toolyard doctor`: looks at everything that a gateway needs, and says what to do. 1 when something is broken. */
+export async function doctor(context: CommandContext): Promise<number> {
+  const found: Finding[] = [];
+  const tell = (...findings: readonly Finding[]): void => {
+    found.push(...findings);
+    if (!isOn(context, "json")) for (const finding of findings) process.stdout.write(`${toLine(finding)}\n`);
+  };
+  tell(checkNode(process.versions.node));
+  const config = await examineConfig(context, tell);
+  if (config !== undefined) await examine(context, config, tell);
+  const failed = found.filter(({ kind }) => kind === "fail").length;
+  const doubts = found.filter(({ kind }) => kind === "warn").length;
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: failed === 0, findings: found })}\n`);
+  else process.stderr.write(`${failed} to fix, ${doubts} to look at.\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+type Tell = (...findings: readonly Finding[]) => void;
+
+function toLine({ kind, what, todo }: Finding): string {
+  return ` ${kind.padEnd(4)}  ${plainText(what)}${todo === null ? "" : `\n         ${plainText(todo)}`}`;
+}
+
+/** Undefined when there is nothing to go on with. */
+async function examineConfig(context: CommandContext, tell: Tell): Promise<Config | undefined> {
+  const { file, problems, warnings } = await findProblems(context);
+  const config = await readConfig(context).catch(() => undefined);
+  if (config === undefined) {
+    tell(...problems.map((problem) => broken(problem, "Correct the configuration there.")));
+    return undefined;
+  }
+  const count = `${config.servers.length} server${config.servers.length === 1 ? "" : "s"}`;
+  if (file === undefined)
+    tell(doubtful("there is no configuration file", "Add a server with `toolyard servers add`, which makes one."));
+  else tell(fine(`configuration ${file}, ${count}`), ...(await checkConfigFile(file)));
+  tell(...warnings.map((warning) => doubtful(warning, "Correct or remove it.")), ...checkEntries(config.servers));
+  return config;
+}
+
+async function examine(context: CommandContext, config: Config, tell: Tell): Promise<void> {
+  const dataDir = dataDirectoryOf(config, context);
+  tell(...(await checkDataDirectory(dataDir)));
+  const holder = await runningGateway(context, tell);
+  if (holder === undefined) tell(await checkPort(config), ...(await checkRecordFiles(context)));
+  const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
+  tell(...(await checkCommands(used, context.env)));
+  const signal = interrupted();
+  const seen = (await Promise.all(used.map(async (server) => await checkAddress(server, signal)))).filter(
+    (address) => address !== undefined,
+  );
+  const clock = checkClock(seen);
+  tell(...seen.map(({ finding }) => finding), ...(clock === undefined ? [] : [clock]));
+  if (holder !== undefined) tell(...(await examineGateway(holder, context)));
+  else if (!isOn(context, "no-start") && used.length > 0)
+    tell(...fromTrials(await runTrial(context, config, used, dataDir)));
+  const off = config.servers.filter(({ disabledReason }) => disabledReason === switchedOff);
+  if (holder === undefined) tell(...off.map(({ key }) => fine(`${plainText(key)}: off`)));
+}
+
+async function runningGateway(context: CommandContext, tell: Tell): Promise<GatewayHolder | undefined> {
+  try {
+    const [holder] = await findGateways(context);
+    return holder;
+  } catch (error) {
+    const { code, message, hint } = toGatewayError(error);
+    if (code !== "GATEWAY_UNREACHABLE") tell(broken(message, hint));
+    else tell(fine("no gateway runs with this configuration"));
+    return undefined;
+  }
+}
+
+/** The gateway itself, then its servers as it has them. */
+async function examineGateway(holder: GatewayHolder, { version }: CommandContext): Promise<readonly Finding[]> {
+  try {
+    const { status } = await control(holder, { command: "status" });
+    const where = `the gateway of process ${holder.pid}${holder.url === null ? "" : ` at ${holder.url}`}`;
+    const again = "Run `toolyard stop`, and start it again.";
+    const about =
+      holder.version === version
+        ? fine(`${where} runs this version, ${version}`)
+        : doubtful(`${where} runs version ${holder.version}, and this is ${version}`, again);
+    if (status === undefined) return [about, doubtful("it cannot say how it is", again)];
+    return [
+      about,
+      ...(status.restart === null ? [] : [doubtful(status.restart, again)]),
+      ...status.store.problems.map(({ message, hint }) => broken(message, hint)),
+      ...fromStatus(status.servers),
+    ];
+  } catch (error) {
+    const { message, hint } = toGatewayError(error);
+    return [broken(message, hint)];
+  }
+}

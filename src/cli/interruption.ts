@@ -1,0 +1,11 @@
+import { GatewayError } from "../kernel/gateway-error.ts";
+
+/** Ends what waits when somebody presses Ctrl-C, so that what was started is stopped before the command ends. */
+export function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void =>
+    controller.abort(new GatewayError("CALL_CANCELLED", "interrupted", { hint: "Nothing was changed." }));
+  process.once("SIGINT", end);
+  process.once("SIGTERM", end);
+  return controller.signal;
+}

@@ -1,0 +1,411 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { badServer, startGateway, type RunningGateway } from "../../harness/gateway.ts";
+import { runOnTerminal } from "../../harness/terminal.ts";
+import { until } from "../../harness/until.ts";
+import { startBadHttpServer } from "../../instances/bad-http-server.ts";
+import { startRegistry } from "./registry-stand-in.ts";
+import { openShop, realServers, type Shop } from "./shop.ts";
+
+const written = `{
+  // what we use
+  "mcpServers": {
+    "bad": ${JSON.stringify({ ...badServer() })} // for tests
+  }
+}
+`;
+let shop: Shop;
+beforeEach(async () => {
+  shop = await openShop(written);
+});
+afterEach(async () => await shop[Symbol.asyncDispose]());
+
+const startHere = async (text: string): Promise<RunningGateway> =>
+  await startGateway({ config: text, directory: shop.directory, env: { ...shop.environment, TOOLYARD_DATA_DIR: "" } });
+const node = process.execPath;
+
+describe("servers add NAME -- command", () => {
+  test("tries a real server, shows its tools, and writes it behind the others", async () => {
+    const added = await shop.run(["servers", "add", "memory", "--", node, realServers.memory]);
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining(`added memory to ${shop.file}`) as string });
+    expect(added.stderr).toMatch(/^memory: it answers as \S+ \S+, 9 tools, /m);
+    expect(added.stderr).toMatch(/^ {2}create_entities +Create multiple/m);
+    expect(await shop.text()).toBe(
+      written.replace(
+        ` // for tests\n`,
+        `, // for tests\n    "memory": {\n      "command": ${JSON.stringify(node)},\n      "args": [${JSON.stringify(realServers.memory)}]\n    }\n`,
+      ),
+    );
+    expect(await readFile(`${shop.file}.bak`, "utf8")).toBe(written);
+  });
+
+  test("FAULT 92: its arguments reach it byte for byte, and none of them is an option of ours", async () => {
+    const words = ["a b", `"q"`, "$(x)", ";", "--force", "--", "-x=1", "é\n", ""];
+    const args = ["servers", "add", "odd", "--no-test", "--", "prog", ...words];
+    expect(await shop.run(args)).toMatchObject({ code: 0 });
+    expect((await shop.config()).mcpServers["odd"]).toEqual({ command: "prog", args: words });
+  });
+
+  test("a server that ends at once is not written, and its last output says why", async () => {
+    const args = ["servers", "add", "broken", "--", node, "-e", "console.error('no key here'); process.exit(3)"];
+    const refused = await shop.run(args);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/^broken: cannot start: broken exited with code 3/m);
+    expect(refused.stderr).toContain("last output:\n    no key here\n");
+    expect(refused.stderr).toContain("Its last output says why it ended");
+    expect(refused.stderr).not.toContain("took effect");
+    expect(refused.stderr).toContain("Nothing was written.");
+    expect(await shop.text()).toBe(written);
+    expect(await shop.run([...args.slice(0, 2), "--force", ...args.slice(2)])).toMatchObject({ code: 0 });
+    expect(Object.keys((await shop.config()).mcpServers)).toEqual(["bad", "broken"]);
+  });
+
+  test("FAULT 64: a command that does not exist is said to be that", async () => {
+    const refused = await shop.run(["servers", "add", "none", "--", "no-such-program"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/none: cannot start: .*no-such-program/);
+    expect(await shop.text()).toBe(written);
+  });
+
+  test("a secret becomes a variable, is used for the trial, and is shown nowhere", async () => {
+    const script = `if (process.env.API_TOKEN !== "hunter2hunter2") process.exit(1); import(${JSON.stringify(realServers.memory)})`;
+    const options = ["--env", "API_TOKEN=hunter2hunter2", "--env", "LEVEL=info"];
+    const added = await shop.run(["servers", "add", "keyed", ...options, "--", node, "-e", script]);
+    expect(added).toMatchObject({ code: 0 });
+    expect(added.stderr).toContain("The file refers to API_TOKEN");
+    expect((await shop.config()).mcpServers["keyed"]?.["env"]).toEqual({ API_TOKEN: "${API_TOKEN}", LEVEL: "info" });
+    expect(added.stdout + added.stderr.replaceAll(script, "")).not.toMatch(/=hunter2|: hunter2/);
+    const literal = ["servers", "add", "written", "--literal-secrets", "--no-test", ...options, "--", node];
+    expect(await shop.run(literal)).toMatchObject({ code: 0 });
+    expect((await shop.config()).mcpServers["written"]?.["env"]).toMatchObject({ API_TOKEN: "hunter2hunter2" });
+  });
+
+  test("relative paths mean what they meant where they were typed", async () => {
+    const env = { TOOLYARD_CONFIG: "" };
+    await writeFile(join(shop.directory, "server.mjs"), `await import(${JSON.stringify(realServers.memory)});`);
+    const added = await shop.run(
+      ["servers", "add", "here", "--config", "sub/toolyard.json", "--", node, "server.mjs"],
+      env,
+    );
+    expect(added).toMatchObject({ code: 1, stderr: expect.stringContaining("does not exist") as string });
+    await mkdir(join(shop.directory, "sub"));
+    const again = await shop.run(
+      ["servers", "add", "here", "--config", "sub/toolyard.json", "--", node, "server.mjs"],
+      env,
+    );
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`it runs in ${shop.directory}`) as string });
+    const { mcpServers } = JSON.parse(await readFile(join(shop.directory, "sub", "toolyard.json"), "utf8")) as {
+      mcpServers: object;
+    };
+    expect(mcpServers).toEqual({ here: { command: node, args: ["server.mjs"], cwd: shop.directory } });
+    const named = ["servers", "add", "own", "--no-test", "--config", "sub/toolyard.json", "--", "./server.mjs", "-x"];
+    expect(await shop.run(named, env)).toMatchObject({ code: 0 });
+    expect(await readFile(join(shop.directory, "sub", "toolyard.json"), "utf8")).toContain(
+      JSON.stringify(join(shop.directory, "server.mjs")),
+    );
+  });
+
+  test("a name that is taken, and what is no source, are refused before anything is started", async () => {
+    const taken = await shop.run(["servers", "add", "bad", "--", node]);
+    expect(taken).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/toolyard\.json:4:\d+: there is a server "bad" already/) as string,
+    });
+    for (const [args, message] of [
+      [["add", "x", "what"], 'what is "what"?'],
+      [["add", "x"], 'where does "x" come from?'],
+      [["add", "--", "cmd"], "expected a name before `--`"],
+      [["add", "npm:$(touch pwned)"], "where does"],
+      [["add", "x", "--env", "novalue", "--", "cmd"], "--env: expected NAME=VALUE"],
+      [["add", "x", "--header", "A=b", "--", "cmd"], "--header is for URLs"],
+      [["frobnicate"], 'cannot "frobnicate"'],
+    ] as const)
+      expect(await shop.run(["servers", ...args])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(message) as string,
+      });
+    expect(await shop.text()).toBe(written);
+    expect(existsSync(join(shop.directory, "pwned"))).toBe(false);
+  });
+
+  test("FAULT 87: a file that is broken is told with line and column, and stays as it is", async () => {
+    await using broken = await openShop(`{\n  "mcpServers": { "a" 1 }\n}\n`);
+    const refused = await broken.run(["servers", "add", "x", "--no-test", "--", node]);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/toolyard\.json:2:\d+: expected a colon/) as string,
+    });
+    expect(await broken.text()).toContain(`"a" 1`);
+  });
+
+  test("without any file, the user's own is made, for its owner only", async () => {
+    await using empty = await openShop();
+    const env = { TOOLYARD_CONFIG: "" };
+    expect(await empty.run(["servers", "add", "memory", "--", node, realServers.memory], env)).toMatchObject({
+      code: 0,
+    });
+    const file = join(empty.directory, "config", "toolyard", "toolyard.json");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const listed = await empty.run(["servers"], env);
+    expect(listed.stdout).toMatch(/^memory +not running$/m);
+    expect(listed.stderr).toContain("`toolyard serve` starts one");
+    expect(await readdir(join(empty.directory, "config", "toolyard"))).toEqual(["toolyard.json"]);
+  });
+});
+
+describe("servers add NAME URL", () => {
+  test("reaches it with its headers, and writes them", async () => {
+    await using remote = await startBadHttpServer(0);
+    const added = await shop.run(["servers", "add", "far", remote.url, "--header", "X-Team=blue"]);
+    expect(added).toMatchObject({ code: 0 });
+    expect((await shop.config()).mcpServers["far"]).toEqual({
+      type: "http",
+      url: remote.url,
+      headers: { "X-Team": "blue" },
+    });
+  });
+
+  test("one where nobody listens is not written", async () => {
+    const refused = await shop.run(["servers", "add", "far", "http://127.0.0.1:1/mcp"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^far: does not answer: /m);
+    expect(await shop.text()).toBe(written);
+  });
+});
+
+describe("servers add from the MCP registry", () => {
+  const everything = {
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: "io.github.modelcontextprotocol/everything",
+    description: "Every part of the protocol, for tests.",
+    version: "2026.8.31",
+    packages: [
+      {
+        registryType: "npm",
+        identifier: "@modelcontextprotocol/server-everything",
+        version: "2026.8.31",
+        transport: { type: "stdio" },
+        packageArguments: [{ type: "positional", value: "stdio" }],
+        environmentVariables: [
+          { name: "EVERYTHING_API_KEY", description: "a key", isRequired: true, isSecret: true },
+          { name: "REGION", description: "where", isRequired: true, choices: ["eu", "us"] },
+          { name: "LOG_LEVEL", default: "info" },
+        ],
+      },
+    ],
+    remotes: [{ type: "streamable-http", url: "https://everything.example.com/mcp" }],
+  };
+  /** What npx would install is installed here: the stand-in checks how it is called, and starts the real server. */
+  const npx = `[ "$1 $2 $3" = "-y @modelcontextprotocol/server-everything@2026.8.31 stdio" ] || exit 9; exec '${node}' '${realServers.everything}' stdio`;
+
+  test("makes a pinned entry of its server.json, with secrets as variables, and tries it", async () => {
+    await using registry = await startRegistry([everything]);
+    await shop.addProgram("npx", npx);
+    const env = { TOOLYARD_REGISTRY_URL: registry.url, EVERYTHING_API_KEY: "sesame-sesame" };
+    const added = await shop.run(["servers", "add", everything.name, "--env", "REGION=eu"], env);
+    expect(added).toMatchObject({ code: 0 });
+    expect(registry.asked).toEqual([`/v0.1/servers/${encodeURIComponent(everything.name)}/versions/latest`]);
+    expect((await shop.config()).mcpServers["everything"]).toEqual({
+      command: "npx",
+      args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31", "stdio"],
+      env: { EVERYTHING_API_KEY: "${EVERYTHING_API_KEY}", REGION: "eu", LOG_LEVEL: "info" },
+    });
+    expect(added.stderr).toContain("also offered as remote (--from)");
+    expect(added.stderr).toMatch(/^everything: it answers as .*, \d+ tools/m);
+    expect(added.stdout + added.stderr).not.toContain("sesame");
+  });
+
+  test("says what it needs, and takes only what it offers", async () => {
+    await using registry = await startRegistry([everything]);
+    const env = { TOOLYARD_REGISTRY_URL: registry.url };
+    const add = async (...more: string[]) =>
+      await shop.run(["servers", "add", everything.name, "--no-test", ...more], env);
+    expect(await add("--from", "npm")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /it needs REGION \(where; one of eu, us\)\n {2}Give it with --env REGION=/,
+      ) as string,
+    });
+    expect(await add("--from", "npm", "--env", "REGION=mars")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("REGION must be one of eu, us") as string,
+    });
+    expect(await add("--from", "oci")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("it is offered as npm, remote") as string,
+    });
+    expect(await shop.text()).toBe(written);
+  });
+
+  test("asks a person on a terminal for what it needs, and again when that is none of the choices", async () => {
+    await using registry = await startRegistry([everything]);
+    const env = { ...shop.environment, TOOLYARD_REGISTRY_URL: registry.url };
+    const args = ["servers", "add", everything.name, "--from", "npm", "--no-test"];
+    await using terminal = runOnTerminal({ args, env, cwd: shop.directory });
+    const question = "REGION (where; eu | us): ";
+    await until(() => terminal.text().includes(question));
+    terminal.type("mars\r");
+    await until(() => terminal.text().split(question).length === 3);
+    terminal.type("us\r");
+    await until(() => terminal.text().includes("added everything"));
+    expect((await shop.config()).mcpServers["everything"]?.["env"]).toMatchObject({ REGION: "us" });
+  });
+
+  test("a name that is not there is answered with those that are like it", async () => {
+    await using registry = await startRegistry([everything]);
+    const refused = await shop.run(["servers", "add", "io.github.other/everything"], {
+      TOOLYARD_REGISTRY_URL: registry.url,
+    });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`has no server io.github.other/everything\n  Did you mean ${everything.name}?`);
+  });
+
+  test("what was removed is refused, and a deprecated one is told", async () => {
+    const old = { ...everything, name: "io.github.x/old" };
+    await using registry = await startRegistry([everything, old], {
+      [everything.name]: "deleted",
+      [old.name]: "deprecated",
+    });
+    const env = { TOOLYARD_REGISTRY_URL: registry.url };
+    expect(await shop.run(["servers", "add", everything.name], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("was removed from the registry") as string,
+    });
+    const added = await shop.run(["servers", "add", old.name, "--from", "remote", "--no-test"], env);
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("is deprecated") as string });
+    expect((await shop.config()).mcpServers["old"]).toEqual({
+      type: "http",
+      url: "https://everything.example.com/mcp",
+    });
+  });
+
+  test.each([
+    ["no JSON", 200, "<html>"],
+    ["an error", 500, "{}"],
+    ["something else", 200, `{ "server": { "name": 7 } }`],
+  ])("a registry that answers with %s is said to do so", async (_what, code, body) => {
+    const http = createServer((_request, response) => response.writeHead(code).end(body));
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const env = { TOOLYARD_REGISTRY_URL: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
+    const refused = await shop.run(["servers", "add", everything.name], env);
+    http.close();
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/the registry http\S+ cannot be asked: |this is no server\.json: name: /);
+  });
+});
+
+describe("servers add npm:package and pypi:package", () => {
+  test("pins the newest version, which npm itself is asked for", async () => {
+    await shop.addProgram("npm", `[ "$*" = "view @scope/files version --json" ] && echo '"4.5.6"'`);
+    const added = await shop.run(["servers", "add", "npm:@scope/files", "--no-test"]);
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("pinned to 4.5.6") as string });
+    expect((await shop.config()).mcpServers["files"]).toEqual({ command: "npx", args: ["-y", "@scope/files@4.5.6"] });
+  });
+
+  test("asks the index that uv uses for a release that is no pre-release", async () => {
+    const http = createServer((request, response) =>
+      request.url === "/simple/mcp-server-git/"
+        ? response.end(JSON.stringify({ name: "x", versions: ["0.9.0", "0.10.1", "0.11.0rc1"] }))
+        : response.writeHead(404).end(),
+    );
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const env = { UV_DEFAULT_INDEX: `http://127.0.0.1:${(http.address() as AddressInfo).port}/simple` };
+    expect(await shop.run(["servers", "add", "git", "pypi:mcp_server.git", "--no-test"], env)).toMatchObject({
+      code: 0,
+    });
+    expect((await shop.config()).mcpServers["git"]).toEqual({ command: "uvx", args: ["mcp_server.git@0.10.1"] });
+    expect(await shop.run(["servers", "add", "pypi:none", "--no-test"], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("or give a version: pypi:none==1.2.3") as string,
+    });
+    http.close();
+  });
+
+  test("a version that is given is taken, and nobody is asked", async () => {
+    const env = { UV_DEFAULT_INDEX: "http://127.0.0.1:1", npm_config_registry: "http://127.0.0.1:1" };
+    expect(await shop.run(["servers", "add", "npm:files@1.0.0", "--no-test"], env)).toMatchObject({ code: 0 });
+    expect(await shop.run(["servers", "add", "pypi:git==2.0", "--no-test"], env)).toMatchObject({ code: 0 });
+    const { mcpServers } = await shop.config();
+    expect(mcpServers["files"]?.["args"]).toEqual(["-y", "files@1.0.0"]);
+    expect(mcpServers["git"]?.["args"]).toEqual(["git@2.0"]);
+  });
+});
+
+describe("beside a running gateway", () => {
+  test("what is added, switched and removed is in force when the command says so", async () => {
+    await using gateway = await startHere(written);
+    const env = { TOOLYARD_DATA_DIR: join(gateway.directory, "data") };
+    const run = async (...args: string[]) => await shop.run(["servers", ...args], env);
+    const added = await run("add", "memory", "--", node, realServers.memory);
+    expect(added).toMatchObject({ code: 0, stderr: expect.not.stringContaining("refuses") as string });
+    expect(added.stdout).toMatch(/^The running gateway has applied it: memory is online, 9 tools$/m);
+    expect((await run()).stdout).toMatch(/^memory +online +9 +~?[\d,]+$/m);
+    expect((await run("disable", "memory")).stdout).toContain("The running gateway has applied it.");
+    expect((await run()).stdout).toMatch(/^memory +off +- +- +toolyard servers enable memory$/m);
+    expect((await run("enable", "memory")).stdout).toMatch(/memory is (online|asleep.*), 9 tools/);
+    expect((await run("remove", "memory")).stdout).toContain("The running gateway has applied it.");
+    const listed = JSON.parse((await run("--json")).stdout) as { running: boolean; servers: { server: string }[] };
+    expect(listed.running).toBe(true);
+    expect(listed.servers.map(({ server }) => server)).toEqual(["bad"]);
+    expect(await shop.text()).toBe(written);
+  });
+
+  test("a server that lacks a variable in the gateway is off there, and the reason is said", async () => {
+    await using gateway = await startHere(written);
+    const env = { TOOLYARD_DATA_DIR: join(gateway.directory, "data"), MEMORY_TOKEN: "only-here-only-here" };
+    const args = ["servers", "add", "memory", "--env", "MEMORY_TOKEN=${MEMORY_TOKEN}", "--", node, realServers.memory];
+    const added = await shop.run(args, env);
+    expect(added.stdout).toContain("memory is off: the variable MEMORY_TOKEN is not set");
+    const listed = await shop.run(["servers"], env);
+    expect(listed.stdout).toMatch(/^memory +off .*the variable MEMORY_TOKEN is not set$/m);
+  });
+});
+
+describe("servers test, enable, disable, remove", () => {
+  test("a server is tried apart, also one that is switched off, and the file stays as it is", async () => {
+    expect(await shop.run(["servers", "disable", "bad"])).toMatchObject({ code: 0 });
+    const before = await shop.text();
+    const tried = await shop.run(["servers", "test", "bad", "--json"]);
+    expect(tried.code).toBe(0);
+    expect(JSON.parse(tried.stdout)).toMatchObject({ key: "bad", isUsable: true, word: "online" });
+    expect(await shop.text()).toBe(before);
+    expect(await shop.run(["servers", "test", "none"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("There are: bad.") as string,
+    });
+  });
+
+  test("disable and enable give back the file as it was, byte for byte, in every spelling", async () => {
+    for (const [entry, off] of [
+      [`{ "command": "x" }`, `{ "command": "x", "enabled": false }`],
+      [`{ "command": "x", "disabled": false }`, `{ "command": "x", "disabled": true }`],
+    ] as const) {
+      const text = `\uFEFF{\r\n\t"servers": {\r\n\t\t"a": ${entry}, // one\r\n\t\t"b": { "command": "y" },\r\n\t},\r\n}\r\n`;
+      await using own = await openShop(text);
+      expect(await own.run(["servers", "disable", "a"])).toMatchObject({ code: 0 });
+      expect(await own.text()).toBe(text.replace(entry, off));
+      expect((await own.run(["servers", "disable", "a"])).stdout).toContain("a was disabled already");
+      expect(await own.run(["servers", "enable", "a"])).toMatchObject({ code: 0 });
+      expect(await own.text()).toBe(text.replace(entry, `{ "command": "x" }`));
+    }
+  });
+
+  test("a server that another list of the file switches off is not said to be enabled", async () => {
+    await using own = await openShop(`{ "mcpServers": { "a": { "command": "x" } }, "mcp": { "excluded": ["a"] } }`);
+    const refused = await own.run(["servers", "enable", "a"]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("switches a off") as string });
+  });
+
+  test("what is not there cannot be removed, and what is named wrongly is told with the names", async () => {
+    for (const action of ["remove", "enable", "disable"])
+      expect(await shop.run(["servers", action, "none"])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("There are: bad.") as string,
+      });
+    expect(await shop.run(["servers", "remove"])).toMatchObject({ code: 2 });
+  });
+});
