@@ -186,8 +186,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     audit,
     viewOf,
     personOf: async (id: string, signal: AbortSignal) =>
-      people.directory.byId(id as PrincipalId) ??
-      (await people.directory.elsewhere?.byId(id as PrincipalId, signal)),
+      people.directory.byId(id as PrincipalId) ?? (await people.directory.elsewhere?.byId(id as PrincipalId, signal)),
     settled: async (principal: Principal, signal: AbortSignal) => await fleet.settled(principal, signal),
     ...auditAccess({
       audit,

@@ -7,6 +7,7 @@ import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
 import { anyCommandOptions, commands, type Command, type Options } from "./commands.ts";
+import type { CommandContext } from "./command-context.ts";
 import type { GivenFlags } from "./options.ts";
 import { packageVersion } from "../app/package-version.ts";
 
@@ -16,6 +17,11 @@ const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "AD
 
 async function main(argv: readonly string[]): Promise<number> {
   const [first] = argv;
+  // What the scripts of `completion` call. A person's words come after it, so that it has no options of its own.
+  if (first === "complete")
+    return await (
+      await import("./everyday/everyday-commands.ts")
+    ).everydayCommands.complete(argv.slice(1), toContext());
   const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
   if (named === undefined && first !== undefined && !first.startsWith("-")) {
     process.stderr.write(`toolyard: there is no command ${JSON.stringify(first)}\n\n${generalHelp()}`);
@@ -43,20 +49,24 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(named === undefined ? generalHelp() : commandHelp(name));
     return 0;
   }
-  const tooMuch = parsed.positionals[command.words];
+  const tooMuch = command.words === "any" ? undefined : parsed.positionals[command.words];
   if (tooMuch !== undefined) {
     process.stderr.write(`toolyard: what is ${JSON.stringify(tooMuch)}? ${usageOf(name)}\n`);
     return wrongUsage;
   }
   const run = await command.load();
-  return await run({
-    flags: parsed.values,
-    positionals: parsed.positionals,
+  return await run(toContext(parsed.values, parsed.positionals));
+}
+
+function toContext(flags: GivenFlags = {}, positionals: readonly string[] = []): CommandContext {
+  return {
+    flags,
+    positionals,
     env: process.env,
     cwd: process.cwd(),
     homeDirectories: homeDirectories(process.env, process.platform, homedir()),
     version: packageVersion(),
-  });
+  };
 }
 
 type ParsedOption = { readonly type: "string" | "boolean"; readonly short?: string };

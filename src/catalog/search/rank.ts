@@ -80,8 +80,6 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
 
 /**
  * The best by words, and how much of the query's words each has.
- *
- * @internal for `explain.ts`, which says what became of them
  */
 export function findCandidates(
   index: SearchIndex,
@@ -106,10 +104,13 @@ export function findCandidates(
 
 /**
  * More for names that the query covers, less for tools that do something else than it asks.
- *
- * @internal for `explain.ts`
  */
-export function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: readonly Candidate[]): Candidate[] {
+export function refine(
+  index: SearchIndex,
+  query: string,
+  plan: QueryPlan,
+  candidates: readonly Candidate[],
+): Candidate[] {
   const { weights, purposes } = index.language;
   const coverageOf = nameCoverage(index, plan);
   const wanted = purposes.ofQuery(toWords(query));
@@ -128,8 +129,6 @@ const everyTool = (): boolean => true;
 
 /**
  * Undefined where every tool is.
- *
- * @internal for `explain.ts`
  */
 export function wantedBy(index: SearchIndex, options: SearchOptions): ((tool: number) => boolean) | undefined {
   const { server, readOnly, allow } = options;

@@ -2,7 +2,7 @@ import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts"
 import { renderFailure } from "../../catalog/exposure/failure.ts";
 import { toSearchReport } from "../../catalog/exposure/search-report.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Conversation } from "./conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import { callTool, readOne } from "./everyday-calls.ts";
@@ -73,6 +73,5 @@ async function searchTools(deps: EverydayDeps, request: JsonObject, conversation
 /** As a model is told, signature included. */
 function toFailureLine({ viewOf, principal }: EverydayDeps, failure: GatewayError): FailureLine {
   const [block] = renderFailure(failure, viewOf(principal))["content"] as readonly JsonObject[];
-  const told: unknown = JSON.parse(String(block?.["text"]));
-  return isJsonObject(told) ? (told as unknown as FailureLine) : { ...failure, hint: failure.hint };
+  return JSON.parse(String(block?.["text"])) as FailureLine;
 }
