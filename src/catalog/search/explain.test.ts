@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { toParts } from "../../../bench/retrieval/data.ts";
+import { readPublicTools } from "../../../test/servers/public-tools.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 import { explain } from "./explain.ts";
 import type { ExplainedTool, Explanation } from "./explanation.ts";
@@ -93,6 +96,18 @@ test("over every tool of the phrase book: the ranker's order and scores, explain
       ...(number % 13 === 0 ? { allow: (tool) => tool.path.length % 2 === 0 } : {}),
     });
   }
+});
+
+test("the same over the tools of public servers, asked with their own words and with what people say", () => {
+  const tools = readPublicTools();
+  const index = indexOf(toParts(tools));
+  expect(index.toolCount).toBeGreaterThan(100);
+  const asked = tools.flatMap(({ name, description = "" }) => [name, description.split(/[.\n]/, 1)[0] as string]);
+  for (const [number, query] of [...asked, ...bookCatalog().questions.slice(0, 500)].entries())
+    expectSame(index, query, {
+      limit: 10,
+      ...(number % 6 === 0 ? { server: tools[number % 100]?.server as ServerSlug } : {}),
+    });
 });
 
 test.each(["", "   ", "?!", "what can you do", "必应 搜索", "7", "xqzzy", "a".repeat(1_000), "the the the"])(

@@ -28,9 +28,12 @@ export async function toArgumentsText(
     if (name === "") throw refuse(word, "is no argument", "Write name=value, name:=JSON, or one JSON object.");
     const keys = keysOf(name, schema);
     const types = typesOf(schema, schemaAt(schema, keys));
-    const text = operator === ":=" ? readJson(word, value) : undefined;
-    const given = text ?? toText(await valueOf(value, readFile), types);
-    place(root, keys, { word, text: given, isList: text === undefined && isListItem(value, types), types });
+    if (operator === ":=") {
+      place(root, keys, { word, text: readJson(word, value), isList: false, types });
+      continue;
+    }
+    const given = await valueOf(value, readFile);
+    place(root, keys, { word, text: toText(given, types), isList: isListItem(given, types), types });
   }
   return writeNode(root);
 }

@@ -69,7 +69,7 @@ async function readArgument({ cwd }: CommandContext, path: string): Promise<stri
 /** Undefined where there is no such tool, which has been told then. */
 async function readDetails(talk: EverydayTalk, name: string): Promise<ToolDetailsLine | undefined> {
   let found: ToolDetailsLine | undefined;
-  await askEveryday(talk, { command: "show", request: { name } }, ({ details }) => {
+  await askEveryday(talk, { command: "show", request: { name, brief: true } }, ({ details }) => {
     found = details ?? found;
   });
   return found;

@@ -1,4 +1,4 @@
-import type { ToolDetailsLine } from "../../front/owner/everyday-lines.ts";
+import type { ToolDetailsLine, ToolUse } from "../../front/owner/everyday-lines.ts";
 import { countText } from "../../kernel/count-text.ts";
 import type { CommandContext } from "../command-context.ts";
 import { isOn } from "../options.ts";
@@ -22,19 +22,15 @@ function toJson({ definition, inputSchema: _parsed, ...details }: ToolDetailsLin
 }
 
 function toText(tool: ToolDetailsLine): string {
-  const { path, title, description, input, server, word, reason, tokens, calls, errors } = tool;
+  const { path, title, description, input, server, word, reason, tokens, use } = tool;
   const status = `${server} is ${word}${reason === "" || word === "online" || word === "asleep" ? "" : `: ${plainText(reason)}`}`;
-  const use =
-    calls === 0
-      ? "not called in 24 h"
-      : `${countText(calls)} calls in 24 h${errors === 0 ? "" : `, ${countText(errors)} failed`}`;
   const facts: readonly (readonly [string, string])[] = [
     ["takes", plainText(input)],
     ["says", hintsOf(tool)],
     ["also called", tool.spellings.map(plainText).join(", ")],
     ["tokens", `~${countText(tokens)} where its definition is listed`],
     ["server", status],
-    ["use", use],
+    ["use", useOf(use)],
     ...tool.phrases.map((phrase, at): readonly [string, string] => [at === 0 ? "people say" : "", plainText(phrase)]),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
@@ -44,6 +40,12 @@ function toText(tool: ToolDetailsLine): string {
     "",
     ...facts.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
   ].join("\n");
+}
+
+function useOf(use: ToolUse | null): string {
+  if (use === null) return "not known";
+  if (use.calls === 0) return "not called in 24 h";
+  return `${countText(use.calls)} calls in 24 h${use.errors === 0 ? "" : `, ${countText(use.errors)} failed`}`;
 }
 
 /** Its annotations, which are what the server says of it, and unchecked. */

@@ -56,14 +56,19 @@ export interface ToolLine extends ServerStanding {
   readonly tokens: number;
 }
 
+/** Of the last 24 hours. */
+export interface ToolUse {
+  readonly calls: number;
+  readonly errors: number;
+}
+
 export interface ToolDetailsLine extends ToolLine {
   readonly reason: string;
   readonly spellings: readonly string[];
   /** What people say when they need it, as far as the search knows. */
   readonly phrases: readonly string[];
-  /** In the last 24 hours. */
-  readonly calls: number;
-  readonly errors: number;
+  /** Null where nobody can tell, or it was not asked for. */
+  readonly use: ToolUse | null;
   /** The definition as its server wrote it, as JSON. */
   readonly definition: string;
   /** The same, with numbers as JavaScript has them. */

@@ -6,13 +6,14 @@ import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
 import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { serverOf, type View, type ViewServer } from "../../catalog/model/view.ts";
+import { abortAfter, untilAborted } from "../../kernel/abort.ts";
 import { noArguments } from "../../kernel/call-arguments.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { statusWord } from "../../kernel/status-words.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { Conversation } from "./conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
-import type { ResourceLine, ToolLine } from "./everyday-lines.ts";
+import type { ResourceLine, ToolDetailsLine, ToolLine, ToolUse } from "./everyday-lines.ts";
 import { findSeen, ownerContext, standingOf, waitForUnseen } from "./everyday-view.ts";
 
 const signatureTokens = 160;
@@ -32,7 +33,10 @@ export async function listTools(deps: EverydayDeps, request: JsonObject, convers
   await tellMissing(servers, conversation);
 }
 
-/** `{ name }`: everything that is known of one tool, by any spelling of its name. */
+/**
+ * `{ name, brief? }`: everything that is known of one tool, by any spelling of its name. `brief` leaves out what has to
+ * be looked up, for a command that only needs to know what the tool takes.
+ */
 export async function showTool(deps: EverydayDeps, request: JsonObject, conversation: Conversation): Promise<void> {
   const name = optionalText(request, "name") ?? "";
   const { tool } = await findSeen(deps, conversation, () =>
@@ -40,25 +44,41 @@ export async function showTool(deps: EverydayDeps, request: JsonObject, conversa
   );
   const view = deps.viewOf(deps.principal);
   const server = serverOf(view, tool);
-  const now = deps.clock.now();
-  const { sums } = await deps.usage.read({ fromMs: now - dayMs, toMs: now, by: [], tool: tool.path, limit: 1 });
-  await conversation.send({
-    ok: true,
-    details: {
-      ...toToolLine(view, server, tool),
-      reason: server.reason,
-      spellings: [
-        view.names.flatName(tool),
-        view.names.namespacedName(tool),
-        `${server.namespace}.${tool.definition.name}`,
-      ],
-      phrases: await deps.discovery.phrasesOf(tool),
-      calls: sums.reduce((sum, { calls }) => sum + calls, 0),
-      errors: sums.reduce((sum, { errors }) => sum + errors, 0),
-      definition: stringifyExact(tool.definition),
-      inputSchema: tool.definition.inputSchema,
-    },
-  });
+  const isBrief = request["brief"] === true;
+  const details: ToolDetailsLine = {
+    ...toToolLine(view, server, tool),
+    reason: server.reason,
+    spellings: [
+      view.names.flatName(tool),
+      view.names.namespacedName(tool),
+      `${server.namespace}.${tool.definition.name}`,
+    ],
+    phrases: isBrief ? [] : await deps.discovery.phrasesOf(tool),
+    use: isBrief ? null : await readUse(deps, tool, conversation.signal),
+    definition: stringifyExact(tool.definition),
+    inputSchema: tool.definition.inputSchema,
+  };
+  await conversation.send({ ok: true, details });
+}
+
+/** A store of records that does not answer keeps nobody from the rest. */
+const useWaitMs = 2_000;
+
+/** Calls of the last 24 hours; null where nobody can tell. */
+async function readUse(
+  { usage, clock }: EverydayDeps,
+  { path }: ToolEntry,
+  signal: AbortSignal,
+): Promise<ToolUse | null> {
+  const now = clock.now();
+  const reading = usage.read({ fromMs: now - dayMs, toMs: now, by: [], tool: path, limit: 1 });
+  const answer = await untilAborted(reading, abortAfter(useWaitMs, signal)).catch(() => undefined);
+  signal.throwIfAborted();
+  if (answer === undefined) return null;
+  return {
+    calls: answer.sums.reduce((sum, { calls }) => sum + calls, 0),
+    errors: answer.sums.reduce((sum, { errors }) => sum + errors, 0),
+  };
 }
 
 /** `{ server?, match? }`: resources, then templates, with URIs as `read` takes them. */
