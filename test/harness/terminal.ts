@@ -6,6 +6,10 @@ import { until } from "./until.ts";
 export interface TerminalCommand extends AsyncDisposable {
   /** All that was shown so far and was not cleared again. */
   text(): string;
+  /** Types a text, as a person would; a line ends with `\r`. */
+  type(text: string): void;
+  /** Resolves to the exit code. */
+  readonly exited: Promise<number | null>;
   /** Types Ctrl-C, and resolves to the exit code. */
   interrupt(): Promise<number | null>;
 }
@@ -36,6 +40,8 @@ export function runOnTerminal({ args, env, cwd }: TerminalOptions): TerminalComm
   return {
     // oxlint-disable-next-line no-control-regex -- what a terminal does with a line that is cleared
     text: () => shown.replaceAll("\r\n", "\n").replace(/[^\n]*\r\u001b\[2K/g, ""),
+    type: (text) => void child.stdin.write(text),
+    exited,
     interrupt,
     [Symbol.asyncDispose]: async () => void (await interrupt()),
   };

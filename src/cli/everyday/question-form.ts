@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { plainText } from "../plain-text.ts";
 import { readField, type FieldAnswer } from "./question-field.ts";
@@ -23,8 +23,8 @@ export async function answerQuestion({ params }: AskedQuestion): Promise<string>
     return declined;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const left = new AbortController();
-  terminal.once("close", () => left.abort());
+  // What is typed before it is asked for is not lost.
+  const lines = terminal[Symbol.asyncIterator]();
   // A command that is interrupted ends, and with it the call.
   terminal.once("SIGINT", () => {
     terminal.close();
@@ -32,7 +32,13 @@ export async function answerQuestion({ params }: AskedQuestion): Promise<string>
   });
   try {
     process.stderr.write(`${message}\n`);
-    const ask: Ask = async (text) => await terminal.question(text, { signal: left.signal });
+    const ask: Ask = async (text) => {
+      terminal.setPrompt(text);
+      terminal.prompt();
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error("the input ended");
+      return value;
+    };
     return params["mode"] === "url" ? await askToOpen(params, ask) : await askForm(params, ask);
   } catch {
     // The input ended, as Ctrl-D does it.
@@ -44,7 +50,7 @@ export async function answerQuestion({ params }: AskedQuestion): Promise<string>
 }
 
 /** Rejects when there will be no answer. */
-export type Ask = (text: string) => ReturnType<Interface["question"]>;
+type Ask = (text: string) => Promise<string>;
 
 async function askToOpen({ url }: JsonObject, ask: Ask): Promise<string> {
   process.stderr.write(`Open this address: ${plainText(String(url))}\n`);
