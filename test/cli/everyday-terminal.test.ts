@@ -94,7 +94,7 @@ test("Ctrl-C ends the call, also while it asks", async () => {
     await using terminal = call(tool);
     await shows(terminal, sign);
     // The call that asks is one of them.
-    await until(async () => (await run(gateway.url, "bad:in-flight")).text.includes('"text":"2"'));
+    await until(async () => (await run(gateway.url, "bad:in-flight")).text.includes('\\"inFlight\\":2'));
     expect(await terminal.interrupt()).not.toBe(0);
     await until(async () => (await seen()) > before);
   }

@@ -161,7 +161,7 @@ describe("toolyard call", () => {
   test("ends the call when it is interrupted", async () => {
     const child = spawn(process.execPath, [mainFile, "call", "bad:hang", ...place()], { stdio: "ignore" });
     const exited = new Promise((resolve) => child.once("exit", resolve));
-    await until(async () => (await toolyard("call", "bad:in-flight")).stdout.includes("2"));
+    await until(async () => (await toolyard("call", "bad:in-flight")).stdout.includes('"inFlight":2'));
     child.kill("SIGINT");
     await exited;
     await until(async () => {
@@ -242,7 +242,7 @@ describe("lists", () => {
       /^says +reads only/m,
       /^tokens +~\d+ /m,
       /^server +everything is (online|asleep)$/m,
-      /^use +[\d,]+ calls in 24 h/m,
+      /^use +[\d,]+ calls? in 24 h/m,
       /^people say +add two numbers$/m,
     ])
       expect(stdout).toMatch(line);

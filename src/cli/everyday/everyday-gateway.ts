@@ -3,9 +3,11 @@ import type { EverydayLine } from "../../front/owner/everyday-lines.ts";
 import type { EverydayName } from "../../front/owner/everyday-names.ts";
 import { sleep } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { toDurationText } from "../../kernel/duration-text.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findOrStartGateway, idleExitS } from "../background.ts";
 import { openDataDirectory, readConfig, type CommandContext } from "../command-context.ts";
+import { givenOption } from "../options.ts";
 import { openOwnerSocket } from "../owner-client.ts";
 import { findGateway } from "../running-gateways.ts";
 
@@ -51,9 +53,9 @@ async function findOrStart(context: CommandContext): Promise<GatewayHolder> {
       hint: "Name a configuration with --config, or write a toolyard.json.",
     });
   const onStart = (): void => {
-    process.stderr.write(
-      `toolyard: started a gateway in the background; it ends after ${idleExitS / 60} minutes without use\n`,
-    );
+    const given = givenOption(context, "idle-exit");
+    const idle = toDurationText(1_000 * (given === undefined ? idleExitS : Number(given.text)));
+    process.stderr.write(`toolyard: started a gateway in the background; it ends after ${idle} without use\n`);
   };
   const dataDir = openDataDirectory(config, context);
   return (await findOrStartGateway({ context, config, dataDir, onStart })).holder;

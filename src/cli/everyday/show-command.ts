@@ -45,7 +45,7 @@ function toText(tool: ToolDetailsLine): string {
 function useOf(use: ToolUse | null): string {
   if (use === null) return "not known";
   if (use.calls === 0) return "not called in 24 h";
-  return `${countText(use.calls)} calls in 24 h${use.errors === 0 ? "" : `, ${countText(use.errors)} failed`}`;
+  return `${countText(use.calls)} ${use.calls === 1 ? "call" : "calls"} in 24 h${use.errors === 0 ? "" : `, ${countText(use.errors)} failed`}`;
 }
 
 /** Its annotations, which are what the server says of it, and unchecked. */
