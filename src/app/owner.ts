@@ -56,7 +56,7 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
     clients += 1;
     try {
       const run = await gateway.late.load("everyday", async () => {
-        const { loadEveryday } = await import("./owner-everyday.ts");
+        const { loadEveryday } = await import("./rest-front.ts");
         return (loaded ??= loadEveryday(gateway));
       });
       await run(command, request, conversation);

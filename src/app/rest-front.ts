@@ -7,6 +7,9 @@ import { toDenial } from "./audited-access.ts";
 import { createCallTracking } from "./call-tracking.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
+// With REST, because both share so much that two modules would be several files more at each start.
+export { loadEveryday } from "./owner-everyday.ts";
+
 /** The REST API of a gateway, loaded at its first request. */
 export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
   const { parts } = gateway.mcp;

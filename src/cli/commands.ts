@@ -117,7 +117,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     notes: `The number beside a tool is a distance: 0 is a perfect match, 1 is none. Nothing is learned from what is tried
 here. ${startsOne}`,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.search,
+    load: async () => (await import("./short-commands.ts")).shortCommands.search,
   },
   call: {
     words: "any",
@@ -134,7 +134,7 @@ here. ${startsOne}`,
 What a server asks in the middle of a call is asked on the terminal, and declined where there is none. Ctrl-C cancels
 the call. Ends with code 1 when the tool failed; its text is on stderr then.
 ${startsOne}`,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.call,
+    load: async () => (await import("./short-commands.ts")).shortCommands.call,
   },
   tools: {
     words: 1,
@@ -142,7 +142,7 @@ ${startsOne}`,
     about: "Lists tools, with what they do by their own account and what their definitions cost a model.",
     options: { ...common, ...matching, ...perLine },
     notes: startsOne,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.tools,
+    load: async () => (await import("./short-commands.ts")).shortCommands.tools,
   },
   show: {
     words: 1,
@@ -150,7 +150,7 @@ ${startsOne}`,
     about: "Shows what is known of one tool: what it takes, says of itself, costs, and how it is used.",
     options: { ...common, json: { about: "print one JSON object, with the whole definition" } },
     notes: startsOne,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.show,
+    load: async () => (await import("./short-commands.ts")).shortCommands.show,
   },
   resources: {
     words: 1,
@@ -158,7 +158,7 @@ ${startsOne}`,
     about: "Lists resources and templates, with URIs as `toolyard read` takes them.",
     options: { ...common, ...matching, ...perLine },
     notes: startsOne,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.resources,
+    load: async () => (await import("./short-commands.ts")).shortCommands.resources,
   },
   read: {
     words: 1,
@@ -166,7 +166,7 @@ ${startsOne}`,
     about: "Reads a resource by any form of its URI.",
     options: { ...common, ...ofResult },
     notes: startsOne,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.read,
+    load: async () => (await import("./short-commands.ts")).shortCommands.read,
   },
   prompts: {
     words: 1,
@@ -174,7 +174,7 @@ ${startsOne}`,
     about: "Lists prompts, under the names that clients see.",
     options: { ...common, ...matching, ...perLine },
     notes: startsOne,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.prompts,
+    load: async () => (await import("./short-commands.ts")).shortCommands.prompts,
   },
   completion: {
     words: 1,
@@ -185,7 +185,7 @@ ${startsOne}`,
 fish: toolyard completion fish > ~/.config/fish/completions/toolyard.fish
 PowerShell: add \`toolyard completion powershell | Out-String | Invoke-Expression\` to $PROFILE.
 Servers and tools are those that a gateway has seen: nothing is started.`,
-    load: async () => (await import("./everyday/everyday-commands.ts")).everydayCommands.completion,
+    load: async () => (await import("./short-commands.ts")).shortCommands.completion,
   },
   login: {
     words: 1,

@@ -19,9 +19,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const [first] = argv;
   // What the scripts of `completion` call. A person's words come after it, so that it has no options of its own.
   if (first === "complete")
-    return await (
-      await import("./everyday/everyday-commands.ts")
-    ).everydayCommands.complete(argv.slice(1), toContext());
+    return await (await import("./short-commands.ts")).shortCommands.complete(argv.slice(1), toContext());
   const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
   if (named === undefined && first !== undefined && !first.startsWith("-")) {
     process.stderr.write(`toolyard: there is no command ${JSON.stringify(first)}\n\n${generalHelp()}`);
