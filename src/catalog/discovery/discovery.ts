@@ -143,26 +143,23 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       for (const given of request.queries) {
         const { query, cut } = readQuery(given);
         queryCut ||= cut;
-        const asked: SearchRequest = {
-          principal: principal,
-          parts: searchedParts,
-          query,
-          limit: request.limit,
-          ...(server === undefined ? {} : { server }),
-          ...(request.readOnly ? { readOnly: true } : {}),
-          ...(allow === undefined ? {} : { allow }),
-        };
-        const answer: ExplainedAnswer =
-          request.explain === true && engine.explain !== undefined
-            ? await engine.explain(asked, signal)
-            : await engine.search(asked, signal);
-        degraded ??= answer.degraded;
-        if (request.isTrial !== true)
-          memory?.offered(
+        const answer = await ask(
+          engine,
+          request,
+          {
             principal,
+            parts: searchedParts,
             query,
-            answer.tools.map((hit) => hit.tool),
-          );
+            limit: request.limit,
+            ...(server === undefined ? {} : { server }),
+            ...(request.readOnly ? { readOnly: true } : {}),
+            ...(allow === undefined ? {} : { allow }),
+          },
+          signal,
+        );
+        degraded ??= answer.degraded;
+        const offered = answer.tools.map((hit) => hit.tool);
+        if (request.isTrial !== true) memory?.offered(principal, query, offered);
         needs.push({ query, hits: answer.tools, totalFound: answer.total, match: answer.match });
       }
       const asked = { principal, parts: searchedParts, queries: request.queries, server };
@@ -188,6 +185,18 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       await held?.close();
     },
   };
+}
+
+/** With reasons where they are asked for and the engine has them. */
+function ask(
+  engine: SearchEngine,
+  { explain }: DiscoveryRequest,
+  asked: SearchRequest,
+  signal: AbortSignal,
+): Promise<ExplainedAnswer> {
+  return explain === true && engine.explain !== undefined
+    ? engine.explain(asked, signal)
+    : engine.search(asked, signal);
 }
 
 function isForModels({ definition }: ToolEntry): boolean {

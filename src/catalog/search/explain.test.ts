@@ -102,7 +102,7 @@ test("the same over the tools of public servers, asked with their own words and 
   const tools = readPublicTools();
   const index = indexOf(toParts(tools));
   expect(index.toolCount).toBeGreaterThan(100);
-  const asked = tools.flatMap(({ name, description = "" }) => [name, description.split(/[.\n]/, 1)[0] as string]);
+  const asked = tools.flatMap(({ name, description }) => [name, description.split(/[.\n]/, 1)[0] as string]);
   for (const [number, query] of [...asked, ...bookCatalog().questions.slice(0, 500)].entries())
     expectSame(index, query, {
       limit: 10,
