@@ -137,26 +137,15 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const { parts: searchedParts, allow, hasSkills } = searchedOf(view);
       const principal = view.principal.id;
       const server = request.server as ServerSlug | undefined;
+      const filters = { ...(server === undefined ? {} : { server }), ...(allow === undefined ? {} : { allow }) };
+      const asking = { principal, parts: searchedParts, limit: request.limit, readOnly: request.readOnly, ...filters };
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
       for (const given of request.queries) {
         const { query, cut } = readQuery(given);
         queryCut ||= cut;
-        const answer = await ask(
-          engine,
-          request,
-          {
-            principal,
-            parts: searchedParts,
-            query,
-            limit: request.limit,
-            ...(server === undefined ? {} : { server }),
-            ...(request.readOnly ? { readOnly: true } : {}),
-            ...(allow === undefined ? {} : { allow }),
-          },
-          signal,
-        );
+        const answer = await ask(engine, request, { ...asking, query }, signal);
         degraded ??= answer.degraded;
         const offered = answer.tools.map((hit) => hit.tool);
         if (request.isTrial !== true) memory?.offered(principal, query, offered);
