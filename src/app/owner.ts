@@ -83,7 +83,11 @@ export function createOwner({ secret, gateway, stop }: OwnerOptions): Owner {
     const request = readRequest(line);
     const { command } = request;
     if (isEverydayName(command))
-      return await everyday(command, request, createConversation({ socket, lines, signal: untilReaderLeaves(socket, signal) }));
+      return await everyday(
+        command,
+        request,
+        createConversation({ socket, lines, signal: untilReaderLeaves(socket, signal) }),
+      );
     const events = readEventsCommand(request);
     if (events !== undefined) return await sendEvents(gateway, events, socket, signal);
     const records = readRecordsCommand(request);
