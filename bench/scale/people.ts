@@ -42,6 +42,7 @@ export async function measurePeople(
     enrichment: undefined,
     findMeant: createFindMeant(lexicalEngine()),
     findSkills: createFindSkills(lexicalEngine()),
+    phrasesOf: () => [],
     close: async () => undefined,
   }));
   const search = async (at: number): Promise<void> => {

@@ -15,6 +15,7 @@ import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
+import type { PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
@@ -60,6 +61,10 @@ export interface GatewayParts extends AsyncDisposable {
   readonly standing: Standing;
   readonly audit: GatewayAudit;
   readonly viewOf: (principal: Principal) => View;
+  /** The person with this id; undefined when there is no such person. */
+  readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
+  /** Resolves when servers that were never seen before have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly authenticator: Authenticator;
   readonly publicUrl: PublicUrl;
   /** How many tools of an instance its configuration lets anybody see. */
@@ -180,6 +185,9 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     standing: createStanding({ ...wings, version, clock, config, directory: people.directory }),
     audit,
     viewOf,
+    personOf: async (id: string, signal: AbortSignal) =>
+      people.directory.byId(id as PrincipalId) ?? (await people.directory.elsewhere?.byId(id as PrincipalId, signal)),
+    settled: async (principal: Principal, signal: AbortSignal) => await fleet.settled(principal, signal),
     ...auditAccess({
       audit,
       ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),

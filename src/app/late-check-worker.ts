@@ -10,6 +10,7 @@ requireBuild(buildId);
 
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   rest: async () => await import("./rest-front.ts"),
+  everyday: async () => await import("./rest-front.ts"),
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),

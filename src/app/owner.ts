@@ -1,14 +1,18 @@
 import type { Duplex } from "node:stream";
 import { createInterface } from "node:readline";
+import { createConversation } from "../front/owner/owner-conversation.ts";
+import { isEverydayName } from "../front/owner/everyday-names.ts";
+import type { Everyday } from "../front/owner/everyday.ts";
 import { createOwnerDoor, type OwnerConnection } from "../front/owner/owner-door.ts";
 import { serveStdio } from "../front/mcp/stdio.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
 import { toDenial } from "./audited-access.ts";
 import type { ConfigStandingDeps } from "./config-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
 import { readEventsCommand, sendEvents } from "./owner-events.ts";
+import { untilReaderLeaves } from "./reader-gone.ts";
 import { readRecordsCommand, sendRecords } from "./owner-records.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */
@@ -28,6 +32,7 @@ export interface OwnerOptions extends Pick<ConfigStandingDeps, "load" | "started
 export function createOwner({ secret, gateway, stop, load, started }: OwnerOptions): Owner {
   const execute = createOwnerCommands({ gateway, stop, load, started });
   let clients = 0;
+  let loaded: Everyday | undefined;
 
   async function bridge({ endpoint: path, socket }: OwnerConnection): Promise<void> {
     const endpoint = gateway.mcp.endpointOf(path);
@@ -47,18 +52,43 @@ export function createOwner({ secret, gateway, stop, load, started }: OwnerOptio
     }
   }
 
+  /** Counted as a client, so that a gateway that is used in this way alone does not end in the middle of it. */
+  const everyday: Everyday = async (command, request, conversation) => {
+    clients += 1;
+    try {
+      const run = await gateway.late.load("everyday", async () => {
+        const { loadEveryday } = await import("./rest-front.ts");
+        return (loaded ??= loadEveryday(gateway));
+      });
+      await run(command, request, conversation);
+    } catch (error) {
+      const { code, message, hint } = toGatewayError(error);
+      await conversation.send({ ok: false, failure: { code, message, hint }, end: true });
+    } finally {
+      clients -= 1;
+    }
+  };
+
   async function control(socket: Duplex): Promise<void> {
     const closed = new AbortController();
     socket.once("close", () =>
       closed.abort(new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more")),
     );
-    for await (const line of createInterface({ input: socket })) {
-      await answer(line, socket, closed.signal);
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+      await answer(line.value, lines, socket, closed.signal);
     }
   }
 
-  async function answer(line: string, socket: Duplex, signal: AbortSignal): Promise<void> {
+  async function answer(line: string, lines: Lines, socket: Duplex, signal: AbortSignal): Promise<void> {
     const request = readRequest(line);
+    const { command } = request;
+    if (isEverydayName(command))
+      return await everyday(
+        command,
+        request,
+        createConversation({ socket, lines, signal: untilReaderLeaves(socket, signal) }),
+      );
     const events = readEventsCommand(request);
     if (events !== undefined) return await sendEvents(gateway, events, socket, signal);
     const records = readRecordsCommand(request);
@@ -84,6 +114,8 @@ export function createOwner({ secret, gateway, stop, load, started }: OwnerOptio
     },
   };
 }
+
+type Lines = AsyncIterator<string>;
 
 /** An object without a command for whatever is none, so that it is answered as an unknown command is. */
 function readRequest(line: string): JsonObject {

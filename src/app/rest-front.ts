@@ -1,11 +1,14 @@
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
-import type { RunningRequest } from "../front/mcp/running-requests.ts";
 import { createRest } from "../front/rest/rest.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { createAuditHistory } from "../records/audit-history.ts";
 import { toDenial } from "./audited-access.ts";
+import { createCallTracking } from "./call-tracking.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+
+// With REST, because both share so much that two modules would be several files more at each start.
+export { loadEveryday } from "./owner-everyday.ts";
 
 /** The REST API of a gateway, loaded at its first request. */
 export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
@@ -20,20 +23,10 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
     live: gateway.live.load,
-    track(principal, controller) {
-      const running: RunningRequest = {
-        id: parts.running.nextId(),
-        principal,
-        era: "legacy",
-        method: "tools/call",
-        channel: noChannel,
-        controller,
-      };
-      parts.running.add(running);
-      return () => parts.running.delete(running);
-    },
+    track: createCallTracking(parts.running),
     adopting: gateway.fleet.adopting,
     viewOf: gateway.viewOf,
+    personOf: gateway.personOf,
     routing: gateway.routing,
     performer: gateway.performer,
     loads: gateway.namespaces.loads,
@@ -66,12 +59,6 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
     log,
   });
 }
-
-/** A call over REST has no JSON-RPC answer, so that there is nothing to end but its controller. */
-const noChannel: RunningRequest["channel"] = Object.freeze({
-  send: () => false,
-  finish: () => undefined,
-});
 
 function debugFacts(gateway: GatewayParts): JsonObject {
   const { heapUsed, rss, external } = process.memoryUsage();

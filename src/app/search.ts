@@ -55,6 +55,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
       enrichment: undefined,
       findMeant,
       findSkills,
+      phrasesOf,
       close: () => Promise.resolve(),
     };
   }
@@ -73,6 +74,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
     enrichment: written?.enrichment,
     findMeant,
     findSkills,
+    phrasesOf,
     async close() {
       await Promise.all([learned?.close(), meaning?.close(), written?.close()]);
     },

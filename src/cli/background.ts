@@ -13,13 +13,17 @@ export interface BackgroundOptions {
   readonly context: CommandContext;
   readonly config: Config;
   readonly dataDir: string;
+  /** Told when a gateway is started, and not merely found. */
+  readonly onStart?: (() => void) | undefined;
+  /** What else a person can do when it cannot be started. */
+  readonly otherwise?: string | undefined;
 }
 
 /**
  * A background gateway that is no longer used ends after this time. A client that comes back earlier finds its
  * servers running.
  */
-const idleExitS = 600;
+export const idleExitS = 600;
 /** Long enough for a stopping gateway, which takes up to 29 s, and for the start of the next one. */
 const startTimeoutMs = 60_000;
 const lookMs = 50;
@@ -69,6 +73,7 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
         sayWhyNotShared(running, wanted);
         if (running.every(({ likeness }) => likeness === "another")) emptyLog({ ...options, config });
         started = startGateway({ ...options, config });
+        options.onStart?.();
       } else if (running.some(({ holder }) => holder.pid === started?.pid)) {
         // It runs with another configuration, because the file was changed before it was read.
         config = await readConfig(context);
@@ -162,7 +167,7 @@ function unreachable(options: BackgroundOptions, why: string): GatewayError {
   return new GatewayError(
     "GATEWAY_UNREACHABLE",
     `the gateway could not be started in the background: ${why}${said === "" ? "" : `\n${said}`}`,
-    { hint: `Look at ${file} and at the log in the folder beside it, or give --in-process.` },
+    { hint: `Look at ${file} and at the log in the folder beside it${options.otherwise ?? ""}.` },
   );
 }
 

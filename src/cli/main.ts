@@ -7,6 +7,7 @@ import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./help.ts";
 import { anyCommandOptions, commands, type Command, type Options } from "./commands.ts";
+import type { CommandContext } from "./command-context.ts";
 import type { GivenFlags, GivenLists } from "./options.ts";
 import { packageVersion } from "../app/package-version.ts";
 
@@ -16,6 +17,9 @@ const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "AD
 
 async function main(argv: readonly string[]): Promise<number> {
   const [first] = argv;
+  // What the scripts of `completion` call. A person's words come after it, so that it has no options of its own.
+  if (first === "complete")
+    return await (await import("./short-commands.ts")).shortCommands.complete(argv.slice(1), toContext(), allOptions());
   const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
   if (named === undefined && first !== undefined && !first.startsWith("-")) {
     process.stderr.write(`toolyard: there is no command ${JSON.stringify(first)}\n\n${generalHelp()}`);
@@ -44,17 +48,31 @@ async function main(argv: readonly string[]): Promise<number> {
     return wrongUsage;
   }
   const run = await command.load();
-  return await run({
-    flags: parsed.values,
-    lists: parsed.lists,
-    positionals: parsed.positionals,
-    afterDashes: parsed.afterDashes,
+  return await run(toContext(parsed));
+}
+
+/** The table of commands with the options that all of them have. */
+function allOptions(): Readonly<Record<string, Pick<Command, "about" | "options">>> {
+  return Object.fromEntries(
+    Object.entries(commands).map(([name, { about, options }]) => [
+      name,
+      { about, options: { ...options, ...anyCommandOptions } },
+    ]),
+  );
+}
+
+const nothingGiven: Parsed = { values: {}, lists: {}, positionals: [], afterDashes: undefined };
+
+function toContext({ values: flags, ...parsed }: Parsed = nothingGiven): CommandContext {
+  return {
+    ...parsed,
+    flags,
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
     homeDirectories: homeDirectories(process.env, process.platform, homedir()),
     version: packageVersion(),
-  });
+  };
 }
 
 interface Parsed {

@@ -7,6 +7,7 @@ import { importServers } from "./import-command.ts";
 import { config } from "./config-command.ts";
 import { doctor } from "./doctor-command.ts";
 import { servers } from "./servers-command.ts";
+import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
 import { status } from "./status-command.ts";
@@ -14,10 +15,11 @@ import { token } from "./token-command.ts";
 import { tokens } from "./tokens-command.ts";
 
 /**
- * The commands that start no gateway. They are loaded together, because what several of them share with a gateway would
+ * The commands that do not become a gateway. They are loaded together, because what several of them share with a gateway would
  * otherwise be six files more at each start of one.
  */
 export const shortCommands = {
+  ...everydayCommands,
   audit,
   calls,
   clients: listClients,

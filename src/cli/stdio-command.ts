@@ -37,7 +37,7 @@ export async function stdio(context: CommandContext): Promise<number> {
  */
 async function bridge(context: CommandContext, config: Config): Promise<number> {
   const dataDir = openDataDirectory(config, context);
-  const { holder, socket } = await reachGateway({ context, config, dataDir });
+  const { holder, socket } = await reachGateway({ context, config, dataDir, otherwise: ", or give --in-process" });
   return await new Promise((resolve) => {
     let clientLeft = false;
     const leave = (): void => {

@@ -30,8 +30,11 @@ export type Answer =
   | { readonly kind: "result"; readonly result: JsonBytes }
   | { readonly kind: "error"; readonly error: JsonBytes };
 
-/** The ways in: MCP over Streamable HTTP, over HTTP+SSE and over stdio, the REST API, and calls in process. */
-export type Front = "http" | "sse" | "stdio" | "rest" | "process";
+/**
+ * The ways in: MCP over Streamable HTTP, over HTTP+SSE and over stdio, the REST API, calls in process, and commands
+ * that a person types (`owner`), from which nothing is learned.
+ */
+export type Front = "http" | "sse" | "stdio" | "rest" | "process" | "owner";
 
 /** What accompanies every call, read, completion and search, from the client's request to the server's connection. */
 export interface CallContext {

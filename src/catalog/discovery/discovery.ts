@@ -1,10 +1,12 @@
 import type { Match } from "../search/confidence-weights.ts";
+import type { Explanation } from "../search/explanation.ts";
+import type { PhrasesOf } from "../search/phrase-book.ts";
 import type { ToolEntry, InstanceCatalog } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { readQuery, type SearchEngine } from "./engine.ts";
+import { readQuery, type ExplainedAnswer, type SearchEngine, type SearchRequest } from "./engine.ts";
 import type { Enrichment, EnrichmentState } from "./enrichment.ts";
 import type { FindMeant } from "./meant-servers.ts";
 import type { FindSkills, FoundSkill } from "./skill-search.ts";
@@ -16,11 +18,24 @@ export interface DiscoveryRequest {
   readonly limit: number;
   readonly server: string | undefined;
   readonly readOnly: boolean;
+  /** A person's trial, which says nothing about what tools are for: nothing is learned from it. */
+  readonly isTrial?: boolean | undefined;
+  /** Also says why each tool was found, where the engine can. */
+  readonly explain?: boolean | undefined;
+}
+
+/** A tool that a search found. */
+export interface DiscoveredHit {
+  readonly tool: ToolEntry;
+  readonly distance: number;
+  /** Higher is better; comparable within one answer only. */
+  readonly score: number;
+  readonly explanation?: Explanation | undefined;
 }
 
 export interface DiscoveredNeed {
   readonly query: string;
-  readonly hits: readonly { readonly tool: ToolEntry; readonly distance: number }[];
+  readonly hits: readonly DiscoveredHit[];
   readonly totalFound: number;
   /** Undefined when the search failed, because then nobody knows whether anything fits. */
   readonly match: Match | undefined;
@@ -67,6 +82,8 @@ export interface Discovery extends AsyncDisposable {
    * a gateway nobody searches loads nothing.
    */
   prepare(view: View, signal: AbortSignal): Promise<void>;
+  /** What people say when they need a tool, as far as it is known. Loads what searches need. */
+  phrasesOf(tool: ToolEntry): Promise<readonly string[]>;
   /** How far the model is that writes phrases; undefined without one, and before the first search. */
   enrichment(): EnrichmentState | undefined;
 }
@@ -78,6 +95,7 @@ export interface DiscoveryDeps {
   readonly enrichment: Enrichment | undefined;
   readonly findMeant: FindMeant;
   readonly findSkills: FindSkills;
+  readonly phrasesOf: PhrasesOf;
   /** Writes what is still unwritten and ends the background work. */
   close(): Promise<void>;
 }
@@ -119,30 +137,18 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const { parts: searchedParts, allow, hasSkills } = searchedOf(view);
       const principal = view.principal.id;
       const server = request.server as ServerSlug | undefined;
+      const filters = { ...(server === undefined ? {} : { server }), ...(allow === undefined ? {} : { allow }) };
+      const asking = { principal, parts: searchedParts, limit: request.limit, readOnly: request.readOnly, ...filters };
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
       for (const given of request.queries) {
         const { query, cut } = readQuery(given);
         queryCut ||= cut;
-        const answer = await engine.search(
-          {
-            principal,
-            parts: searchedParts,
-            query,
-            limit: request.limit,
-            ...(server === undefined ? {} : { server }),
-            ...(request.readOnly ? { readOnly: true } : {}),
-            ...(allow === undefined ? {} : { allow }),
-          },
-          signal,
-        );
+        const answer = await ask(engine, request, { ...asking, query }, signal);
         degraded ??= answer.degraded;
-        memory?.offered(
-          principal,
-          query,
-          answer.tools.map((hit) => hit.tool),
-        );
+        const offered = answer.tools.map((hit) => hit.tool);
+        if (request.isTrial !== true) memory?.offered(principal, query, offered);
         needs.push({ query, hits: answer.tools, totalFound: answer.total, match: answer.match });
       }
       const asked = { principal, parts: searchedParts, queries: request.queries, server };
@@ -156,6 +162,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const principal = view.principal.id;
       return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
+    phrasesOf: async (tool) => (await parts()).phrasesOf(tool),
     enrichment: () => loaded?.enrichment?.state(),
     noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
@@ -167,6 +174,18 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       await held?.close();
     },
   };
+}
+
+/** With reasons where they are asked for and the engine has them. */
+function ask(
+  engine: SearchEngine,
+  { explain }: DiscoveryRequest,
+  asked: SearchRequest,
+  signal: AbortSignal,
+): Promise<ExplainedAnswer> {
+  return explain === true && engine.explain !== undefined
+    ? engine.explain(asked, signal)
+    : engine.search(asked, signal);
 }
 
 function isForModels({ definition }: ToolEntry): boolean {

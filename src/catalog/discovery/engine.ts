@@ -1,5 +1,6 @@
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 import type { Match } from "../search/confidence-weights.ts";
+import type { Explanation } from "../search/explanation.ts";
 import type { ScoredTool } from "../search/rank.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId, ServerSlug } from "../../kernel/ids.ts";
@@ -34,10 +35,25 @@ export interface SearchAnswer {
   readonly degraded?: "embeddings" | "indexing";
 }
 
+/** The same answer with the reasons for it. */
+export interface ExplainedAnswer extends SearchAnswer {
+  readonly tools: readonly ExplainedHit[];
+}
+
+export interface ExplainedHit extends ScoredTool {
+  /**
+   * Where the score by words comes from. Absent for a tool that only its meaning led to (`search.embeddings`), which
+   * no word explains.
+   */
+  readonly explanation?: Explanation | undefined;
+}
+
 export interface SearchEngine {
   readonly name: "lexical" | "fuse";
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or with the signal's reason. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
+  /** The same search for somebody who wants to know why; absent where an engine cannot say it. */
+  explain?(request: SearchRequest, signal: AbortSignal): Promise<ExplainedAnswer>;
   /**
    * Does in advance what the next search of these instances would have to do. What is kept for other instances may be
    * forgotten.

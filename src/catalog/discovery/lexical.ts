@@ -1,3 +1,4 @@
+import { explain } from "../search/explain.ts";
 import type { Language } from "../search/language.ts";
 import { tellingOf, type LearnedTools } from "../search/learned.ts";
 import { toolAt, type SearchIndex } from "../search/merge.ts";
@@ -6,7 +7,7 @@ import type { PhrasesOf } from "../search/phrase-book.ts";
 import type { Enrichment } from "./enrichment.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { createIndexCache } from "./index-cache.ts";
-import type { SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
+import type { ExplainedAnswer, SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
 import { matchWithMeaning } from "./meaning-match.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 import { fuseScores } from "./score-fusion.ts";
@@ -40,6 +41,11 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
   enrichment?.onFresh(indexes.renew);
   const placesOf = createPlaces();
 
+  function optionsFor(index: SearchIndex, request: SearchRequest): SearchOptions {
+    const learned = memory === undefined ? undefined : learnedOf(index, placesOf, memory, request);
+    return { ...request, ...(learned === undefined ? {} : { learned }) };
+  }
+
   return {
     name: "lexical",
     async prepare(sources, signal) {
@@ -48,12 +54,25 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     },
     async search(request, signal) {
       const { index, isPartial } = await indexes.of(request.parts, signal);
-      const learned = memory === undefined ? undefined : learnedOf(index, placesOf, memory, request);
-      const options: SearchOptions = { ...request, ...(learned === undefined ? {} : { learned }) };
+      const options = optionsFor(index, request);
       const found =
         embeddings === undefined
           ? search(index, request.query, options)
           : answer(index, request, options, await embeddings.similar(index, request.query, options, signal));
+      return isPartial ? { ...found, degraded: "indexing" } : found;
+    },
+    async explain(request, signal) {
+      const { index, isPartial } = await indexes.of(request.parts, signal);
+      const options = optionsFor(index, request);
+      const found =
+        embeddings === undefined
+          ? explain(index, request.query, options)
+          : withWords(
+              index,
+              request.query,
+              options,
+              answer(index, request, options, await embeddings.similar(index, request.query, options, signal)),
+            );
       return isPartial ? { ...found, degraded: "indexing" } : found;
     },
   };
@@ -118,6 +137,13 @@ function answer(
   const { match, closeness } = matchWithMeaning(worded, meant);
   const fused = fuseScores(worded.tools, meant, { closeness, depth: fusedDepth });
   return { tools: fused.slice(0, request.limit), total: fused.length, match };
+}
+
+/** Explains by words what words and meaning found together. */
+function withWords(index: SearchIndex, query: string, options: SearchOptions, found: SearchAnswer): ExplainedAnswer {
+  const { tools } = explain(index, query, { ...options, limit: fusedDepth, keepAll: true });
+  const byTool = new Map(tools.map(({ tool, explanation }) => [tool, explanation]));
+  return { ...found, tools: found.tools.map((hit) => ({ ...hit, explanation: byTool.get(hit.tool) })) };
 }
 
 /** How deep into each ranking fusion looks. */

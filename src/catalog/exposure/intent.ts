@@ -82,6 +82,10 @@ export interface DiscoverRequest {
   readonly server: string | undefined;
   readonly readOnly: boolean;
   readonly detail: "names" | "signature" | "schema";
+  /** A person's trial: nothing is learned from it. */
+  readonly isTrial?: boolean | undefined;
+  /** Whether to say why each tool was found. */
+  readonly explain?: boolean | undefined;
 }
 
 /** A request whose names an exposure has to look up. */

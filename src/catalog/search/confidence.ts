@@ -110,7 +110,7 @@ function mentionsIn(index: SearchIndex, term: number, tool: number): number {
 }
 
 /** Place of the first number that is not below `least`, among ascending ones from `start` to `end`. */
-function firstAtLeast(numbers: ArrayLike<number>, least: number, start: number, end: number): number {
+export function firstAtLeast(numbers: ArrayLike<number>, least: number, start: number, end: number): number {
   let low = start;
   let high = end;
   while (low < high) {

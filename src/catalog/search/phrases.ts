@@ -4,6 +4,9 @@ import type { SearchIndex } from "./merge.ts";
 
 /** Two neighbours of a query, and the tools in which they are neighbours too. */
 export interface Phrase {
+  /** Their stems. */
+  readonly left: string;
+  readonly right: string;
   /** What it adds to a tool that has it in its name. */
   readonly value: number;
   /** By tool: 1 when in the name, 0.5 when in description or server. */
@@ -15,14 +18,16 @@ export function findPhrases(index: SearchIndex, stems: readonly string[]): Phras
   const phrases: Phrase[] = [];
   const done = new Set<string>();
   for (let at = 0; at + 1 < stems.length; at += 1) {
-    const left = index.terms.get(stems[at] as string);
-    const right = index.terms.get(stems[at + 1] as string);
-    const pair = `${left} ${right}`;
-    if (left === undefined || right === undefined || left === right || done.has(pair)) continue;
+    const left = stems[at] as string;
+    const right = stems[at + 1] as string;
+    const first = index.terms.get(left);
+    const second = index.terms.get(right);
+    const pair = `${first} ${second}`;
+    if (first === undefined || second === undefined || first === second || done.has(pair)) continue;
     done.add(pair);
-    const shares = toolsWithPair(index, left, right);
+    const shares = toolsWithPair(index, first, second);
     const value = index.language.weights.phrase * Math.log(1 + index.toolCount / Math.max(1, shares.size));
-    if (shares.size > 0) phrases.push({ value, shares });
+    if (shares.size > 0) phrases.push({ left, right, value, shares });
   }
   return phrases;
 }

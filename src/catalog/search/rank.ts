@@ -78,8 +78,10 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   return { tools, total: kept.length, match };
 }
 
-/** The best by words, and how much of the query's words each has. */
-function findCandidates(
+/**
+ * The best by words, and how much of the query's words each has.
+ */
+export function findCandidates(
   index: SearchIndex,
   { groups, stems }: QueryPlan,
   isWanted: ((tool: number) => boolean) | undefined,
@@ -100,8 +102,15 @@ function findCandidates(
   return { candidates: score(atLeast(bounds, least, first)), matched: scored.matched };
 }
 
-/** More for names that the query covers, less for tools that do something else than it asks. */
-function refine(index: SearchIndex, query: string, plan: QueryPlan, candidates: readonly Candidate[]): Candidate[] {
+/**
+ * More for names that the query covers, less for tools that do something else than it asks.
+ */
+export function refine(
+  index: SearchIndex,
+  query: string,
+  plan: QueryPlan,
+  candidates: readonly Candidate[],
+): Candidate[] {
   const { weights, purposes } = index.language;
   const coverageOf = nameCoverage(index, plan);
   const wanted = purposes.ofQuery(toWords(query));
@@ -118,8 +127,10 @@ function leastOf(candidates: readonly Candidate[]): number {
 
 const everyTool = (): boolean => true;
 
-/** Undefined where every tool is. */
-function wantedBy(index: SearchIndex, options: SearchOptions): ((tool: number) => boolean) | undefined {
+/**
+ * Undefined where every tool is.
+ */
+export function wantedBy(index: SearchIndex, options: SearchOptions): ((tool: number) => boolean) | undefined {
   const { server, readOnly, allow } = options;
   if (server === undefined && readOnly !== true && allow === undefined) return undefined;
   return (tool) => isWantedTool(toolAt(index, tool), options);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
-import type * as z from "zod";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { toChallenge } from "../http/challenge.ts";
@@ -11,6 +11,7 @@ import { refuseWithProblem } from "../http/problem.ts";
 import { writeAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { parseJsonBody } from "./json-body.ts";
+import { checkPart } from "./part-check.ts";
 import type { PublicRequest, Route } from "./route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 
@@ -61,10 +62,10 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
-  if (request.method !== "GET" && request.method !== "HEAD") await checkBody(deps, request);
+  const body = request.method === "GET" || request.method === "HEAD" ? {} : await readJson(deps, request);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
-  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers });
+  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, body });
   if (answer !== undefined) writeAnswer(request, response, headers, answer);
 }
 
@@ -84,38 +85,25 @@ function requireJson(request: IncomingMessage): void {
     );
 }
 
-/** No route here uses a body. One that is sent is read to its end, and refused when it is not a JSON object. */
-async function checkBody(deps: RestDeps, request: IncomingMessage): Promise<void> {
+/** A body is read to its end, and refused when it is not a JSON object, even by routes that do not use it. */
+async function readJson(deps: RestDeps, request: IncomingMessage): Promise<JsonObject> {
   const { requestBodyBytes, jsonDepth } = deps.bodyLimits;
   const body = await new Promise<Buffer>((resolve, reject) => {
     readBody(request, { bytes: requestBodyBytes }, (error, bytes) =>
       error === undefined ? resolve(bytes) : reject(error),
     );
   });
-  if (body.length > 0) parseJsonBody(body, jsonDepth);
+  return body.length === 0 ? {} : parseJsonBody(body, jsonDepth).value;
 }
 
 function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {
   const checked: PublicRequest<Record<string, unknown>, Record<string, unknown>> = {
     raw: request,
     response,
-    params: check(route.params, "params", place?.params ?? {}),
-    query: check(route.query, "querystring", route.query === undefined ? {} : parseQuery(query)),
+    params: route.params === undefined ? {} : checkPart(route.params, "params", place?.params ?? {}),
+    query: route.query === undefined ? {} : checkPart(route.query, "querystring", parseQuery(query)),
   };
   return checked;
-}
-
-/** Throws PARAMS_INVALID with the first field that does not fit. */
-function check(schema: z.ZodObject | undefined, part: string, given: object): Record<string, unknown> {
-  if (schema === undefined) return {};
-  const { success, data, error } = schema.safeParse(given);
-  if (success) return data;
-  const [first] = error.issues;
-  const field = [part, ...(first?.path ?? [])].join(".");
-  throw new GatewayError("PARAMS_INVALID", `${field}: ${first?.message ?? "is not valid"}`, {
-    data: { field },
-    hint: "Compare the request with GET /openapi.json.",
-  });
 }
 
 function allowed({ methods }: Place): string {

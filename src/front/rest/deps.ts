@@ -63,6 +63,8 @@ export interface RestDeps {
    */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly viewOf: (principal: Principal) => View;
+  /** The person with this id, for an admin who asks for what that person sees. */
+  readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
   readonly performer: Performer;
   readonly loads: Pick<NamespaceLoads, "stats">;

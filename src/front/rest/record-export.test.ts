@@ -38,7 +38,15 @@ function listOf(newest: number, more: Partial<RecordList<Row>> = {}) {
 
 async function ask(accept: string | undefined, list: RecordList<Row>) {
   const { request, response, client, received } = await open(accept === undefined ? {} : { Accept: accept });
-  const given = { raw: request, response, headers: { "X-All": "1" }, params: {}, query: {}, principal: localPrincipal };
+  const given = {
+    raw: request,
+    response,
+    headers: { "X-All": "1" },
+    params: {},
+    query: {},
+    body: {},
+    principal: localPrincipal,
+  };
   // It reads from the beginning: an export waits for whoever does not.
   const read = (async () => {
     const reading = await client();

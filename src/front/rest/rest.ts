@@ -12,6 +12,7 @@ import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
+import { createSearchRoutes } from "./routes-search.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createStatusRoutes } from "./routes-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
@@ -25,6 +26,7 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createNamespaceRoutes(deps, cache),
     ...describeExecute(),
     ...createToolRoutes(deps, cache),
+    ...createSearchRoutes(deps),
     ...createResourceRoutes(deps),
     ...createServerRoutes(deps, cache),
     ...createInstanceRoutes(deps),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Answer, Headers } from "./answer.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Responses } from "./responses.ts";
 
 /** A request whose parameters have been checked with the route's schemas. */
@@ -16,6 +17,8 @@ export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, 
   readonly principal: Principal;
   /** The headers that every answer gets, for a route that answers itself. */
   readonly headers: Headers;
+  /** Of a request that may have one: an object, empty where none was sent. Its route checks it (`checkPart`). */
+  readonly body: JsonObject;
 }
 
 /** What the OpenAPI document says of a route besides its parameters. */

@@ -1,0 +1,23 @@
+import { createEveryday, type Everyday } from "../front/owner/everyday.ts";
+import { createCallTracking } from "./call-tracking.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+
+/** What answers everyday commands, loaded with the first of them. */
+export function loadEveryday(gateway: GatewayParts): Everyday {
+  const { parts } = gateway.mcp;
+  return createEveryday({
+    principal: gateway.owner,
+    viewOf: gateway.viewOf,
+    performer: gateway.performer,
+    routing: gateway.routing,
+    discovery: gateway.discovery,
+    usage: gateway.usage.usage,
+    clock: parts.clock,
+    adopting: gateway.fleet.adopting,
+    settled: gateway.settled,
+    admit: parts.admission.admit,
+    track: createCallTracking(parts.running),
+    discoverTokens: () => gateway.config().settings.results.discoverTokens,
+    jsonDepth: parts.limits.jsonDepth,
+  });
+}

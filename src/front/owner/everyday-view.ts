@@ -1,0 +1,62 @@
+import { isUnseen } from "../../catalog/exposure/discover-text.ts";
+import type { ViewServer } from "../../catalog/model/view.ts";
+import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
+import { abortAfter } from "../../kernel/abort.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { statusWord } from "../../kernel/status-words.ts";
+import { newestLegacyRevision } from "../../wire/mcp/revisions.ts";
+import type { Conversation } from "./owner-conversation.ts";
+import type { EverydayDeps } from "./everyday-deps.ts";
+import type { ServerStanding } from "./everyday-lines.ts";
+
+/** How long a person waits for servers that have never been up: most start within this, and what is there is shown. */
+const unseenWaitMs = 30_000;
+
+/** As the records name whoever types commands. */
+const clientName = "toolyard-cli";
+
+const client: CallContext["client"] = Object.freeze({
+  era: "legacy",
+  revision: newestLegacyRevision,
+  name: clientName,
+  // Where there is no terminal the question is declined by the command, which can say so.
+  capabilities: Object.freeze({ elicitation: Object.freeze({ form: Object.freeze({}), url: Object.freeze({}) }) }),
+});
+
+export function ownerContext(
+  { principal }: Pick<EverydayDeps, "principal">,
+  signal: AbortSignal,
+  more?: Pick<CallContext, "onProgress" | "ask">,
+): CallContext {
+  return { principal, signal, client, via: "owner", waitedMs: 0, forProgram: true, ...more };
+}
+
+/** Waits for servers whose tools nobody has seen yet, as they are after the first start of a gateway. */
+export async function waitForUnseen(deps: EverydayDeps, { send, signal }: Conversation): Promise<void> {
+  const waiting = deps.viewOf(deps.principal).servers.filter(isUnseen);
+  if (waiting.length === 0) return;
+  await send({ ok: true, waiting: waiting.map(({ slug }) => slug) });
+  await deps.settled(deps.principal, abortAfter(unseenWaitMs, signal));
+  signal.throwIfAborted();
+}
+
+/** Looks something up, once more when the server that may have it has come up. */
+export async function findSeen<T>(deps: EverydayDeps, conversation: Conversation, find: () => T): Promise<T> {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof UnseenServer) await deps.routing.wake(error.instance, conversation.signal);
+    else if (isUnknown(error)) await waitForUnseen(deps, conversation);
+    else throw error;
+    return find();
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof GatewayError && (error.code === "TOOL_UNKNOWN" || error.code === "RESOURCE_UNKNOWN");
+}
+
+export function standingOf(server: ViewServer): ServerStanding {
+  return { server: server.slug, status: server.status, word: statusWord(server) };
+}
