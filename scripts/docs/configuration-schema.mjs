@@ -42,7 +42,7 @@ function objectOf(rows) {
 
 function memberSchema(name, member) {
   if (member.kind === "row") return rowSchema(name, member);
-  const members = { ...objectOf(member.rows), ...dependenciesOf(member.together?.names ?? []) };
+  const members = { ...objectOf(member.rows), ...member.rule?.json };
   const description = withoutMarkdown(sentence(member.about));
   return member.kind === "group"
     ? { ...members, description }
@@ -57,13 +57,5 @@ function rowSchema(name, row) {
     description: withoutMarkdown([...rowSentences(row), fallback].join(" ")),
     ...known,
     examples: [row.example],
-  };
-}
-
-/** Members of which either all are written or none. */
-function dependenciesOf(names) {
-  if (names.length === 0) return {};
-  return {
-    dependencies: Object.fromEntries(names.map((name) => [name, names.filter((other) => other !== name)])),
   };
 }

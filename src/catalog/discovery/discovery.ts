@@ -1,5 +1,6 @@
 import type { Match } from "../search/confidence-weights.ts";
 import type { ToolEntry, InstanceCatalog } from "../model/snapshot.ts";
+import type { PhraseSource } from "../search/phrase-book.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
@@ -67,7 +68,9 @@ export interface Discovery extends AsyncDisposable {
    * a gateway nobody searches loads nothing.
    */
   prepare(view: View, signal: AbortSignal): Promise<void>;
-  /** How far the model is that writes phrases; undefined without one, and before the first search. */
+  /** Loads what searches need, and says who wrote the phrases of a tool; undefined for one without. */
+  phraseSource(): Promise<DiscoveryDeps["phraseSource"]>;
+  /** How far the model is that writes phrases; undefined without one, and before anything was loaded. */
   enrichment(): EnrichmentState | undefined;
 }
 
@@ -78,6 +81,7 @@ export interface DiscoveryDeps {
   readonly enrichment: Enrichment | undefined;
   readonly findMeant: FindMeant;
   readonly findSkills: FindSkills;
+  readonly phraseSource: (tool: ToolEntry) => PhraseSource | undefined;
   /** Writes what is still unwritten and ends the background work. */
   close(): Promise<void>;
 }
@@ -86,6 +90,8 @@ export interface DiscoveryDeps {
 export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
   let loading: Promise<DiscoveryDeps> | undefined;
   let loaded: DiscoveryDeps | undefined;
+  /** Somebody who looks at what things cost loads the parts, too, and needs no index. */
+  let isSearched = false;
   const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
   const searched = new WeakMap<View, Searched>();
 
@@ -115,6 +121,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
   return {
     async search(view, request, signal) {
       const { engine, memory, findSkills } = await parts();
+      isSearched = true;
       const startedMs = performance.now();
       const { parts: searchedParts, allow, hasSkills } = searchedOf(view);
       const principal = view.principal.id;
@@ -156,10 +163,11 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const principal = view.principal.id;
       return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
+    phraseSource: async () => (await parts()).phraseSource,
     enrichment: () => loaded?.enrichment?.state(),
     noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
-      if (loaded === undefined) return;
+      if (loaded === undefined || !isSearched) return;
       await loaded.engine.prepare(searchedOf(view).parts, signal);
     },
     async [Symbol.asyncDispose]() {
