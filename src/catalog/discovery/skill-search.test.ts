@@ -61,6 +61,7 @@ function discoveryOf(): Discovery {
     enrichment: undefined,
     findMeant: createFindMeant(engine()),
     findSkills: createFindSkills(engine()),
+    phraseSource: () => undefined,
     close: () => Promise.resolve(),
   }));
 }
