@@ -94,8 +94,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     audit,
   });
   const discovery = createSearches({
-    ...{ settings, fleet, store: kept, log, clock },
-    loadLate: late.load,
+    ...{ settings, fleet, store: kept, log, clock, loadLate: late.load },
     samplingClients: () => mcp.samplingClients,
   });
   const engine = createEngine({
@@ -106,8 +105,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     traces: tracing?.source,
   });
   const usage = createUsageWing({
-    ...{ events, clock, kept, viewOf, discovery, fleet },
-    store: records.store,
+    ...{ events, clock, kept, viewOf, discovery, fleet, store: records.store },
     mcp: () => mcp,
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };

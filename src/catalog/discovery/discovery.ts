@@ -114,8 +114,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       loading = undefined;
       throw error;
     });
-    loaded = await loading;
-    return loaded;
+    return (loaded = await loading);
   }
 
   return {
@@ -160,7 +159,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
     async meant(view, servers, queries, signal) {
       const { findMeant } = await parts();
       const seen = new Set(servers.flatMap(toolsForModels));
-      const principal = view.principal.id;
+      const { id: principal } = view.principal;
       return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
     phraseSource: async () => (await parts()).phraseSource,
@@ -171,8 +170,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       await loaded.engine.prepare(searchedOf(view).parts, signal);
     },
     async [Symbol.asyncDispose]() {
-      const held = await loading?.catch(() => undefined);
-      await held?.close();
+      await (await loading?.catch(() => undefined))?.close();
     },
   };
 }
