@@ -29,7 +29,9 @@ test("a model writes phrases in the background; the next start has them, and the
     mcpServers: { bad: badServer() },
     toolyard: {
       debugRoute: true,
-      search: { enrich: { url: endpoint.url, model: "small", apiKey: "very-secret-key", parallel: 4 } },
+      search: {
+        enrich: { url: endpoint.url, model: "small", apiKey: "very-secret-key", parallel: 4, toolsPerMinute: 1_000 },
+      },
     },
   };
   try {

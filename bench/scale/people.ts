@@ -40,6 +40,7 @@ export async function measurePeople(
     engine,
     memory: undefined,
     enrichment: undefined,
+    phraseSource: () => undefined,
     findMeant: createFindMeant(lexicalEngine()),
     findSkills: createFindSkills(lexicalEngine()),
     phrasesOf: () => [],

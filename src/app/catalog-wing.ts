@@ -1,5 +1,6 @@
 import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
+import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
 import type { View } from "../catalog/model/view.ts";
 import { createViews } from "../catalog/model/views.ts";
 import { createDiscovery, type Discovery } from "../catalog/discovery/discovery.ts";
@@ -53,12 +54,16 @@ export interface SearchesDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly loadLate: LoadLate;
+  /** Called with the first search. */
+  readonly samplingClients: () => SamplingClients;
 }
 
 /** Searches. Their engine is loaded at the first one. */
-export function createSearches({ settings, fleet, store, log, clock, loadLate }: SearchesDeps): Discovery {
+export function createSearches(deps: SearchesDeps): Discovery {
+  const { settings, fleet, loadLate } = deps;
   // A server that all share has one instance, which is named like it.
   const isShared = ({ server }: ToolEntry): boolean => fleet.get(server as string as InstanceId)?.owner === null;
-  const load = async () => await loadDiscovery(settings.search, { log, clock, store, isShared });
+  const load = async () =>
+    await loadDiscovery(settings.search, { ...deps, samplingClients: deps.samplingClients(), isShared });
   return createDiscovery(async () => await loadLate("search", load));
 }

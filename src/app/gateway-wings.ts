@@ -13,7 +13,7 @@ import { untilAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
-import { type Principal } from "../kernel/principal.ts";
+import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { Store } from "../store/store.ts";
 import { createAudit } from "./audit-wing.ts";
 import { createDefinitionOf, createSearches, createViewOf } from "./catalog-wing.ts";
@@ -93,7 +93,10 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     schemasOf: ({ instance, name }) => definitionOf(instance, name),
     audit,
   });
-  const discovery = createSearches({ settings, fleet, store: kept, log, clock, loadLate: late.load });
+  const discovery = createSearches({
+    ...{ settings, fleet, store: kept, log, clock, loadLate: late.load },
+    samplingClients: () => mcp.samplingClients,
+  });
   const engine = createEngine({
     ...deps,
     ...{ config: current, fleet, viewOf, discovery, store: kept, events },
@@ -101,7 +104,10 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     audit,
     traces: tracing?.source,
   });
-  const usage = createUsageWing({ events, clock, kept, store: records.store, viewOf, mcp: () => mcp });
+  const usage = createUsageWing({
+    ...{ events, clock, kept, viewOf, discovery, fleet, store: records.store },
+    mcp: () => mcp,
+  });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
   const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
   const { directory } = people;
@@ -167,6 +173,9 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
     cursorKey: randomBytes(32),
     instanceOf: fleet.get,
     clients: fleet.clients,
+    // What a model writes is found by everybody: one person's may only where there is nobody else.
+    mayWritePhrases: ({ id }) =>
+      id === localPrincipal.id && work.directory === undefined && current().people.principals.size === 0,
   });
 }
 

@@ -20,6 +20,8 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
       import("../catalog/discovery/memory-of-use.ts"),
       import("../catalog/discovery/embeddings.ts"),
       import("../catalog/discovery/enrichment.ts"),
+      import("../catalog/discovery/endpoint-writer.ts"),
+      import("../catalog/discovery/client-writer.ts"),
       import("../catalog/discovery/fuse.ts"),
       storeBackend.late.search(),
     ]),

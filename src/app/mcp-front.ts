@@ -1,3 +1,4 @@
+import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
@@ -20,6 +21,7 @@ import { createOwnInstances } from "../front/mcp/own-instances.ts";
 import { createPageBook } from "../front/mcp/pages.ts";
 import { createRunningRequests } from "../front/mcp/running-requests.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
+import { createSamplingClients } from "../front/mcp/sampling-clients.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
 import { createMcpSse } from "../front/mcp/sse.ts";
 import { toWireError } from "../front/mcp/wire-error.ts";
@@ -60,6 +62,8 @@ export interface McpFrontDeps {
   readonly sessionlessClients: SessionlessClients;
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly clients: ClientInstances;
+  /** Whether a client of this principal may write phrases, where the configuration asks for it. */
+  readonly mayWritePhrases: (principal: Principal) => boolean;
 }
 
 /** `front/mcp`, connected. */
@@ -68,6 +72,8 @@ export interface McpFront {
   readonly endpointOf: (path: string) => Endpoint | undefined;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
+  /** Whose model writes phrases, where the configuration asks for it. */
+  readonly samplingClients: SamplingClients;
   /** Does the checks that are due at regular intervals. */
   tick(): void;
   /** Ends the calls that wait for a client to return with answers. */
@@ -84,7 +90,8 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const serverInfoText = asciiJson(serverInfo);
   const ownInstances = createOwnInstances(deps.instanceOf, deps.clients);
   const notifier = createNotifier(deps.events, viewOf, ownInstances);
-  const sessions = createSessionStore(limits, clock);
+  const sessions = createSessionStore(limits, clock, () => samplingClients.noteReachable());
+  const samplingClients = createSamplingClients({ sessions, mayWrite: deps.mayWritePhrases });
   const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
     viewOf,
@@ -148,6 +155,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     },
     endpointOf: createEndpoints(deps.currentSettings),
     parts,
+    samplingClients,
     tick() {
       sessions.expire();
       sse.expire();

@@ -4,6 +4,8 @@ import type { EmbeddingSettings, EnrichSettings, SearchSettings } from "../confi
 import type { DiscoveryDeps } from "../catalog/discovery/discovery.ts";
 import type { Embeddings } from "../catalog/discovery/embeddings.ts";
 import type { Enrichment } from "../catalog/discovery/enrichment.ts";
+import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
+import type { PhraseWriter } from "../catalog/discovery/phrase-writer.ts";
 import type { PhrasesOf } from "../catalog/search/phrase-book.ts";
 import type { UseMemory } from "../catalog/discovery/memory-of-use.ts";
 import type { Log } from "../kernel/log.ts";
@@ -16,6 +18,7 @@ export interface SearchDeps {
   readonly clock: Clock;
   readonly store: Pick<GatewayStore, "learned" | "phrases" | "vectors">;
   readonly isShared: (tool: ToolEntry) => boolean;
+  readonly samplingClients: SamplingClients;
 }
 
 /**
@@ -25,7 +28,7 @@ export interface SearchDeps {
 export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps): Promise<DiscoveryDeps> {
   const [
     { createLanguage },
-    { createPhraseBook, phrasesFrom },
+    { createPhraseBook, phraseSourceFrom, phrasesFrom },
     { phraseTexts },
     { createLexicalEngine },
     meant,
@@ -45,6 +48,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
       ? undefined
       : await loadEnrichment(settings.enrich, phrasesFrom(book), deps);
   const phrasesOf = phrasesFrom(book, written?.enrichment.phrasesOf);
+  const phraseSource = phraseSourceFrom(book, written?.enrichment.phrasesOf);
   const findMeant = meant.createFindMeant(createLexicalEngine({ language, phrasesOf }));
   const findSkills = skilled.createFindSkills(createLexicalEngine({ language }));
   if (settings.engine === "fuse") {
@@ -56,6 +60,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
       findMeant,
       findSkills,
       phrasesOf,
+      phraseSource,
       close: () => Promise.resolve(),
     };
   }
@@ -75,6 +80,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
     findMeant,
     findSkills,
     phrasesOf,
+    phraseSource,
     async close() {
       await Promise.all([learned?.close(), meaning?.close(), written?.close()]);
     },
@@ -94,18 +100,23 @@ async function loadMemory(
 }
 
 async function loadEnrichment(
-  { parallel, toolsPerHour, tokensPerHour, ...endpoint }: EnrichSettings,
+  settings: EnrichSettings,
   known: PhrasesOf,
-  { store, clock, log }: SearchDeps,
+  { store, clock, log, samplingClients }: SearchDeps,
 ): Promise<{ enrichment: Enrichment; close: () => Promise<void> }> {
-  const [{ createEnrichment }, kept] = await Promise.all([
+  const [{ createEnrichment }, kept, writer] = await Promise.all([
     import("../catalog/discovery/enrichment.ts"),
     store.phrases(),
+    loadWriter(settings, samplingClients),
   ]);
-  const limits = { parallel, toolsPerHour, tokensPerHour };
   // Whoever says that a tool shall have no phrases is heard.
   const isWanting = (tool: ToolEntry): boolean => phrasesIn(tool.definition) === undefined && known(tool).length === 0;
-  const enrichment = await createEnrichment({ endpoint, ...limits, isWanting, store: kept, clock, log });
+  const enrichment = await createEnrichment({
+    ...{ writer, isWanting, clock, log },
+    parallel: settings.parallel,
+    limits: settings,
+    store: kept,
+  });
   return {
     enrichment,
     async close() {
@@ -113,6 +124,13 @@ async function loadEnrichment(
       await kept[Symbol.asyncDispose]();
     },
   };
+}
+
+async function loadWriter(settings: EnrichSettings, clients: SamplingClients): Promise<PhraseWriter> {
+  const { from, url = "", model = "", apiKey } = settings;
+  if (from === "client") return (await import("../catalog/discovery/client-writer.ts")).createClientWriter(clients);
+  // The configuration was refused if one of them was missing.
+  return (await import("../catalog/discovery/endpoint-writer.ts")).createEndpointWriter({ url, model, apiKey });
 }
 
 async function loadEmbeddings(

@@ -1,3 +1,4 @@
+import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { flatExposure } from "../catalog/exposure/flat.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { ExposureName } from "../config/exposures.ts";
@@ -9,6 +10,8 @@ import { createFindingHistory } from "../records/finding-history.ts";
 import { createFinding, type FindingMeter } from "../records/finding.ts";
 import { createListCosts, type ListCosts } from "../records/list-costs.ts";
 import { createTokenCounts } from "../records/token-counts.ts";
+import { readPhraseReport, type PhraseReport } from "../records/phrase-report.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
 import { readTokenReport, type TokenReport } from "../records/token-report.ts";
 import { createUsage, type Usage } from "../records/usage-log.ts";
 import type { RecordStore } from "../store/record-store.ts";
@@ -45,15 +48,19 @@ export interface UsageWingDeps {
   readonly viewOf: (principal: Principal) => View;
   /** Called when somebody asks what tools cost. */
   readonly mcp: () => Pick<McpFront, "endpointOf">;
+  readonly discovery: Pick<Discovery, "enrichment" | "phraseSource">;
+  readonly fleet: Pick<Fleet, "get">;
 }
 
 /** Builds what counts calls and tokens. No worker is started before definitions have to be counted. */
-export function createUsageWing({ events, clock, kept, store, viewOf, mcp }: UsageWingDeps): UsageWing {
+export function createUsageWing(deps: UsageWingDeps): UsageWing {
+  const { events, clock, kept, store, viewOf, mcp } = deps;
   const usage = createUsage({ events, clock, store });
   const counts = createTokenCounts({ store: kept.tokenCounts, clock });
   const costs = createListCosts(counts);
   const finding = createFinding({ clock, costs });
   const history = createFindingHistory({ finding, clock, store });
+  const phrases = async (view: View): Promise<PhraseReport> => await phrasesOf(view, deps);
   return {
     usage,
     meter: finding,
@@ -64,7 +71,7 @@ export function createUsageWing({ events, clock, kept, store, viewOf, mcp }: Usa
       const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
       const counted = costs.count(view, exposure);
       if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
-      return await readTokenReport({ costs, finding: history }, { view, exposure, principal: of });
+      return await readTokenReport({ costs, finding: history, phrases }, { view, exposure, principal: of });
     },
     async stop() {
       usage[Symbol.dispose]();
@@ -73,4 +80,14 @@ export function createUsageWing({ events, clock, kept, store, viewOf, mcp }: Usa
       await counts[Symbol.asyncDispose]();
     },
   };
+}
+
+async function phrasesOf(view: View, { discovery, fleet }: UsageWingDeps): Promise<PhraseReport> {
+  const sourceOf = await discovery.phraseSource();
+  return readPhraseReport(view, {
+    sourceOf,
+    isConfigured: ({ instance }, { upstreamName }) =>
+      Object.hasOwn(fleet.get(instance)?.server.tools.phrases ?? {}, upstreamName),
+    enrichment: discovery.enrichment(),
+  });
 }

@@ -22,7 +22,7 @@ export async function tokens(context: CommandContext): Promise<number> {
 }
 
 function toText(report: TokenReport): string {
-  const { servers, flat, here, savedAtStart, spentOnFinding: spent, sessions } = report;
+  const { servers, flat, here, savedAtStart, spentOnFinding: spent, sessions, phrases, enrichment } = report;
   const table = toTable(
     [{ heading: "  SERVER" }, { heading: "TOOLS", align: "right" }, { heading: "TOKENS", align: "right" }],
     servers.map((server) => [`  ${plainText(server.server)}`, String(server.tools), toTokens(server)]),
@@ -39,6 +39,8 @@ function toText(report: TokenReport): string {
       "",
       `unknown for ${countText(count)} of ${plainText(client)}, which loads definitions only when they are needed`,
     ]),
+    ["tools with phrases", toPhrases(phrases)],
+    ...(enrichment === null ? [] : toEnrichment(enrichment)),
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`);
@@ -48,6 +50,25 @@ function toText(report: TokenReport): string {
 function toNet({ medianNet, worstNet, isExact }: TokenReport["sessions"]): string {
   if (medianNet === null || worstNet === null) return "not known yet";
   return `median ${toTokens({ tokens: medianNet, isExact })}, worst ${toTokens({ tokens: worstNet, isExact })}`;
+}
+
+function toPhrases({ none, ...sources }: TokenReport["phrases"]): string {
+  const written = Object.entries(sources).filter(([, tools]) => tools > 0);
+  const sum = written.reduce((tools, [, more]) => tools + more, 0);
+  const from = written.map(([source, tools]) => `${source} ${countText(tools)}`).join(", ");
+  return `${countText(sum)} of ${countText(sum + none)}${from === "" ? "" : `: ${from}`}`;
+}
+
+function toEnrichment(report: NonNullable<TokenReport["enrichment"]>): readonly (readonly [string, string])[] {
+  const { promptTokens, answerTokens, isExact, asked, failed, waiting, state } = report;
+  const both = toTokens({ tokens: promptTokens + answerTokens, isExact });
+  return [
+    ["spent on writing phrases", `${both} (prompts ${countText(promptTokens)}, answers ${countText(answerTokens)})`],
+    [
+      "",
+      `${countText(asked)} asked for, ${countText(failed)} without an answer of use, ${countText(waiting)} to come; ${state}`,
+    ],
+  ];
 }
 
 /** An estimate is marked. */

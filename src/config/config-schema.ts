@@ -61,7 +61,7 @@ function memberSchema(name: string, member: Member): JsonSchema {
   if (member.kind === "row") return rowSchema(name, member);
   const description = withoutMarkdown(sentence(member.about));
   if (member.kind === "keyed") return { type: "object", additionalProperties: objectOf(member.rows), description };
-  return { ...objectOf(member.rows), ...dependenciesOf(member.together?.names ?? []), description };
+  return { ...objectOf(member.rows), ...member.rule?.json, description };
 }
 
 function rowSchema(name: string, row: Row<unknown, unknown>): JsonSchema {
@@ -72,13 +72,5 @@ function rowSchema(name: string, row: Row<unknown, unknown>): JsonSchema {
     description: withoutMarkdown([...rowSentences(row), fallback].join(" ")),
     ...known,
     examples: [row.example],
-  };
-}
-
-/** Members of which either all are written or none. */
-function dependenciesOf(names: readonly string[]): JsonSchema {
-  if (names.length === 0) return {};
-  return {
-    dependencies: Object.fromEntries(names.map((name) => [name, names.filter((other) => other !== name)])),
   };
 }

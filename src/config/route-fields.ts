@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { text as plainText } from "./check.ts";
-import { optionalGroup, other, text } from "./setting-row.ts";
+import { optionalGroup, other, text, together } from "./setting-row.ts";
 
 const proxyPattern = /^https?:\/\/[^/]|\$\{/i;
 const proxySchema = v.union([
@@ -42,9 +42,9 @@ export const routeFields = {
         example: "${KEY_PASSPHRASE}",
       }),
     },
-    {
-      names: ["certFile", "keyFile"],
-      message: "expected `certFile` and `keyFile` together: a certificate is of no use without its key",
-    },
+    together(
+      ["certFile", "keyFile"],
+      "expected `certFile` and `keyFile` together: a certificate is of no use without its key",
+    ),
   ),
 };

@@ -21,15 +21,11 @@ function memberSchema(member: Member): v.GenericSchema {
   }
 }
 
-function groupSchema({ rows, together }: Group<Rows>): v.GenericSchema {
+function groupSchema({ rows, rule }: Group<Rows>): v.GenericSchema {
   const schema = schemaOf(rows) as v.GenericSchema;
-  if (together === undefined) return schema;
-  const { names, message } = together;
-  const isWhole = (value: unknown): boolean => {
-    const written = names.filter((name) => (value as Readonly<Record<string, unknown>>)[name] !== undefined);
-    return written.length === 0 || written.length === names.length;
-  };
-  return v.pipe(schema, v.check(isWhole, message)) as v.GenericSchema;
+  if (rule === undefined) return schema;
+  const holds = (value: unknown): boolean => rule.holds(value as Readonly<Record<string, unknown>>);
+  return v.pipe(schema, v.check(holds, rule.message)) as v.GenericSchema;
 }
 
 /** The value of each setting: from the first layer that has it, otherwise its default. */

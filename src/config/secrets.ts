@@ -49,7 +49,7 @@ function secretsOf(config: Config): ReadonlySet<string> {
   const { embeddings, enrich } = config.settings.search;
   for (const endpoint of [embeddings, enrich]) {
     add(endpoint?.apiKey);
-    if (endpoint) urlSecrets(endpoint.url).forEach(add);
+    if (endpoint?.url !== undefined) urlSecrets(endpoint.url).forEach(add);
   }
   for (const { secret, url } of config.settings.events.webhooks) {
     add(secret);

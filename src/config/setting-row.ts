@@ -68,13 +68,27 @@ export interface Group<Members extends Rows> {
   readonly rows: Members;
   /** Whether its defaults apply only when the object is written. */
   readonly isOptional: boolean;
-  /** Members that must be written together or not at all. */
-  readonly together?: Together | undefined;
+  /** What must be true of its members beside what each row says. */
+  readonly rule?: GroupRule | undefined;
 }
 
-export interface Together {
-  readonly names: readonly string[];
+/** A rule about several members of an object. */
+export interface GroupRule {
+  readonly holds: (written: Readonly<Record<string, unknown>>) => boolean;
   readonly message: string;
+  /** The same as keywords of JSON Schema. */
+  readonly json: JsonSchema;
+}
+
+/** Members that must be written together or not at all. */
+export function together(names: readonly string[], message: string): GroupRule {
+  return {
+    holds: (written) => new Set(names.map((name) => written[name] === undefined)).size < 2,
+    message,
+    json: {
+      dependencies: Object.fromEntries(names.map((name) => [name, names.filter((other) => other !== name)])),
+    },
+  };
 }
 
 /** An object whose members have names that the user chooses. */
@@ -255,9 +269,9 @@ export function group<const Members extends Rows>(
 export function optionalGroup<const Members extends Rows>(
   about: string,
   rows: Members,
-  together?: Together,
+  rule?: GroupRule,
 ): Group<Members> & { readonly isOptional: true } {
-  return { kind: "group", about, rows, isOptional: true, together };
+  return { kind: "group", about, rows, isOptional: true, rule };
 }
 
 /** An object whose keys the user chooses, with the same settings under each. */

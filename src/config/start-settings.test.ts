@@ -26,11 +26,14 @@ describe("a change of the file", () => {
       "search.embeddings.url",
       "search.embeddings.model",
       "search.embeddings.deadlineMs",
+      "search.enrich.from",
       "search.enrich.url",
       "search.enrich.model",
       "search.enrich.parallel",
+      "search.enrich.toolsPerMinute",
       "search.enrich.toolsPerHour",
       "search.enrich.tokensPerHour",
+      "search.enrich.tokensInAll",
     ]);
     expect(changedForNextStart(before, before)).toEqual([]);
   });

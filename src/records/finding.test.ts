@@ -12,6 +12,7 @@ import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import { createFindingHistory } from "./finding-history.ts";
 import { createFinding, wrappingOf, type Sender } from "./finding.ts";
 import { createListCosts, type ListCosts } from "./list-costs.ts";
+import { readPhraseReport } from "./phrase-report.ts";
 import { textKeyOf, type TextKey } from "./token-counts.ts";
 import { readTokenReport } from "./token-report.ts";
 
@@ -40,6 +41,8 @@ function createKnownCounts() {
   };
 }
 
+const noPhrases = async () =>
+  readPhraseReport(small, { sourceOf: () => undefined, isConfigured: () => false, enrichment: undefined });
 const ada: Principal = { ...localPrincipal, id: "ada" as Principal["id"] };
 
 function senderOf(name: string, given: { connected?: object; principal?: Principal } = {}): Sender {
@@ -58,7 +61,7 @@ function open(clock: ManualClock, counts = createKnownCounts()) {
   const finding = createFinding({ clock, costs });
   const history = createFindingHistory({ finding, clock, store: () => undefined });
   const report = async (principal?: string, view = large, exposure = metaExposure) =>
-    await readTokenReport({ costs, finding: history }, { view, exposure, principal });
+    await readTokenReport({ costs, finding: history, phrases: noPhrases }, { view, exposure, principal });
   return { costs, counts, finding, report };
 }
 

@@ -2,6 +2,7 @@ import type { Exposure } from "../catalog/exposure/exposure.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { FindingSpent } from "./finding-spent.ts";
 import type { FindingHistory, MeasuredSession } from "./finding-history.ts";
+import type { PhraseReport } from "./phrase-report.ts";
 import type { ListCosts, ServerCost, TokenSum } from "./list-costs.ts";
 
 /**
@@ -19,6 +20,10 @@ export interface TokenReport {
   readonly spentOnFinding: SpentReport;
   readonly sessions: SessionsReport;
   readonly servers: readonly ServerCost[];
+  /** How many tools of this list have phrases, by who wrote them. */
+  readonly phrases: PhraseReport["phrases"];
+  /** What was spent on writing phrases, if a model is asked for them; no model that works reads these tokens. */
+  readonly enrichment: PhraseReport["enrichment"];
 }
 
 /** Estimates of what was measured today (UTC). */
@@ -58,10 +63,14 @@ export interface TokenReportAsk {
 export interface TokenReportDeps {
   readonly costs: ListCosts;
   readonly finding: Pick<FindingHistory, "read">;
+  readonly phrases: (view: View) => Promise<PhraseReport>;
 }
 
 /** Says what is known now; `costs.count` makes estimates of definitions exact. */
-export async function readTokenReport({ costs, finding }: TokenReportDeps, ask: TokenReportAsk): Promise<TokenReport> {
+export async function readTokenReport(
+  { costs, finding, phrases }: TokenReportDeps,
+  ask: TokenReportAsk,
+): Promise<TokenReport> {
   const { view, exposure, principal } = ask;
   await costs.prepare(view);
   const flat = costs.flat(view);
@@ -75,6 +84,7 @@ export async function readTokenReport({ costs, finding }: TokenReportDeps, ask: 
     spentOnFinding: toSpentReport(sinceMs, spent),
     sessions: toSessionsReport(sessions),
     servers: costs.servers(view),
+    ...(await phrases(view)),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Match } from "../search/confidence-weights.ts";
 import type { Explanation } from "../search/explanation.ts";
 import type { PhrasesOf } from "../search/phrase-book.ts";
 import type { ToolEntry, InstanceCatalog } from "../model/snapshot.ts";
+import type { PhraseSource } from "../search/phrase-book.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
@@ -85,6 +86,9 @@ export interface Discovery extends AsyncDisposable {
   /** What people say when they need a tool, as far as it is known. Loads what searches need. */
   phrasesOf(tool: ToolEntry): Promise<readonly string[]>;
   /** How far the model is that writes phrases; undefined without one, and before the first search. */
+  /** Loads what searches need, and says who wrote the phrases of a tool; undefined for one without. */
+  phraseSource(): Promise<DiscoveryDeps["phraseSource"]>;
+  /** How far the model is that writes phrases; undefined without one, and before anything was loaded. */
   enrichment(): EnrichmentState | undefined;
 }
 
@@ -96,6 +100,7 @@ export interface DiscoveryDeps {
   readonly findMeant: FindMeant;
   readonly findSkills: FindSkills;
   readonly phrasesOf: PhrasesOf;
+  readonly phraseSource: (tool: ToolEntry) => PhraseSource | undefined;
   /** Writes what is still unwritten and ends the background work. */
   close(): Promise<void>;
 }
@@ -104,6 +109,8 @@ export interface DiscoveryDeps {
 export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
   let loading: Promise<DiscoveryDeps> | undefined;
   let loaded: DiscoveryDeps | undefined;
+  /** Somebody who looks at what things cost loads the parts, too, and needs no index. */
+  let isSearched = false;
   const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
   const searched = new WeakMap<View, Searched>();
 
@@ -126,13 +133,13 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       loading = undefined;
       throw error;
     });
-    loaded = await loading;
-    return loaded;
+    return (loaded = await loading);
   }
 
   return {
     async search(view, request, signal) {
       const { engine, memory, findSkills } = await parts();
+      isSearched = true;
       const startedMs = performance.now();
       const { parts: searchedParts, allow, hasSkills } = searchedOf(view);
       const principal = view.principal.id;
@@ -159,19 +166,19 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
     async meant(view, servers, queries, signal) {
       const { findMeant } = await parts();
       const seen = new Set(servers.flatMap(toolsForModels));
-      const principal = view.principal.id;
+      const { id: principal } = view.principal;
       return await findMeant({ principal, servers, queries, allow: (tool) => seen.has(tool) }, signal);
     },
     phrasesOf: async (tool) => (await parts()).phrasesOf(tool),
+    phraseSource: async () => (await parts()).phraseSource,
     enrichment: () => loaded?.enrichment?.state(),
     noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
     async prepare(view, signal) {
-      if (loaded === undefined) return;
+      if (loaded === undefined || !isSearched) return;
       await loaded.engine.prepare(searchedOf(view).parts, signal);
     },
     async [Symbol.asyncDispose]() {
-      const held = await loading?.catch(() => undefined);
-      await held?.close();
+      await (await loading?.catch(() => undefined))?.close();
     },
   };
 }

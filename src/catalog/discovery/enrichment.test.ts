@@ -7,6 +7,7 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import { createLanguage } from "../search/language.ts";
 import { phrasesFrom } from "../search/phrase-book.ts";
+import { createEndpointWriter } from "./endpoint-writer.ts";
 import { createEnrichment, type EnrichmentDeps } from "./enrichment.ts";
 import type { PhraseStore } from "./written-phrases.ts";
 import { createLexicalEngine } from "./lexical.ts";
@@ -28,15 +29,16 @@ function memoryStore(kept?: unknown): PhraseStore & { readonly value: unknown } 
   };
 }
 
+const wide = { toolsPerMinute: 500, toolsPerHour: 500, tokensPerHour: 1_000_000, tokensInAll: 10_000_000 };
+
 async function setUp(reply: (request: ChatRequest) => ChatReply, more: Partial<EnrichmentDeps> = {}) {
   const endpoint = await startChatEndpoint(reply);
   const clock = createManualClock();
   const store = memoryStore();
   const enrichment = await createEnrichment({
-    endpoint: { url: endpoint.url, model: "small", apiKey: "k" },
+    writer: createEndpointWriter({ url: endpoint.url, model: "small", apiKey: "k" }),
     parallel: 2,
-    toolsPerHour: 500,
-    tokensPerHour: 1_000_000,
+    limits: wide,
     isWanting: () => true,
     store,
     clock,
@@ -107,7 +109,7 @@ test("a tool that has phrases is not asked for", async () => {
 
 describe("bounds", () => {
   test("no more tools than an hour may have, and the rest in the hours after it", async () => {
-    await using set = await setUp(phrasesFor, { toolsPerHour: 4 });
+    await using set = await setUp(phrasesFor, { limits: { ...wide, toolsPerHour: 4 } });
     set.enrichment.update(tools);
     await vi.waitFor(() =>
       expect(set.enrichment.state()).toMatchObject({ written: 4, state: "waiting for the next hour" }),
@@ -120,11 +122,57 @@ describe("bounds", () => {
   });
 
   test("no more once the tokens of an hour are spent, as the endpoint counts them", async () => {
-    await using set = await setUp(() => says('["a"]', 40_000), { tokensPerHour: 100_000, parallel: 1 });
+    await using set = await setUp(() => says('["a"]', 40_000), {
+      limits: { ...wide, tokensPerHour: 100_000 },
+      parallel: 1,
+    });
     set.enrichment.update(tools);
     await vi.waitFor(() => expect(set.enrichment.state().state).toBe("waiting for the next hour"));
     expect(set.enrichment.state()).toMatchObject({ written: 3, tokensThisHour: 120_000 });
     expect(set.endpoint.requests).toHaveLength(3);
+  });
+
+  test("no more tools than a minute may have", async () => {
+    await using set = await setUp(phrasesFor, { limits: { ...wide, toolsPerMinute: 3 } });
+    set.enrichment.update(tools);
+    await vi.waitFor(() =>
+      expect(set.enrichment.state()).toMatchObject({ written: 3, state: "waiting for the next minute" }),
+    );
+    await set.clock.advance(59_999);
+    expect(set.endpoint.requests).toHaveLength(3);
+    await set.clock.advance(1);
+    await vi.waitFor(() => expect(set.enrichment.state().written).toBe(6));
+  });
+
+  test("nothing more once all tokens are spent, not even after a start", async () => {
+    const limits = { ...wide, tokensInAll: 1_500 };
+    await using first = await setUp(phrasesFor, { limits, parallel: 1 });
+    first.enrichment.update(tools);
+    await vi.waitFor(() => expect(first.enrichment.state().state).toBe("all tokens are spent"));
+    expect(first.enrichment.state()).toMatchObject({ written: 3, spent: { asked: 3, failed: 0, isExact: true } });
+    await using second = await setUp(phrasesFor, { limits, store: memoryStore(first.store.value) });
+    second.enrichment.update(tools);
+    await second.clock.advance(7_200_000);
+    expect(second.enrichment.state()).toMatchObject({ state: "all tokens are spent", spent: { asked: 3 } });
+    expect(second.endpoint.requests).toEqual([]);
+  });
+
+  test("tokens are counted as the endpoint says, prompts apart from answers, and estimated where it says nothing", async () => {
+    const usages = [
+      { usage: { prompt_tokens: 500, completion_tokens: 40, total_tokens: 540 }, exact: true },
+      { usage: { total_tokens: 540 }, exact: true },
+      { usage: {}, exact: false },
+    ];
+    for (const { usage, exact } of usages) {
+      const choices = [{ message: { content: '["a", "b", "c"]' } }];
+      await using set = await setUp(() => ({ status: 200, body: { choices, usage } }));
+      set.enrichment.update(tools.slice(0, 1));
+      await vi.waitFor(() => expect(set.enrichment.state().written).toBe(1));
+      const { spent } = set.enrichment.state();
+      expect(spent.isExact).toBe(exact);
+      if (exact) expect(spent.promptTokens + spent.answerTokens).toBe(540);
+      else expect([spent.promptTokens > 100, spent.answerTokens]).toEqual([true, 5]);
+    }
   });
 
   test("of a long description its beginning is sent, and of the answer three short phrases are kept", async () => {
@@ -163,19 +211,20 @@ describe("failures", () => {
   });
 
   test.each([
-    ["no phrases", says("I cannot help with that.")],
-    ["an empty list", says("[]")],
-    ["no message", { status: 200, body: { choices: [] } }],
-    ["no JSON", { status: 200, body: "<html>" }],
-    ["too much", { status: 200, body: "x".repeat(300_000) }],
-  ] as const)("a model that answers %s is given up on, three times a tool", async (_what, reply) => {
+    ["no phrases", says("I cannot help with that."), 600],
+    ["an empty list", says("[]"), 600],
+    ["no message", { status: 200, body: { choices: [] } }, 1_000],
+    ["no JSON", { status: 200, body: "<html>" }, 1_000],
+    ["too much", { status: 200, body: "x".repeat(300_000) }, 1_000],
+  ] as const)("a model that answers %s is given up on, three times a tool", async (_what, reply, tokensEach) => {
     await using set = await setUp(() => reply);
     const few = tools.slice(0, 2);
     set.enrichment.update(few);
     await vi.waitFor(() => expect(set.enrichment.state()).toMatchObject({ givenUp: 2, waiting: 0, written: 0 }));
     set.enrichment.update(few);
     expect(set.endpoint.requests).toHaveLength(6);
-    expect(set.enrichment.state().tokensThisHour).toBe(6_000);
+    expect(set.enrichment.state().tokensThisHour).toBe(6 * tokensEach);
+    expect(set.enrichment.state().spent).toMatchObject({ asked: 6, failed: 6 });
   });
 
   test("a model that knows the limit by its newer name is asked with that", async () => {
@@ -214,6 +263,7 @@ describe("failures", () => {
     expect(set.store.value).toEqual({
       version: 1,
       phrases: { [(tools[0] as ToolEntry).hash]: ["I want create_issue", "b", "c"] },
+      spent: set.enrichment.state().spent,
     });
     await set.clock.advance(3_600_000);
     expect(set.endpoint.requests).toHaveLength(2);

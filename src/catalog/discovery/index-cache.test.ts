@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { createCurrentCatalog } from "../model/current.ts";
 import type { InstanceCatalog } from "../model/snapshot.ts";
 import { createLanguage } from "../search/language.ts";
-import { toolAt, type SearchIndex } from "../search/merge.ts";
+import { buildIndexParts } from "../search/index-part.ts";
+import { mergeParts, toolAt, type SearchIndex } from "../search/merge.ts";
 import { createIndexCache } from "./index-cache.ts";
 import { createLexicalEngine } from "./lexical.ts";
 
@@ -34,6 +36,52 @@ test("people with the same servers search one index, made once", async () => {
   expect(bob).toBe(alice);
   expect((await cache.of(of("bob"), never)).index).toBe(alice);
   expect(built).toEqual([5]);
+});
+
+/** The hash of each array of an index or part. */
+function arraysOf(holder: object): Record<string, string> {
+  const arrays = Object.entries(holder).filter((pair): pair is [string, Uint8Array] => ArrayBuffer.isView(pair[1]));
+  return Object.fromEntries(
+    arrays.map(([name, { buffer, byteOffset, byteLength }]) => [
+      name,
+      createHash("sha256")
+        .update(Buffer.from(buffer, byteOffset, byteLength))
+        .digest("hex"),
+    ]),
+  );
+}
+
+test("an index that is made in turns between other work is the one that is made at once", async () => {
+  const offers = Array.from({ length: 150 }, (_, at) =>
+    sampleInstance(
+      `server${at}`,
+      Array.from({ length: 1 + (at % 20) }, (_tool, number) => ({
+        name: `${["get", "list", "delete"][number % 3]}_thing${(at * 7 + number) % 900}`,
+        description: `Does what is needed with GitHub issues, number ${number} of ${at}`,
+        _meta: { "toolyard/phrases": [`somebody says ${at % 11}`] },
+      })),
+    ),
+  );
+  let turns = 0;
+  let isMade = false;
+  const countTurns = (): void => {
+    turns += 1;
+    if (!isMade) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  const cache = createIndexCache({ language: createLanguage() });
+  const inTurns = await cache.whole(offers, never);
+  isMade = true;
+  expect(turns).toBeGreaterThan(1);
+  const other = createLanguage();
+  const atOnce = mergeParts(
+    offers.flatMap((offer) => [...buildIndexParts(offer, other)]),
+    other,
+  );
+  expect(inTurns.refMost).toBeDefined();
+  expect([...inTurns.terms]).toEqual([...atOnce.terms]);
+  expect(arraysOf(inTurns)).toEqual(arraysOf(atOnce));
+  expect(inTurns.parts.map(arraysOf)).toEqual(atOnce.parts.map(arraysOf));
 });
 
 test("every instance finds its own tools in an index that is shared", async () => {

@@ -62,6 +62,7 @@ function discoveryOf(): Discovery {
     findMeant: createFindMeant(engine()),
     findSkills: createFindSkills(engine()),
     phrasesOf: () => [],
+    phraseSource: () => undefined,
     close: () => Promise.resolve(),
   }));
 }

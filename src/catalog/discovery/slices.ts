@@ -1,5 +1,5 @@
 /** After this long of one piece of work, everything else gets its turn. */
-const sliceMs = 8;
+const sliceMs = 4;
 
 /** Work that is done in short turns, so that whoever else the process serves waits for one turn at most. */
 export interface Slices {

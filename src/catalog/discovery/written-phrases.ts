@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { cutPhrases } from "../../kernel/tool-phrases.ts";
+import { readSpending, type SpendingRecord } from "./enrichment-spending.ts";
 
 /** Tools that are remembered, here and on disk: 4 MB. Those that no view named for longest go. */
 const toolLimit = 20_000;
@@ -17,12 +18,16 @@ export interface WrittenPhrases {
   has(hash: string): boolean;
   get(hash: string): readonly string[];
   add(hash: string, phrases: readonly string[]): void;
-  /** Saves what was added since the last time, and tells for which tools. */
-  saveFresh(): ReadonlySet<string>;
+  /** What writing them had cost when it was saved last. */
+  readonly spent: SpendingRecord;
+  /** Saves what was added or spent since the last time, and tells which tools have new phrases. */
+  saveFresh(spent: SpendingRecord): ReadonlySet<string>;
 }
 
 export async function openWrittenPhrases(store: PhraseStore): Promise<WrittenPhrases> {
-  const written = readKept(await store.load());
+  const kept = await store.load();
+  const written = readKept(kept);
+  let spent = readSpending(isJsonObject(kept) ? kept["spent"] : undefined);
   let fresh = new Set<string>();
   return {
     get size() {
@@ -35,10 +40,15 @@ export async function openWrittenPhrases(store: PhraseStore): Promise<WrittenPhr
       fresh.add(hash);
       forgetOldest(written);
     },
-    saveFresh() {
+    get spent() {
+      return spent;
+    },
+    saveFresh(now) {
       const hashes = fresh;
       fresh = new Set();
-      if (hashes.size > 0) store.save({ version: 1, phrases: Object.fromEntries(written) });
+      if (hashes.size > 0 || now !== spent)
+        store.save({ version: 1, phrases: Object.fromEntries(written), spent: now });
+      spent = now;
       return hashes;
     },
   };

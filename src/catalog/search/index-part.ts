@@ -2,7 +2,8 @@ import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 import { field, schemaTexts, serverTexts, toolTexts } from "./fields.ts";
 import type { Language } from "./language.ts";
 import { phrasesFrom, type PhrasesOf } from "./phrase-book.ts";
-import { createPostings, type Postings } from "./postings.ts";
+import type { Postings } from "./postings.ts";
+import { pushStem, type StemList } from "./stem-table.ts";
 import { toWords } from "./words.ts";
 
 /**
@@ -60,58 +61,63 @@ export function buildIndexPart(
     ...source,
     tools: from === 0 && to >= source.tools.length ? source.tools : source.tools.slice(from, to),
   };
-  const postings = createPostings(part.tools.length);
-  const sequence: number[] = [];
+  const postings = language.postings();
+  postings.begin(part.tools.length);
   const sequenceStart = new Uint32Array(2 * part.tools.length + 1);
   const texts = serverTexts(part);
-  const server = language.telling(texts.server);
-  const about = language.telling(texts.about);
+  const read = (use: string, text: string): StemList => {
+    const list = postings.list(use);
+    postings.stems.telling(text, list);
+    return list;
+  };
+  const server = read("server", texts.server);
+  const about = read("about", texts.about);
+  const sequence = postings.list("sequence");
+  const pushSequence = ({ numbers, length }: StemList): void => {
+    for (let at = 0; at < length; at += 1) pushStem(sequence, postings.local(numbers[at] as number));
+  };
   for (const [tool, entry] of part.tools.entries()) {
-    const { name, description } = addTool(postings, tool, entry, language);
+    const { name: called, title, description: told } = toolTexts(entry);
+    const words = toWords(called);
+    const name = numbersOf(words, "name", language);
+    const description = read("description", told);
+    const schema = schemaTexts(entry.definition.inputSchema);
+    postings.add(tool, field.name, name);
+    postings.add(tool, field.title, read("other", title));
+    postings.add(tool, field.description, description);
+    postings.add(tool, field.parameters, read("other", schema.names));
+    postings.add(tool, field.parameterTexts, read("other", schema.descriptions));
+    postings.add(tool, field.enums, read("other", schema.enums));
+    postings.add(tool, field.joined, numbersOf(joinNeighbours(words), "other", language));
     postings.add(tool, field.server, server);
     postings.add(tool, field.about, about);
     // Last of a tool: a word that it has nowhere else does not count in the word's frequency.
-    postings.add(tool, field.phrases, phrasesOf(entry).flatMap(language.telling));
-    for (const stem of name) sequence.push(postings.number(stem));
+    const phrases = postings.list("other");
+    for (const phrase of phrasesOf(entry)) postings.stems.telling(phrase, phrases);
+    postings.add(tool, field.phrases, phrases);
+    pushSequence(name);
     sequenceStart[2 * tool + 1] = sequence.length;
-    for (const stem of description) sequence.push(postings.number(stem));
+    pushSequence(description);
     sequenceStart[2 * tool + 2] = sequence.length;
   }
-  const serverSequence = Uint32Array.from(server, (stem) => postings.number(stem));
+  const tools = new Uint32Array(sequence.numbers.subarray(0, sequence.length));
+  sequence.length = 0;
+  pushSequence(server);
   return {
     ...postings.finish(),
     tools: part.tools,
     isContinued: from > 0,
-    sequence: Uint32Array.from(sequence),
+    sequence: tools,
     sequenceStart,
-    serverSequence,
+    serverSequence: new Uint32Array(sequence.numbers.subarray(0, sequence.length)),
   };
 }
 
-interface Stems {
-  readonly name: readonly string[];
-  readonly description: readonly string[];
-}
-
-function addTool(
-  postings: ReturnType<typeof createPostings>,
-  tool: number,
-  entry: ToolEntry,
-  language: Language,
-): Stems {
-  const texts = toolTexts(entry);
-  const schema = schemaTexts(entry.definition.inputSchema);
-  const words = toWords(texts.name);
-  const name = words.map(language.stem);
-  const description = language.telling(texts.description);
-  postings.add(tool, field.name, name);
-  postings.add(tool, field.title, language.telling(texts.title));
-  postings.add(tool, field.description, description);
-  postings.add(tool, field.parameters, language.telling(schema.names));
-  postings.add(tool, field.parameterTexts, language.telling(schema.descriptions));
-  postings.add(tool, field.enums, language.telling(schema.enums));
-  postings.add(tool, field.joined, joinNeighbours(words).map(language.stem));
-  return { name, description };
+function numbersOf(words: readonly string[], use: string, language: Language): StemList {
+  const { stems, list } = language.postings();
+  const numbers = list(use);
+  for (const word of words) stems.word(word, numbers);
+  return numbers;
 }
 
 /** Neighbours written as one word: screen, shot: screenshot. */

@@ -5,8 +5,8 @@ import type { SearchIndex } from "./merge.ts";
 const stemBytes = 16;
 /** A stem in the table of all: its entry, and the string. */
 const termBytes = 80;
-/** Per tool, made at the first search: places where scores are added up, and the words of the name. */
-const scratchBytes = 80;
+/** Per tool, made at the first search: places where scores are added up, the words of the name, and its purpose. */
+const scratchBytes = 81;
 /** What one small object or array costs beside its content. */
 const objectBytes = 100;
 

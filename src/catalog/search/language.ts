@@ -1,6 +1,8 @@
 import { stemmer } from "stemmer";
 
 import { createPurposeReader, type PurposeReader } from "./verb-purpose.ts";
+import { createPostings, type PostingsBuilder } from "./postings.ts";
+import { createStemTable } from "./stem-table.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
 import { commonWordShares } from "./word-frequencies.ts";
@@ -24,6 +26,8 @@ export interface Language {
   telling(text: string): string[];
   /** Read at the first query: an index can be built without it. */
   thesaurus(): Thesaurus;
+  /** For whoever makes indexes, one part at a time. */
+  postings(): PostingsBuilder;
   readonly purposes: PurposeReader;
   /** Share of all the world's tools that mention a stem, as far as known. */
   commonness(stem: string): number;
@@ -35,6 +39,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
   const shares = commonWordShares();
   const fillerStems = new Set(wordsOf(lists.fillers).map(stem));
   let thesaurus: Thesaurus | undefined;
+  let postings: PostingsBuilder | undefined;
 
   function stem(word: string): string {
     const known = memo.get(word);
@@ -45,16 +50,19 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
     return stemmed;
   }
 
+  const isStopword = (word: string): boolean => stopped.has(word);
+
   return {
     weights,
     stem,
-    isStopword: (word) => stopped.has(word),
+    isStopword,
     isFiller: (stemmed) => fillerStems.has(stemmed),
     telling(text) {
       const stems: string[] = [];
       for (const word of toProseWords(text)) if (!stopped.has(word)) stems.push(stem(word));
       return stems;
     },
+    postings: () => (postings ??= createPostings(createStemTable({ stem, isStopword }))),
     purposes: createPurposeReader(stem),
     thesaurus: () => (thesaurus ??= createThesaurus(lists, weights, stem)),
     commonness: (stemmed) => shares.get(stemmed) ?? 0,

@@ -1,75 +1,62 @@
 import type { IndexPart } from "./index-part.ts";
+import { grown } from "./stem-table.ts";
 
-/** The terms of several parts, and where they occur. */
-export interface MergedTerms {
+/** The terms of several parts together. */
+export interface NumberedTerms {
   /** Every stem of every part, by global number. */
   readonly terms: ReadonlyMap<string, number>;
-  /** Where global term t occurs: parts and their own numbers from `refStart[t]` to `refStart[t + 1]`, by part. */
-  readonly refStart: Uint32Array;
-  readonly refPart: Uint32Array;
-  readonly refTerm: Uint32Array;
-}
-
-interface NumberedTerms extends MergedTerms {
-  /** In how many tools each term occurs. */
+  /** Of each part after the other: the global numbers of its own terms. */
+  readonly globals: Uint32Array;
+  /** In how many tools, and in how many parts, each term occurs, and how many postings it has. */
   readonly toolFrequency: Uint32Array;
-  /** Of each part: the place of each of its own terms. */
-  readonly places: readonly Uint32Array[];
+  readonly refCount: Uint32Array;
+  readonly postingCount: Uint32Array;
 }
 
 /** Parts whose terms are numbered in one step. */
 const partsInStep = 20;
 
-/** Numbers the terms of all parts together, and notes where each occurs. In steps: between them may be other work. */
+/** Numbers the terms of all parts together, and counts where each occurs. In steps: between them may be other work. */
 export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, NumberedTerms> {
   const terms = new Map<string, number>();
-  const numbers: Uint32Array[] = [];
-  for (const part of parts) {
-    numbers.push(globalNumbers(part, terms));
-    if (numbers.length % partsInStep === 0) yield;
-  }
-  const refStart = yield* countRefs(numbers, terms.size);
-  const next = refStart.slice();
-  const refPart = new Uint32Array(refStart[terms.size] as number);
-  const refTerm = new Uint32Array(refPart.length);
-  const toolFrequency = new Uint32Array(terms.size);
-  for (const [number, globals] of numbers.entries()) {
+  const globals = new Uint32Array(parts.reduce((sum, part) => sum + part.terms.length, 0));
+  let toolFrequency = new Int32Array(4_096);
+  let refCount = new Int32Array(4_096);
+  let postingCount = new Int32Array(4_096);
+  let at = 0;
+  for (const [number, part] of parts.entries()) {
     if (number % partsInStep === 0) yield;
-    const { toolFrequency: frequencies } = parts[number] as IndexPart;
-    for (let local = 0; local < globals.length; local += 1) {
-      const global = globals[local] as number;
-      const at = next[global] as number;
-      next[global] = at + 1;
-      refPart[at] = number;
-      refTerm[at] = local;
-      // From here on the number of the term is not needed any more, but where it stands is.
-      globals[local] = at;
+    const { termStart, toolFrequency: frequencies, terms: own } = part;
+    for (let local = 0; local < own.length; local += 1) {
+      const term = own[local] as string;
+      let global = terms.get(term);
+      if (global === undefined) {
+        global = terms.size;
+        terms.set(term, global);
+        if (global === refCount.length)
+          [toolFrequency, refCount, postingCount] = [grown(toolFrequency), grown(refCount), grown(postingCount)];
+      }
+      globals[at] = global;
+      at += 1;
       toolFrequency[global] = (toolFrequency[global] as number) + (frequencies[local] as number);
+      refCount[global] = (refCount[global] as number) + 1;
+      postingCount[global] =
+        (postingCount[global] as number) + (termStart[local + 1] as number) - (termStart[local] as number);
     }
   }
-  return { terms, refStart, refPart, refTerm, toolFrequency, places: numbers };
+  const counted = (counts: Int32Array): Uint32Array => new Uint32Array(counts.subarray(0, terms.size));
+  return {
+    terms,
+    globals,
+    toolFrequency: counted(toolFrequency),
+    refCount: counted(refCount),
+    postingCount: counted(postingCount),
+  };
 }
 
-function* countRefs(numbers: readonly Uint32Array[], termCount: number): Generator<undefined, Uint32Array> {
-  const refStart = new Uint32Array(termCount + 1);
-  for (const [number, globals] of numbers.entries()) {
-    if (number % partsInStep === 0) yield;
-    for (const global of globals) refStart[global + 1] = (refStart[global + 1] as number) + 1;
-  }
-  for (let term = 0; term < termCount; term += 1)
-    refStart[term + 1] = (refStart[term + 1] as number) + (refStart[term] as number);
-  return refStart;
-}
-
-function globalNumbers(part: IndexPart, terms: Map<string, number>): Uint32Array {
-  const globals = new Uint32Array(part.terms.length);
-  for (const [local, term] of part.terms.entries()) {
-    let global = terms.get(term);
-    if (global === undefined) {
-      global = terms.size;
-      terms.set(term, global);
-    }
-    globals[local] = global;
-  }
-  return globals;
+/** Where each of so many rows begins, when they follow each other; one more entry for the end. */
+export function startsOf(counts: Uint32Array): Uint32Array {
+  const starts = new Uint32Array(counts.length + 1);
+  for (let at = 0; at < counts.length; at += 1) starts[at + 1] = (starts[at] as number) + (counts[at] as number);
+  return starts;
 }

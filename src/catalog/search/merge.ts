@@ -2,14 +2,16 @@ import type { ToolEntry } from "../model/snapshot.ts";
 import { field, fieldCount, fieldNames } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { Language } from "./language.ts";
-import { mergePostings, mostOfPlaces, type MergedPostings } from "./merge-postings.ts";
-import { mergeTerms, type MergedTerms } from "./merge-terms.ts";
+import { mergePostings, type MergedPostings } from "./merge-postings.ts";
+import { mergeTerms } from "./merge-terms.ts";
 import { createSpellingIndex, type SpellingIndex } from "./trigrams.ts";
 import type { RankingWeights } from "./weights.ts";
 
 /** The indexes of several instances, searched as one. Immutable. */
-export interface SearchIndex extends MergedTerms, MergedPostings {
+export interface SearchIndex extends MergedPostings {
   readonly language: Language;
+  /** Every stem of every part, by global number. */
+  readonly terms: ReadonlyMap<string, number>;
   readonly parts: readonly IndexPart[];
   /** Number of the first tool of each part; one more entry for the end. */
   readonly firstTool: Uint32Array;
@@ -53,13 +55,13 @@ export function mergeParts(parts: readonly IndexPart[], language: Language): Sea
 export function* mergeInSteps(parts: readonly IndexPart[], language: Language): Generator<undefined, SearchIndex> {
   const { firstTool, toolCount, partOf, serverOf } = numberTools(parts);
   yield;
-  const { toolFrequency, places, ...terms } = yield* mergeTerms(parts);
-  countPhraseOnly(terms, toolFrequency, serverOf);
-  const rarity = yield* raritiesOf(terms.terms, toolFrequency, toolCount, language);
   const mention = yield* mentionWeights(parts, toolCount, language.weights);
-  const isLarge = parts.length >= boundedFrom;
-  const postings = yield* mergePostings({ parts, firstTool, places });
-  const refMost = isLarge ? yield* mostOfPlaces({ ...postings, mention }, language.weights.k1) : undefined;
+  const numbered = yield* mergeTerms(parts);
+  const { terms, toolFrequency } = numbered;
+  const saturation = parts.length >= boundedFrom ? language.weights.k1 : undefined;
+  const postings = yield* mergePostings({ parts, firstTool, numbered, mention, saturation });
+  countPhraseOnly(postings, toolFrequency, serverOf);
+  const rarity = yield* raritiesOf(terms, toolFrequency, toolCount, language);
   let spelling: SpellingIndex | undefined;
   return {
     language,
@@ -68,12 +70,11 @@ export function* mergeInSteps(parts: readonly IndexPart[], language: Language): 
     toolCount,
     partOf,
     serverOf,
-    ...terms,
+    terms,
     ...postings,
-    refMost,
     rarity,
     mention,
-    spelling: () => (spelling ??= createSpellingIndex(terms.terms)),
+    spelling: () => (spelling ??= createSpellingIndex(terms)),
   };
 }
 
@@ -110,7 +111,11 @@ function numberTools(
  * A word that only phrases have is as frequent as there are servers whose phrases have it: a server with many tools
  * cannot make it say less elsewhere.
  */
-function countPhraseOnly({ refStart, refPart }: MergedTerms, toolFrequency: Uint32Array, serverOf: Uint32Array): void {
+function countPhraseOnly(
+  { refStart, refPart }: MergedPostings,
+  toolFrequency: Uint32Array,
+  serverOf: Uint32Array,
+): void {
   for (let term = 0; term < toolFrequency.length; term += 1) {
     if (toolFrequency[term] !== 0) continue;
     let servers = 0;

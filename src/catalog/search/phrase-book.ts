@@ -76,6 +76,19 @@ export function phraseKey({ upstreamName, definition }: Pick<ToolEntry, "upstrea
   return createHash("sha256").update(texts).digest("hex").slice(0, 12);
 }
 
+/** Who wrote the phrases of a tool that count: its definition, the book, or a model here. */
+export type PhraseSource = "definition" | "book" | "enrich";
+
+/** Whose phrases {@link phrasesFrom} finds for a tool; undefined when there are none. */
+export function phraseSourceFrom(book: PhraseBook, written?: PhrasesOf): (tool: ToolEntry) => PhraseSource | undefined {
+  return (tool) => {
+    const own = phrasesIn(tool.definition);
+    if (own !== undefined) return own.length > 0 ? "definition" : undefined;
+    if (book.find(tool) !== undefined) return "book";
+    return (written?.(tool).length ?? 0) > 0 ? "enrich" : undefined;
+  };
+}
+
 /**
  * The first that has something to say: whoever wrote the configuration or the server, who know best and may want none,
  * then the book, then what a model wrote here.

@@ -1,4 +1,5 @@
 import { field as fields, fieldCount } from "./fields.ts";
+import { createStemList, grown, type StemList, type StemTable } from "./stem-table.ts";
 
 /** Highest count of one word in one field; the ranking saturates far below. */
 const countLimit = 15;
@@ -19,74 +20,116 @@ export interface Postings {
 }
 
 export interface PostingsBuilder {
-  /** The number of a stem, a new one if it is new. */
-  number(stem: string): number;
+  /** Numbers of stems, which `add` and `local` take; valid until the next `begin`. */
+  readonly stems: StemTable;
+  /** An empty list that is valid until the next `begin`, or until its use is asked for again. */
+  list(use: string): StemList;
+  /** Forgets everything, for another part. */
+  begin(toolCount: number): void;
+  /** The part's own number of a stem, a new one if it is new. */
+  local(stem: number): number;
   /** All stems of one field of one tool. Tools in ascending order, each field of a tool once, phrases last. */
-  add(tool: number, field: number, stems: readonly string[]): void;
+  add(tool: number, field: number, stems: StemList): void;
   finish(): Postings;
 }
 
-export function createPostings(toolCount: number): PostingsBuilder {
-  const numbers = new Map<string, number>();
-  const lengths = new Uint16Array(toolCount * fieldCount);
+/** Makes one part after the other, in the same memory. */
+export function createPostings(stems: StemTable): PostingsBuilder {
+  let toolCount = 0;
+  let lengths = new Uint16Array(0);
+  /** By stem: its number in this part, if it was met in this part. */
+  let localOf = new Int32Array(1_024);
+  let metIn = new Int32Array(1_024);
+  let part = 0;
+  /** By the part's own number. */
+  let terms: string[] = [];
+  let lastRow = new Int32Array(1_024);
+  let next = new Int32Array(1_024);
   // One row per posting in order of arrival; sorted by term at the end.
-  const rowTerm: number[] = [];
-  const rowTool: number[] = [];
-  const rowField: number[] = [];
-  const lastRow: number[] = [];
+  let rowTerm = new Int32Array(4_096);
+  let rowTool = new Int32Array(4_096);
+  let rowField = new Uint8Array(4_096);
+  let rows = 0;
+  const lists = new Map<string, StemList>();
 
-  function number(stem: string): number {
-    let term = numbers.get(stem);
-    if (term === undefined) {
-      term = numbers.size;
-      numbers.set(stem, term);
-      lastRow.push(-1);
-    }
+  function local(stem: number): number {
+    while (stem >= localOf.length) [localOf, metIn] = [grown(localOf), grown(metIn)];
+    if (metIn[stem] === part) return localOf[stem] as number;
+    metIn[stem] = part;
+    const term = terms.push(stems.stemAt(stem)) - 1;
+    if (term + 1 === lastRow.length) [lastRow, next] = [grown(lastRow), grown(next)];
+    lastRow[term] = -1;
+    localOf[stem] = term;
     return term;
   }
 
+  function addRow(term: number, tool: number, packed: number): void {
+    if (rows === rowTerm.length) [rowTerm, rowTool, rowField] = [grown(rowTerm), grown(rowTool), grown(rowField)];
+    rowTerm[rows] = term;
+    rowTool[rows] = tool;
+    rowField[rows] = packed;
+    lastRow[term] = rows;
+    rows += 1;
+  }
+
   return {
-    number,
-    add(tool, field, stems) {
-      lengths[tool * fieldCount + field] = Math.min(stems.length, 0xffff);
-      for (const stem of stems) {
-        const term = number(stem);
+    stems,
+    list(use) {
+      const list = lists.get(use) ?? createStemList();
+      lists.set(use, list);
+      list.length = 0;
+      return list;
+    },
+    begin(count) {
+      if (stems.trim()) metIn.fill(0);
+      part += 1;
+      toolCount = count;
+      lengths = new Uint16Array(count * fieldCount);
+      terms = [];
+      rows = 0;
+    },
+    local,
+    add(tool, field, { numbers, length }) {
+      lengths[tool * fieldCount + field] = Math.min(length, 0xffff);
+      for (let at = 0; at < length; at += 1) {
+        const term = local(numbers[at] as number);
         const last = lastRow[term] as number;
-        const packed = rowField[last];
-        if (packed !== undefined && rowTool[last] === tool && packed >> 4 === field) {
-          if ((packed & 15) < countLimit) rowField[last] = packed + 1;
-        } else {
-          lastRow[term] = rowTerm.push(term) - 1;
-          rowTool.push(tool);
-          rowField.push(field * 16 + 1);
-        }
+        const packed = last < 0 ? 0 : (rowField[last] as number);
+        if (last < 0 || rowTool[last] !== tool || packed >> 4 !== field) addRow(term, tool, field * 16 + 1);
+        else if ((packed & 15) < countLimit) rowField[last] = packed + 1;
       }
     },
     finish: () => ({
-      terms: [...numbers.keys()],
+      terms,
       lengths,
-      ...sortRows({ rowTerm, rowTool, rowField }, numbers.size, toolCount),
+      ...sortRows({ rowTerm, rowTool, rowField, rows, next }, terms.length, toolCount),
     }),
   };
 }
 
 interface Rows {
-  readonly rowTerm: readonly number[];
-  readonly rowTool: readonly number[];
-  readonly rowField: readonly number[];
+  readonly rowTerm: Int32Array;
+  readonly rowTool: Int32Array;
+  readonly rowField: Uint8Array;
+  readonly rows: number;
+  /** Room for where each term writes on: one place more than there are terms. */
+  readonly next: Int32Array;
 }
 
-function sortRows(rows: Rows, termCount: number, toolCount: number): Omit<Postings, "terms" | "lengths"> {
-  const { rowTerm, rowTool, rowField } = rows;
-  const termStart = new Uint32Array(termCount + 1);
-  for (const term of rowTerm) termStart[term + 1] = (termStart[term + 1] as number) + 1;
+function sortRows(
+  { rowTerm, rowTool, rowField, rows, next }: Rows,
+  termCount: number,
+  toolCount: number,
+): Omit<Postings, "terms" | "lengths"> {
+  const { termStart, toolFrequency, postingTool, postingField } = createArrays(termCount, rows, toolCount);
+  for (let row = 0; row < rows; row += 1) {
+    const next = (rowTerm[row] as number) + 1;
+    termStart[next] = (termStart[next] as number) + 1;
+  }
   for (let term = 0; term < termCount; term += 1)
     termStart[term + 1] = (termStart[term + 1] as number) + (termStart[term] as number);
-  const next = termStart.slice();
-  const postingTool = toolCount <= 0xffff ? new Uint16Array(rowTerm.length) : new Uint32Array(rowTerm.length);
-  const postingField = new Uint8Array(rowTerm.length);
-  const toolFrequency = new Uint32Array(termCount);
-  for (let row = 0; row < rowTerm.length; row += 1) {
+  next.set(termStart);
+  for (let row = 0; row < rows; row += 1) {
     const term = rowTerm[row] as number;
     const at = next[term] as number;
     next[term] = at + 1;
@@ -97,4 +140,18 @@ function sortRows(rows: Rows, termCount: number, toolCount: number): Omit<Postin
       toolFrequency[term] = (toolFrequency[term] as number) + 1;
   }
   return { termStart, postingTool, postingField, toolFrequency };
+}
+
+/** In one piece of memory: there are ten thousand parts in a large catalog, and each piece costs a microsecond. */
+function createArrays(termCount: number, rows: number, toolCount: number): Omit<Postings, "terms" | "lengths"> {
+  const Tools = toolCount <= 0xffff ? Uint16Array : Uint32Array;
+  const toolsAt = 4 * (2 * termCount + 1);
+  const fieldsAt = toolsAt + rows * Tools.BYTES_PER_ELEMENT;
+  const memory = new ArrayBuffer(fieldsAt + rows);
+  return {
+    termStart: new Uint32Array(memory, 0, termCount + 1),
+    toolFrequency: new Uint32Array(memory, 4 * (termCount + 1), termCount),
+    postingTool: new Tools(memory, toolsAt, rows),
+    postingField: new Uint8Array(memory, fieldsAt, rows),
+  };
 }

@@ -11,6 +11,7 @@ import { atLeast, boundsOfParts, promising } from "./promising-parts.ts";
 import { planQuery, type QueryPlan } from "./query.ts";
 import { emptyScores, scoreGroups } from "./score.ts";
 import { fitServers, type Candidate } from "./server-fit.ts";
+import { purposeOf } from "./tool-purpose.ts";
 import { toWords } from "./words.ts";
 
 export interface ScoredTool {
@@ -115,7 +116,7 @@ export function refine(
   const coverageOf = nameCoverage(index, plan);
   const wanted = purposes.ofQuery(toWords(query));
   return candidates.map(({ tool, score }) => {
-    const does = wanted.size > 0 ? purposes.ofName(toolAt(index, tool).definition.name) : undefined;
+    const does = wanted.size > 0 ? purposeOf(index, tool) : undefined;
     const misses = does !== undefined && !wanted.has(does);
     return { tool, score: score * (1 + weights.coverage * coverageOf(tool)) * (misses ? 1 - weights.purpose : 1) };
   });

@@ -1,7 +1,8 @@
 import { toWords } from "./words.ts";
 
 /** What a tool does to what it is about. */
-export type Purpose = "read" | "create" | "update" | "delete";
+export const purposes = ["read", "create", "update", "delete"] as const;
+export type Purpose = (typeof purposes)[number];
 
 const verbs: Readonly<Record<Purpose, string>> = {
   read: "get list show read fetch retrieve search find view describe lookup query check count browse see display tell what which who how when where",
@@ -27,8 +28,7 @@ export interface PurposeReader {
 
 export function createPurposeReader(stem: (word: string) => string): PurposeReader {
   const table = new Map<string, Purpose>();
-  for (const purpose of ["read", "create", "update", "delete"] as const)
-    for (const verb of verbs[purpose].split(" ")) table.set(stem(verb), purpose);
+  for (const purpose of purposes) for (const verb of verbs[purpose].split(" ")) table.set(stem(verb), purpose);
   const intentOf = (word: string): Purpose | undefined => table.get(stem(word));
   const ofNames = new Map<string, Purpose | undefined>();
   const readName = (name: string): Purpose | undefined =>

@@ -1,5 +1,5 @@
 /** Longest word that is kept; what is longer is a hash, a key or noise. */
-const wordLengthLimit = 48;
+export const wordLengthLimit = 48;
 
 /** Scripts that are written without spaces between words. */
 const unspacedRun =
@@ -14,7 +14,8 @@ const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
  */
 export function toWords(text: string): string[] {
   const words: string[] = [];
-  return pushAsciiWords(text, words) ? words : unicodeWords(text);
+  const way = eachAsciiWord(text, (_text, start, end) => pushWord(text, start, end, words));
+  return way === "other" ? unicodeWords(text) : words;
 }
 
 /** Names that are written as two words in one: GitHub, MongoDB, PowerPoint. */
@@ -23,31 +24,52 @@ const brand = /\b[A-Z][a-z]+(?:[A-Z][a-z]*){1,3}\b/g;
 /** Like {@link toWords}, for prose: a brand is found by its parts and, after all other words, as a whole. */
 export function toProseWords(text: string): string[] {
   const words = toWords(text);
-  for (const [name] of text.matchAll(brand)) pushWord(name, 0, name.length, words);
+  for (const name of proseBrands(text)) pushWord(name, 0, name.length, words);
   return words;
+}
+
+/** The brands in a text, in order. There are none without a capital behind a small letter. */
+export function proseBrands(text: string): readonly string[] {
+  return text.match(brand) ?? [];
 }
 
 const kinds = Object.freeze({ other: 0, lower: 1, upper: 2 });
 
-/** Nearly all texts are ASCII, and a scan is five times as fast as the expressions. False when the text is not. */
-function pushAsciiWords(text: string, words: string[]): boolean {
+/**
+ * Calls `take` for every word of an ASCII text. Nearly all texts are that, and a scan is five times as fast as the
+ * expressions. `humps`: some capital follows a small letter. `other`: it is not ASCII, and what was taken is void.
+ */
+export function eachAsciiWord(
+  text: string,
+  take: (text: string, start: number, end: number) => void,
+): "words" | "humps" | "other" {
   let start = 0;
   let before: number = kinds.other;
+  let hasHump = false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code > 127) return false;
+    if (code > 127 && !isSeparator(code)) return "other";
     const kind = kindOf(code);
     if (kind === kinds.other || before === kinds.other || (kind === kinds.upper && before === kinds.lower)) {
-      pushWord(text, start, at, words);
+      if (kind === kinds.upper && before === kinds.lower) hasHump = true;
+      if (at > start) take(text, start, at);
       start = kind === kinds.other ? at + 1 : at;
     } else if (kind === kinds.lower && before === kinds.upper && at - start > 1 && code > 57) {
-      pushWord(text, start, at - 1, words);
+      take(text, start, at - 1);
       start = at - 1;
     }
     before = kind;
   }
-  pushWord(text, start, text.length, words);
-  return true;
+  if (text.length > start) take(text, start, text.length);
+  return hasHump ? "humps" : "words";
+}
+
+/**
+ * Characters beyond ASCII that stand between words, whatever is done to them: typographic dashes, quotes and dots, the
+ * arrow, and the space that does not break. English texts have them, and hardly anything else.
+ */
+export function isSeparator(code: number): boolean {
+  return (code >= 0x2010 && code <= 0x2027) || code === 0x2192 || code === 0xa0;
 }
 
 function kindOf(code: number): number {

@@ -48,9 +48,14 @@ export function createClientQuestions(push: (message: string) => boolean): Clien
           waiting.delete(id);
           signal.removeEventListener("abort", giveUp);
         };
+        let wasPushed = false;
         const giveUp = (): void => {
           leave();
-          deliver(writeNotification("notifications/cancelled", { requestId: id, reason: "the call has ended" }));
+          const cancelled = writeNotification("notifications/cancelled", {
+            requestId: id,
+            reason: "the call has ended",
+          });
+          if (!deliver(cancelled) && wasPushed) push(cancelled);
           reject(abortReason(signal));
         };
         const settle = (answer: Answer): void => {
@@ -60,7 +65,9 @@ export function createClientQuestions(push: (message: string) => boolean): Clien
         waiting.set(id, { question, settle });
         signal.addEventListener("abort", giveUp, { once: true });
         const message = toMessage(id, question);
-        if (deliver(message) || push(message)) return;
+        if (deliver(message)) return;
+        wasPushed = push(message);
+        if (wasPushed) return;
         leave();
         reject(
           new GatewayError(

@@ -33,6 +33,10 @@ function receive(message: Exclude<ClientMessage, { kind: "request" }>, session: 
     return;
   }
   switch (message.method) {
+    case "notifications/initialized":
+      session.isInitialized = true;
+      session.onReachable();
+      return;
     case "notifications/cancelled":
       session.requests.cancel(message.params);
       return;

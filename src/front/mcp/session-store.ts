@@ -7,7 +7,7 @@ import { createSession, type Session, type SessionOptions } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
 export interface SessionStore {
-  create(options: Omit<SessionOptions, "nowMs">): Session;
+  create(options: Omit<SessionOptions, "nowMs" | "onReachable">): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpointPath: string): Session | undefined;
   /** Counts as use: a call that ended, a stream that broke off. */
@@ -26,7 +26,8 @@ export interface SessionLimits {
   readonly sessionIdleMs: number;
 }
 
-export function createSessionStore(limits: SessionLimits, clock: Clock): SessionStore {
+/** `onReachable` runs when something may be asked of one of the clients outside of its requests. */
+export function createSessionStore(limits: SessionLimits, clock: Clock, onReachable?: () => void): SessionStore {
   const sessions = new Map<string, Session>();
 
   function end(session: Session, reason: string): void {
@@ -75,7 +76,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
         throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
           hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
         });
-      const session = createSession({ ...options, nowMs: clock.monotonic() });
+      const session = createSession({ ...options, onReachable, nowMs: clock.monotonic() });
       sessions.set(session.id, session);
       return session;
     },

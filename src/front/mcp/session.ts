@@ -32,6 +32,8 @@ export interface Session {
   readonly client: ClientProfile | undefined;
   /** The client as servers with an instance per client know it. */
   readonly connected: ConnectedClient;
+  /** Whether the client has sent `notifications/initialized`: nothing is asked of it before. */
+  isInitialized: boolean;
   logLevel: string | undefined;
   lastUseMs: number;
   readonly requests: CancellableRequests;
@@ -39,6 +41,8 @@ export interface Session {
   readonly pushes: PushChannel;
   readonly streams: ResumableStreams;
   readonly watched: WatchedResources;
+  /** Runs when the client is initialized, and when it opens a stream: it may be one that can be asked now. */
+  readonly onReachable: () => void;
   /** Runs when the client says that its roots changed. */
   onRootsChanged: ((params: JsonObject) => void) | undefined;
   /** Runs when the session ends: whatever else belongs to it ends with it. */
@@ -53,13 +57,14 @@ export interface SessionOptions {
   readonly capabilities: JsonObject;
   readonly clientName?: string | undefined;
   readonly client?: ClientProfile | undefined;
+  readonly onReachable?: (() => void) | undefined;
   readonly nowMs: number;
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { nowMs, clientName } = options;
+  const { nowMs, clientName, onReachable = () => undefined } = options;
   const presence = createPresence(programOf(options.principal, "session", clientName), nowMs);
-  const pushes = createPushChannel();
+  const pushes = createPushChannel(onReachable);
   const questions = createClientQuestions(pushes.send);
   const ended = new AbortController();
   let closed = false;
@@ -80,6 +85,8 @@ export function createSession(options: SessionOptions): Session {
       presence,
       ask: async (question, signal) => await questions.ask(question, () => false, signal),
     },
+    isInitialized: false,
+    onReachable,
     logLevel: undefined,
     lastUseMs: nowMs,
     requests: createCancellableRequests(),

@@ -73,6 +73,22 @@ const tokenReport = z
       })
       .describe("Sessions that asked for the list of tools of this exposure, in the last thirty days."),
     servers: z.array(z.object({ server: z.string(), tools: z.int(), ...sum })),
+    phrases: z
+      .object({ config: z.int(), server: z.int(), book: z.int(), enrich: z.int(), none: z.int() })
+      .describe("Tools of this list by who wrote the phrases they are found by."),
+    enrichment: z
+      .object({
+        state: z.string(),
+        asked: z.int().describe("Questions to the model, one tool each, since the first start."),
+        failed: z.int().describe("Those that brought no phrases."),
+        promptTokens: z.int(),
+        answerTokens: z.int(),
+        isExact: z.boolean().describe("Whether every answer said what it took; otherwise some of it is estimated."),
+        waiting: z.int().describe("Tools that shall still be asked for."),
+        givenUp: z.int().describe("Tools for which the model wrote nothing of use."),
+      })
+      .nullable()
+      .describe("What a model that writes phrases has cost (`search.enrich`); null without one."),
   })
   .meta({ id: "TokenReport" });
 
