@@ -127,7 +127,12 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     const together = { ...common, outdir, splitting: true, entryPoints, plugins: [shared] };
     for (const { metafile } of [
       await build(together),
-      await build({ ...common, outdir, external: [], entryPoints: folder === "cli" ? [guardian, ...alone] : [guardian] }),
+      await build({
+        ...common,
+        outdir,
+        external: [],
+        entryPoints: folder === "cli" ? [guardian, ...alone] : [guardian],
+      }),
     ])
       Object.assign(outputs, metafile.outputs);
   }

@@ -17,11 +17,14 @@ function bundledFolders(metafile) {
 /** What is in the binaries of dist/sqlite/: the package that they come from, and what it was compiled with. */
 const compiledFolders = ["node_modules/@photostructure/sqlite", "node_modules/node-addon-api"];
 /** SQLite itself is in the public domain and asks for no notice. */
-const sqliteNotice = "The binaries in dist/sqlite/ contain SQLite, which is in the public domain (https://sqlite.org/copyright.html).";
+const sqliteNotice =
+  "The binaries in dist/sqlite/ contain SQLite, which is in the public domain (https://sqlite.org/copyright.html).";
 
 /** The packages whose code is in dist/: folder, name, version and licence, in the order of their names. */
 export function bundledPackages(metafile, root) {
-  const folders = [...new Set([...bundledFolders(metafile), ...compiledFolders])].sort();
+  const folders = [...new Set([...bundledFolders(metafile), ...compiledFolders])].sort((left, right) =>
+    left < right ? -1 : 1,
+  );
   return folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     return { folder, name, version, license };

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
@@ -66,8 +66,12 @@ function unpack(from: URL, folder: string, name: string): void {
   for (const other of readdirSync(folder)) if (other !== name) removeOld(join(folder, other));
 }
 
+/** Longer than any unpacking takes: what is younger, another gateway may be about to rename. */
+const unfinishedMs = 3_600_000;
+
 function removeOld(path: string): void {
   try {
+    if (path.endsWith(".unfinished") && Date.now() - statSync(path).mtimeMs < unfinishedMs) return;
     rmSync(path, { recursive: true, force: true });
   } catch {
     // Windows keeps a file that another gateway has loaded; the next version's unpacking tries again.

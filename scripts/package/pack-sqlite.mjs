@@ -3,7 +3,16 @@
 // package takes 30 MB in every installation, a third of it sources; compressed, the binaries take 7.5 MB.
 // The best compression takes 5 s for each, so that what was compressed once is kept in .cache/.
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, pid } from "node:process";
@@ -12,7 +21,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 
 const packageName = "@photostructure/sqlite";
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const compress = promisify(brotliCompress);
 
 /** The binaries that the installed package has: the name of each machine, as `nameMachine` has it, and the file. */
@@ -33,10 +42,16 @@ export function listBinaries() {
 }
 
 /** Writes compressed binaries and the list of them to `target`. Quality: 1 to 11. */
-export async function packBinaries({ target, binaries = listBinaries(), quality = constants.BROTLI_MAX_QUALITY, cache }) {
+export async function packBinaries({
+  target,
+  binaries = listBinaries(),
+  quality = constants.BROTLI_MAX_QUALITY,
+  cache,
+}) {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  const sha256 = {};
+  // In the order of the machines, whichever is compressed first.
+  const sha256 = Object.fromEntries(binaries.map(({ machine }) => [machine, ""]));
   // Node compresses as many at once as it has threads for it.
   await Promise.all(
     binaries.map(async ({ machine, file }) => {
@@ -49,8 +64,7 @@ export async function packBinaries({ target, binaries = listBinaries(), quality 
       if (kept !== undefined) keep(packed, kept);
     }),
   );
-  const sorted = Object.fromEntries(Object.entries(sha256).sort());
-  writeFileSync(join(target, "binaries.json"), `${JSON.stringify({ sha256: sorted }, null, 2)}\n`);
+  writeFileSync(join(target, "binaries.json"), `${JSON.stringify({ sha256 }, null, 2)}\n`);
 }
 
 async function compressed(bytes, quality) {
