@@ -26,6 +26,7 @@ beforeAll(async () => {
   served = await startGateway({ config });
   gateway = await createGateway({ config, dataDir: join(project, "data"), log: { level: "silent" } });
   await gateway.ready();
+  await until(async () => (await (await fetch(`${served.url}/api/tools?query=get-sum`)).text()).includes("get-sum"));
 }, 300_000);
 afterAll(async () => {
   await gateway.stop();
