@@ -33,6 +33,6 @@ export async function cachedPackage(name, spec, expected) {
     await rm(staging, { recursive: true, force: true });
     if (!existsSync(path)) throw error;
   });
-  if (!existsSync(path)) throw new Error(`npm installed ${spec}, but ${path} is not there`);
+  if (!existsSync(path)) throw new Error(`npm installed ${String(spec)}, but ${path} is not there`);
   return path;
 }

@@ -50,6 +50,7 @@ export function toSbom({ whole, installed, bundled, sqliteVersion }) {
     // npm tells which of them were development dependencies here, which is no concern of whoever installs.
     .map((component) => ({
       ...component,
+      scope: "required",
       properties: [{ name: "toolyard:place", value: bundled.includes(component["bom-ref"]) ? "dist" : "node_modules" }],
     }));
   const known = new Set([own, ...kept]);
@@ -83,7 +84,7 @@ function readSqliteVersion() {
 }
 
 export function makeSbom() {
-  const args = ["sbom", "--sbom-format=cyclonedx", "--loglevel=error"];
+  const args = ["sbom", "--sbom-format=cyclonedx", "--package-lock-only", "--loglevel=error"];
   const text = execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1_024 * 1_024 });
   const notices = readFileSync(join(root, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
   return toSbom({

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,8 +14,7 @@ import { nameMachine } from "../../src/store/sql/packed-sqlite.ts";
 import { badServerFile } from "../harness/gateway.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
-import { Installation } from "../processes/installation.ts";
-import { readImage, readStages } from "./dockerfile.ts";
+import { build, placeIn, readImage, readStages, type Instruction } from "./dockerfile.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const stages = readStages(join(root, "packaging/Dockerfile"));
@@ -63,7 +62,7 @@ test("compose runs it without rights, with a read-only root and one volume, for 
 
 /** The image's file system, as far as the gateway sees it. */
 let home: string;
-const place = (path: string): string => path.replaceAll(/\/(?:app|config|data)(?=\/|$)/g, (found) => home + found);
+const place = (path: string): string => placeIn(home, path);
 
 async function forEachFile(folder: string, work: (path: string) => Promise<void>): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -73,22 +72,24 @@ async function forEachFile(folder: string, work: (path: string) => Promise<void>
   }
 }
 
+/** Who is not root cannot give a folder to the image's user, and is as unprivileged. */
+function asOneself(step: Instruction): Instruction {
+  return { ...step, text: step.text.replace(/ && chown \S+ \S+/, "") };
+}
+
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "toolyard-image-"));
   await chmod(home, 0o755);
-  const installation = new Installation(join(home, "app/node_modules/toolyard"));
-  await installation.addBuild();
-  await installation.addPackages();
-  // As in the tarball: this test may run on a Node that has no SQLite of its own.
+  await mkdir(join(home, "tmp"));
+  const steps = isRoot ? stages : stages.map((stage) => stage.map(asOneself));
+  await build({ stages: steps, home, context: root, environment: process.env });
+  // As in the whole tarball: this test may run on a Node that has no SQLite of its own, which the image's has.
   const binaries = listBinaries().filter(({ machine }) => machine === nameMachine());
-  await packBinaries({ target: join(installation.folder, "dist/sqlite"), binaries, quality: 1 });
+  await packBinaries({ target: join(home, "app/node_modules/toolyard/dist/sqlite"), binaries, quality: 1 });
   await cp(dirname(badServerFile), join(home, "app/servers"), { recursive: true });
-  for (const name of ["data", "config"]) await mkdir(join(home, name));
-  await chmod(join(home, "data"), 0o700);
-  if (isRoot) await chown(join(home, "data"), uid, gid);
   await forEachFile(join(home, "app"), async (path) => await chmod(path, 0o555));
   await chmod(join(home, "app"), 0o555);
-});
+}, 300_000);
 afterAll(async () => {
   await chmod(join(home, "app"), 0o755);
   await forEachFile(join(home, "app"), async (path) => await chmod(path, 0o755));
@@ -155,7 +156,7 @@ test("what the image runs serves, calls, records and stops, as a user who can wr
   } finally {
     child.kill("SIGTERM");
   }
-  expect([(await exited)[0], text()]).toEqual([0, expect.any(String)]);
+  expect((await exited)[0]).toBe(0);
   expect(await health()).toBe(1);
   const kept = await readdir(join(home, "data"), { recursive: true });
   expect(kept.some((name) => name.endsWith("records.db"))).toBe(true);

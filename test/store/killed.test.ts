@@ -68,7 +68,7 @@ test("a gateway that is killed in the middle of a migration starts again, with a
 test("records of the first version are brought up to date by a gateway that is killed meanwhile, and none is lost", async () => {
   const path = join(folder, "records.db");
   const first = join(folder, "first.db");
-  const driver = await loadDriver();
+  const driver = loadDriver(tmpdir());
   const old = await openSqliteFile({
     driver,
     path: first,
