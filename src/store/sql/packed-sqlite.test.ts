@@ -30,7 +30,6 @@ test("the package has a binary for each machine that Toolyard is meant for", () 
     "linux-arm64-musl",
     "linux-x64-glibc",
     "linux-x64-musl",
-    "win32-arm64",
     "win32-x64",
   ]);
 });
