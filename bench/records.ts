@@ -75,7 +75,7 @@ async function untilCallable(gateway: Measured): Promise<void> {
 async function readLeft({ data }: Gateway): Promise<{ readonly rows: number; readonly bytes: number }> {
   const gateways = join(data, "data", "gateways");
   const path = join(gateways, readdirSync(gateways)[0] ?? "", "records.db");
-  const database = (await loadDriver()).open(path);
+  const database = loadDriver(tmpdir()).open(path);
   const rows = Number(database.prepare("select count(*) as rows from request_log").get()?.["rows"]);
   database.close();
   return { rows, bytes: statSync(path).size };

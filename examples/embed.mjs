@@ -6,6 +6,9 @@ import { createGateway } from "toolyard";
 // A configuration file, as for `toolyard serve`; `config: { mcpServers: { ... } }` takes it as an object.
 const gateway = await createGateway({ configFile: fileURLToPath(new URL("mcp.json", import.meta.url)) });
 
+// A search waits two seconds for servers whose tools are not known yet; this waits until all of them are up.
+await gateway.ready();
+
 // What a need in plain words means, with JSON Schemas that can be handed to a model as they are.
 const [best] = await gateway.search("add two numbers", { limit: 3 });
 console.log(`found ${best.path}: ${Object.keys(best.inputSchema.properties).join(", ")}`);

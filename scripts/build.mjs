@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { toNotices } from "./notices.mjs";
+import { bundledPackages, toNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamp = `${root}dist/cli/main.js`;
@@ -46,14 +46,37 @@ function writeTypes() {
 // The command and the package's own entry. Each is built for itself, in a folder of its own, because every module that two programs share in part
 // of their ways becomes one more file to load: 35 at each start instead of 27.
 const programs = { cli: "src/cli/main.ts", embedded: "src/app/toolyard.ts" };
-// What runs in threads and processes of its own, beside each program, where it looks for them. One file each, with the packages that it uses
-// (Ajv is 60 files): the first call that needs one of them waits until it is up.
+// What runs in threads of its own. One file each, with the packages that it uses (Ajv is 60 files): the first call that
+// needs one of them waits until it is up. Both programs use those of dist/cli/.
 const alone = [
   "src/engine/validation/compile-worker.ts",
   "src/catalog/discovery/fuse-worker.ts",
   "src/store/sql/sql-worker.ts",
-  "src/servers/process/guardian-main.ts",
 ];
+// A process of its own, beside each program, where it looks for it.
+const guardian = "src/servers/process/guardian-main.ts";
+
+/**
+ * What we use of undici, as one file for both programs: as a package it takes 2.2 MB, and with everything that its index
+ * names twice as much as this. The index also gives every dispatcher the functions that ProxyAgent calls.
+ */
+const sharedPackages = {
+  undici: `
+    import api from "undici/lib/api/index.js";
+    import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
+    Object.assign(Dispatcher.prototype, api);
+    export { default as Pool } from "undici/lib/dispatcher/pool.js";
+    export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";
+  `,
+};
+/** Has both programs load these packages from dist/cli/. */
+const shared = {
+  name: "shared-packages",
+  setup({ onResolve }) {
+    const filter = new RegExp(`^(?:${Object.keys(sharedPackages).join("|")})$`);
+    onResolve({ filter }, ({ path }) => ({ path: `../cli/${path}.js`, external: true }));
+  },
+};
 
 /** Packages that are not bundled, with every path within them. */
 function outside(packages) {
@@ -72,13 +95,13 @@ const sources = [
 const newestSource = Math.max(...sources.map((name) => newest(`${root}${name}`)));
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   rmSync(`${root}dist`, { recursive: true, force: true });
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+  const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const common = {
     absWorkingDir: root,
     entryNames: "[name]",
     chunkNames: "[name]-[hash]",
     bundle: true,
-    external: outside({ ...dependencies, ...optionalDependencies }),
+    external: outside(dependencies),
     // What a package has as modules: of CommonJS nothing can be left out (jsonc-parser, OpenTelemetry).
     mainFields: ["module", "main"],
     metafile: true,
@@ -100,17 +123,28 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   for (const [folder, program] of Object.entries(programs)) {
     const outdir = `dist/${folder}`;
     // The thread that tries what is loaded late must find the very files of its program.
-    const together = { ...common, outdir, splitting: true, entryPoints: [program, "src/app/late-check-worker.ts"] };
+    const entryPoints = [program, "src/app/late-check-worker.ts"];
+    const together = { ...common, outdir, splitting: true, entryPoints, plugins: [shared] };
     for (const { metafile } of [
       await build(together),
-      await build({ ...common, outdir, external: outside({ ...optionalDependencies }), entryPoints: alone }),
+      await build({
+        ...common,
+        outdir,
+        external: [],
+        entryPoints: folder === "cli" ? [guardian, ...alone] : [guardian],
+      }),
     ])
       Object.assign(outputs, metafile.outputs);
   }
   // The tokenizer's merges are in every script there is; escaped, they would take half as much again.
   const merges = { ...common, outdir: "dist/cli", charset: "utf8", entryPoints: ["src/records/token-worker.ts"] };
   Object.assign(outputs, (await build(merges)).metafile.outputs);
-  writeFileSync(`${root}dist/THIRD-PARTY-NOTICES.txt`, toNotices({ outputs }, root));
+  for (const [name, contents] of Object.entries(sharedPackages)) {
+    const stdin = { contents, resolveDir: root };
+    const { metafile } = await build({ ...common, stdin, outfile: `dist/cli/${name}.js` });
+    Object.assign(outputs, metafile.outputs);
+  }
+  writeFileSync(`${root}dist/THIRD-PARTY-NOTICES.txt`, toNotices(bundledPackages({ outputs }, root), root));
   chmodSync(stamp, 0o755);
   writeTypes();
 }

@@ -11,18 +11,35 @@ function bundledFolders(metafile) {
       if (folder !== undefined && bytesInOutput > 0) folders.add(folder);
     }
   }
-  return [...folders].sort((left, right) => (left < right ? -1 : 1));
+  return folders;
+}
+
+/** What is in the binaries of dist/sqlite/: the package that they come from, and what it was compiled with. */
+const compiledFolders = ["node_modules/@photostructure/sqlite", "node_modules/node-addon-api"];
+/** SQLite itself is in the public domain and asks for no notice. */
+const sqliteNotice =
+  "The binaries in dist/sqlite/ contain SQLite, which is in the public domain (https://sqlite.org/copyright.html).";
+
+/** The packages whose code is in dist/: folder, name, version and licence, in the order of their names. */
+export function bundledPackages(metafile, root) {
+  const folders = [...new Set([...bundledFolders(metafile), ...compiledFolders])].sort((left, right) =>
+    left < right ? -1 : 1,
+  );
+  return folders.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    return { folder, name, version, license };
+  });
 }
 
 /** Throws when a package has no licence text: then it cannot be bundled. */
-export function toNotices(metafile, root) {
-  const notices = bundledFolders(metafile).map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+export function toNotices(packages, root) {
+  const notices = packages.map(({ folder, name, version, license }) => {
     const files = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
     if (!files.some((file) => /^licen/i.test(file)))
       throw new Error(`${name} ${version} has no licence text: it cannot be bundled`);
     const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
     return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
   });
-  return `Toolyard contains code of these packages.\n\n${notices.join(`\n${"-".repeat(80)}\n\n`)}`;
+  const line = `\n${"-".repeat(80)}\n\n`;
+  return `Toolyard contains code of these packages.\n\n${[...notices, `${sqliteNotice}\n`].join(line)}`;
 }

@@ -13,7 +13,7 @@ export const cacheDir = join(projectDir, ".cache");
 /**
  * Installs `spec` into `.cache/<name>` unless `expected` is there already.
  * @param {string} name folder in .cache
- * @param {string} spec package and version, as npm takes it
+ * @param {string | string[]} spec package and version, as npm takes it, or several
  * @param {string} expected a path below that folder that exists once the package is complete
  * @returns {Promise<string>} the absolute path of `expected`
  */
@@ -24,13 +24,15 @@ export async function cachedPackage(name, spec, expected) {
   // Installed beside and renamed: two runs at once, or one that is interrupted, never leave half a package behind.
   const staging = `${target}.${process.pid}`;
   await mkdir(staging, { recursive: true });
-  const args = ["install", "--prefix", staging, "--no-audit", "--no-fund", "--no-save", "--loglevel=error", spec];
+  const args = ["install", "--prefix", staging, "--no-audit", "--no-fund", "--no-save", "--loglevel=error"].concat(
+    spec,
+  );
   await promisify(execFile)("npm", args, { cwd: cacheDir, shell: process.platform === "win32" });
   await rm(target, { recursive: true, force: true });
   await rename(staging, target).catch(async (error) => {
     await rm(staging, { recursive: true, force: true });
     if (!existsSync(path)) throw error;
   });
-  if (!existsSync(path)) throw new Error(`npm installed ${spec}, but ${path} is not there`);
+  if (!existsSync(path)) throw new Error(`npm installed ${String(spec)}, but ${path} is not there`);
   return path;
 }

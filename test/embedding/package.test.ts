@@ -50,10 +50,13 @@ test("the example runs as it is published, against real servers", async () => {
   expect(stderr).toBe("");
 });
 
-test("docs/embedding.md shows the example that the test runs", async () => {
-  const example = await readFile(join(root, "examples/embed.mjs"), "utf8");
-  expect(await readFile(join(root, "docs/embedding.md"), "utf8")).toContain(example.trim());
-});
+test.each(["embed", "hono", "ai-sdk", "langchain"])(
+  "docs/embedding.md shows %s.mjs, which a test runs",
+  async (name) => {
+    const example = await readFile(join(root, `examples/${name}.mjs`), "utf8");
+    expect(await readFile(join(root, "docs/embedding.md"), "utf8")).toContain(example.trim());
+  },
+);
 
 const consumer = `
 import { createServer } from "node:http";
@@ -75,7 +78,18 @@ try {
 async function check(text: string, module: string): Promise<string> {
   const file = join(project, "consumer.ts");
   await writeFile(file, text);
-  const flags = ["--strict", "--noEmit", "--target", "es2023", "--lib", "es2023,esnext.disposable", "--types", "node"];
+  const flags = [
+    "--strict",
+    "--noEmit",
+    "--skipLibCheck",
+    "false",
+    "--target",
+    "es2023",
+    "--lib",
+    "es2023,esnext.disposable",
+    "--types",
+    "node",
+  ];
   const resolution = module === "nodenext" ? [] : ["--moduleResolution", "bundler"];
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   return await run(process.execPath, [tsc, ...flags, "--module", module, ...resolution, "--ignoreConfig", file], {

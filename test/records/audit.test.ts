@@ -70,7 +70,7 @@ async function fillDisk(path: string): Promise<void> {
 async function forge(sql: string): Promise<void> {
   const gateways = join(directory, "data", "gateways");
   const [place = ""] = await readdir(gateways);
-  const database = (await loadDriver()).open(join(gateways, place, "state.db"));
+  const database = loadDriver(tmpdir()).open(join(gateways, place, "state.db"));
   database.exec(sql);
   database.close();
 }

@@ -57,7 +57,7 @@ const untilOpened = async (): Promise<void> =>
 
 /** Works on a database that lies there, whoever else has it open. */
 async function inFile<T>(name: string, work: (database: SqlDatabase) => T): Promise<T> {
-  const database = (await loadDriver()).open(await fileOf(name));
+  const database = loadDriver(tmpdir()).open(await fileOf(name));
   try {
     return work(database);
   } finally {

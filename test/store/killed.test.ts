@@ -43,7 +43,7 @@ async function migrateAndKill(path: string, steps: number | "real", killAfterMs:
 
 test("a gateway that is killed in the middle of a migration starts again, with all of it or none", async () => {
   const path = join(folder, "records.db");
-  const driver = await loadDriver();
+  const driver = loadDriver(tmpdir());
   let killed = 0;
   for (let attempt = 0; attempt < 14; attempt += 1) {
     await rm(path, { force: true });
@@ -68,7 +68,7 @@ test("a gateway that is killed in the middle of a migration starts again, with a
 test("records of the first version are brought up to date by a gateway that is killed meanwhile, and none is lost", async () => {
   const path = join(folder, "records.db");
   const first = join(folder, "first.db");
-  const driver = await loadDriver();
+  const driver = loadDriver(tmpdir());
   const old = await openSqliteFile({
     driver,
     path: first,

@@ -53,7 +53,7 @@ export interface FuseResult {
  * The engine `fuse`: Fuse.js in a new worker for each search, over the catalog of that moment. docs/search.md says
  * why it is not the default.
  */
-export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "fuse-worker")): SearchEngine {
+export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "../cli/fuse-worker")): SearchEngine {
   const workers = createSemaphore(parallelWorkers);
   return {
     name: "fuse",

@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import { fastFormats } from "ajv-formats/dist/formats.js";
 
 /**
  * The formats that are checked, with the type they apply to. All others are only annotations. Left out are `url` (its
@@ -35,17 +35,14 @@ export interface Format {
 }
 
 /**
- * Loads the expressions of ajv-formats, which work without Ajv. The `fast` set is used: it takes linear time, and is
+ * The expressions of ajv-formats, which work without Ajv. The `fast` set is used: it takes linear time, and is
  * lenient where servers are.
  */
 export function loadFormats(): Readonly<Record<string, Format>> {
-  const require = createRequire(import.meta.url);
-  const { fastFormats } = require("ajv-formats/dist/formats") as {
-    fastFormats: Record<string, RawFormat>;
-  };
+  const raws = fastFormats as Readonly<Record<string, RawFormat | undefined>>;
   const formats: Record<string, Format> = {};
   for (const name of Object.keys(checkedFormats)) {
-    const raw = fastFormats[name];
+    const raw = raws[name];
     if (raw !== undefined) formats[name] = { validate: withLengthLimit(toCheck(raw)) };
   }
   return formats;

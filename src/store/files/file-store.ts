@@ -29,7 +29,11 @@ export const fileBackend: StoreBackend = {
         const { createTokenVault } = await loadSecrets();
         return createTokenVault({ directory: dataDir, secret: vaultKey });
       },
-      at: (place, log) => openGatewayStore(place, log, async () => await auditKeyOf(dataDir, vaultKey)),
+      at: (place, log) =>
+        openGatewayStore(place, log, {
+          auditKey: async () => await auditKeyOf(dataDir, vaultKey),
+          driverFolder: join(dataDir, "sqlite"),
+        }),
     };
   },
   late: {
@@ -46,7 +50,13 @@ async function auditKeyOf(dataDir: string, vaultKey: string | undefined): Promis
   return new Uint8Array(hkdfSync("sha256", key, "", "toolyard audit", 32));
 }
 
-function openGatewayStore(folder: string, log: Log, auditKey: () => Promise<Uint8Array>): GatewayStore {
+/** What all gateways of a data directory share for their records. */
+interface SharedForRecords {
+  readonly auditKey: () => Promise<Uint8Array>;
+  readonly driverFolder: string;
+}
+
+function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): GatewayStore {
   const warnOf = (operation: string, message: string) => (error: unknown) =>
     log.warn({ component: "store", operation, err: error }, message);
   return {
@@ -71,9 +81,9 @@ function openGatewayStore(folder: string, log: Log, auditKey: () => Promise<Uint
         warnOf("results", "kept results of an earlier gateway stay on the disk"),
       ),
     async records({ clock, redact, keepMs, keepCalls, keepAuditMs }) {
-      const [{ createSqlStore }, key] = await Promise.all([loadRecords(), auditKey()]);
+      const [{ createSqlStore }, key] = await Promise.all([loadRecords(), shared.auditKey()]);
       const keep = { requestMs: keepMs, requests: keepCalls, auditMs: keepAuditMs };
-      return createSqlStore({ folder, auditKey: key, redact, clock, keep });
+      return createSqlStore({ folder, driverFolder: shared.driverFolder, auditKey: key, redact, clock, keep });
     },
     async learned() {
       const { createLearnedFile } = await loadLearned();

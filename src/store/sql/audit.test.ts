@@ -25,7 +25,7 @@ async function append(count: number): Promise<void> {
 
 /** As somebody does who has the file and not the key. */
 async function forge(sql: string): Promise<void> {
-  const database = (await loadDriver()).open(join(folder, "state.db"));
+  const database = loadDriver(folder).open(join(folder, "state.db"));
   database.exec(sql);
   database.close();
 }

@@ -31,7 +31,7 @@ async function openStore(options?: TestStoreOptions): Promise<RecordStore> {
 
 /** The databases as the worker has them, without the worker. */
 async function openRecords(): Promise<RecordsDatabase> {
-  const driver = await loadDriver();
+  const driver = loadDriver(tmpdir());
   const path = join(folder, "records.db");
   const file = await openSqliteFile({ driver, path, migrations: recordsSteps, synchronous: "normal" } as never);
   closing.push(() => file.close());
@@ -126,7 +126,7 @@ test("rows of a burst are written when it is over, although nobody asks", async 
   const store = await openStore();
   for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
   await store.flush();
-  const driver = await loadDriver();
+  const driver = loadDriver(tmpdir());
   const reader = driver.open(join(folder, "records.db"));
   closing.push(() => reader.close());
   await until(() => rowsIn(reader) === 1_000);

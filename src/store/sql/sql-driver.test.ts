@@ -14,10 +14,10 @@ beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "toolyard-dri
 afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
 const openState = async (migrations = { "0001": createState }): Promise<SqliteFile> =>
-  await openSqliteFile({ driver: await loadDriver(), path: join(folder, "state.db"), synchronous: "full", migrations });
+  await openSqliteFile({ driver: loadDriver(folder), path: join(folder, "state.db"), synchronous: "full", migrations });
 
 test("this Node has a SQLite that does not damage databases", async () => {
-  const driver = await loadDriver();
+  const driver = loadDriver(folder);
   expect(isOlder(driver.version, "3.51.3")).toBe(false);
 });
 
@@ -78,7 +78,7 @@ test("a migration keeps a copy of what was there, and an old one that failed lea
   again.close();
   const left = (await readdir(folder)).filter((name) => !/-(?:wal|shm)$/.test(name)).sort();
   expect(left).toEqual(["state.db", "state.db.before-1"]);
-  const copy = (await loadDriver()).open(join(folder, "state.db.before-1"));
+  const copy = loadDriver(folder).open(join(folder, "state.db.before-1"));
   expect(copy.prepare("select value from meta where key = 'kept'").get()).toEqual({ value: "yes" });
   copy.close();
 });

@@ -1,3 +1,5 @@
+import { binaryForMachine, binaryPackage } from "./packed-sqlite.ts";
+
 /** What we use of a SQLite driver. `node:sqlite` and `@photostructure/sqlite` have it in the same form. */
 export interface SqlDatabase {
   exec(sql: string): void;
@@ -29,12 +31,10 @@ export interface SqlDriver {
  * checkpoint at once.
  */
 const oldestVersion = "3.51.3";
-const fallback = "@photostructure/sqlite";
 
-/** The part of a driver's module that is used, under the old name and the new one. */
+/** The part of a driver's module that is used. */
 interface DriverModule {
   readonly DatabaseSync?: DriverDatabase;
-  readonly Database?: DriverDatabase;
 }
 type DriverDatabase = new (
   path: string,
@@ -55,12 +55,15 @@ export class DriverMissing extends Error {
   override readonly name = "DriverMissing";
 }
 
-/** Node's own SQLite where it is new enough, otherwise the package's. Rejects with DriverMissing. */
-export async function loadDriver(): Promise<SqlDriver> {
+/**
+ * Node's own SQLite where it is new enough, otherwise the one that comes with us, which is unpacked into `folder` if
+ * that is necessary. Throws DriverMissing.
+ */
+export function loadDriver(folder: string): SqlDriver {
   const tried: string[] = [];
   for (const [name, load] of sources) {
     try {
-      const module = await load();
+      const module = load(folder);
       const driver = module === undefined ? undefined : toDriver(name, module);
       if (driver === undefined) tried.push(`${name} is not in Node ${process.versions.node}`);
       else if (isOlder(driver.version, oldestVersion)) tried.push(`${name} has SQLite ${driver.version}`);
@@ -73,14 +76,21 @@ export async function loadDriver(): Promise<SqlDriver> {
   throw new DriverMissing(`no SQLite ${oldestVersion} or newer: ${tried.join("; ")}`);
 }
 
-const sources: readonly (readonly [string, () => DriverModule | undefined | Promise<DriverModule>])[] = [
+const sources: readonly (readonly [string, (folder: string) => DriverModule | undefined])[] = [
   // Loading it prints a warning on Node 22; the worker's stderr is nobody's.
   ["node:sqlite", () => process.getBuiltinModule("node:sqlite") as DriverModule | undefined],
-  [fallback, async () => (await import(fallback)) as DriverModule],
+  [binaryPackage, (folder) => loadBinary(binaryForMachine({ folder }))],
 ];
 
+/** What the package's own JavaScript adds to its binary is not used, so that none of it has to be installed. */
+export function loadBinary(path: string): DriverModule {
+  const module: { exports: DriverModule } = { exports: {} };
+  process.dlopen(module, path);
+  return module.exports;
+}
+
 function toDriver(name: string, module: DriverModule): SqlDriver | undefined {
-  const Database = module.Database ?? module.DatabaseSync;
+  const Database = module.DatabaseSync;
   if (Database === undefined) return undefined;
   const open = (path: string): SqlDatabase => {
     const inner = new Database(path, { timeout: 5_000 });

@@ -29,6 +29,8 @@ import type { RetentionLimits } from "./retention.ts";
 export interface SqlWorkerData {
   readonly buildId: string;
   readonly folder: string;
+  /** Where a SQLite of our own is unpacked to. */
+  readonly driverFolder: string;
   readonly auditKey: Uint8Array;
   readonly retention: RetentionLimits;
   /** Between two looks at the files and the disk, ms. */

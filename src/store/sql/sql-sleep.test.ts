@@ -134,7 +134,7 @@ describe("a worker that nobody needs", () => {
     const store = await open({ keep: { eventMs: 1_000 }, limits: { retentionMs: 20 } });
     await clock.advance(sleep.idleMs);
     await until(isClosed);
-    const left = (await loadDriver()).open(join(folder, "records.db"));
+    const left = loadDriver(folder).open(join(folder, "records.db"));
     left.exec("insert into event (id, at_ms, type, detail) values (1, 1, 'of long ago', '{}')");
     left.close();
     await clock.advance(sleep.sleepMs);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
 import { createRecordIds } from "../record-ids.ts";
@@ -14,6 +15,8 @@ export interface SqlStoreOptions extends RecordStoreOptions {
   readonly clock: Clock;
   /** The worker's entry file; a test may give another. */
   readonly workerFile?: URL;
+  /** Where a SQLite of our own is unpacked to, for all gateways of a data directory. Default: below `folder`. */
+  readonly driverFolder?: string;
   /** What of the retention is configured. */
   readonly keep?: Partial<RetentionLimits>;
   readonly limits?: Partial<SqlStoreLimits>;
@@ -47,8 +50,8 @@ const defaultLimits: SqlStoreLimits = {
 
 /** Records and audit in SQLite, in a worker thread that is started at once and waited for by nobody. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
-  const { clock, folder, auditKey, redact } = options;
-  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
+  const { clock, folder, driverFolder = join(folder, "sqlite"), auditKey, redact } = options;
+  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "../cli/sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
   const ids = createRecordIds(() => clock.now());
   const queue = createRecordQueue(limits.queue);
@@ -58,7 +61,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const client = createSqlClient({
     clock,
     workerFile,
-    data: { ...limitsOfWorker(limits, options.keep), folder, auditKey },
+    data: { ...limitsOfWorker(limits, options.keep), folder, driverFolder, auditKey },
     heapMb: limits.heapMb,
     questions: limits.questions,
     sleep: limits.sleep,

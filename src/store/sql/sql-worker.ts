@@ -83,8 +83,8 @@ function tryRetain(desk: StoreDesk): boolean {
   }
 }
 
-async function run(): Promise<void> {
-  const driver = await loadDriver();
+function run(): void {
+  const driver = loadDriver(data.driverFolder);
   const desk = createStoreDesk({
     driver,
     data,
@@ -104,7 +104,7 @@ async function run(): Promise<void> {
 }
 
 try {
-  await run();
+  run();
 } catch (error) {
   if (!(error instanceof DriverMissing)) throw error;
   say({ kind: "driverless", message: error.message });

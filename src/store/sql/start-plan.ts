@@ -52,6 +52,7 @@ function workerLost(reason: string, restartMs: number): StoreProblem {
 }
 
 function driverless(message: string): StoreProblem {
-  const hint = "Install Toolyard again without --omit=optional, or use Node 22.22 or newer; calls are served without.";
+  const hint =
+    "Use Node 22.22 or newer, which has SQLite inside. Older ones need a data directory from which programs may be loaded. Calls are served without.";
   return { database: null, kind: "driver", message, hint };
 }

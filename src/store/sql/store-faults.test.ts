@@ -122,7 +122,7 @@ describe("a damaged database", () => {
 test("a database of a newer version is refused and left alone", async () => {
   await fill();
   for (const name of ["records.db", "state.db"]) {
-    const database = (await loadDriver()).open(join(folder, name));
+    const database = loadDriver(tmpdir()).open(join(folder, name));
     database.exec("insert into kysely_migration values ('0999', '2030')");
     database.close();
   }

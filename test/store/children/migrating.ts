@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { sql } from "kysely";
 import { createRecords } from "../../../src/store/sql/migrations/records-0001.ts";
 import { recordsSteps } from "../../../src/store/sql/schema-steps.ts";
@@ -7,7 +8,7 @@ import { openSqliteFile } from "../../../src/store/sql/sqlite-file.ts";
 // Brings the database of its first argument up to date: in as many steps as its second says, each of many statements,
 // or, where that is `real`, in those of the program.
 const [path = "", steps = "1"] = process.argv.slice(2);
-const driver = await loadDriver();
+const driver = loadDriver(tmpdir());
 process.stdout.write("begin\n");
 const later = Array.from({ length: steps === "real" ? 0 : Number(steps) - 1 }, (_, at) => [
   `000${at + 2}`,

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { loadDriver } from "../../../src/store/sql/sql-driver.ts";
 import { createTestStore, entryOf, requestOf, whenOpened } from "../../harness/records.ts";
 
@@ -11,5 +12,5 @@ const calls = (await store.calls({ limit: 1_000 })).rows.length;
 const { kind } = await store.verifyAudit();
 const { status } = store.health();
 await store.close(10_000);
-const { name } = await loadDriver();
+const { name } = loadDriver(tmpdir());
 process.stdout.write(JSON.stringify({ driver: name, status, calls, kind, after: store.health().status }));

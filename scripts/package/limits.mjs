@@ -3,13 +3,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { satisfies } from "semver";
 
-/** 30 MB of it are one optional package: SQLite for six platforms, which Node 20 has not got. */
-export const limits = { packages: 60, bytes: 50e6 };
-/**
- * Looks whether the binary for this machine is in the package, which it is where we promise to run. Where scripts are
- * switched off nothing is lost.
- */
-export const allowedScripts = ["node_modules/@photostructure/sqlite"];
+/** Packages, Toolyard among them, and what all of them take on the disk. */
+export const limits = { packages: 60, bytes: 20e6 };
 /** The oldest Node that we run on, and the first of each later line that is maintained. */
 export const nodeVersions = ["20.19.0", "22.12.0", "24.0.0"];
 const blockBytes = 4_096;
