@@ -124,6 +124,7 @@ const groups = [
         "Something has to be written down before it may be done, and there is no room on the disk of the data directory.",
       DATA_DIR_UNWRITABLE:
         "Something has to be kept on disk, and cannot be: the disk is full, or may not be written to.",
+      CLIENT_FILE_UNUSABLE: "`toolyard connect` cannot read or change an AI client's file.",
       ADDRESS_UNUSABLE: "The address to listen on is not one of this machine.",
     },
   },

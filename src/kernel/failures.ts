@@ -381,6 +381,12 @@ export const failures = {
     retry: true,
     hint: "Make room on the disk of the data directory: the gateway goes on by itself.",
   },
+  CLIENT_FILE_UNUSABLE: {
+    http: 409,
+    rpc: -31092,
+    retry: false,
+    hint: "Correct what the message names and try again. The client's file was not changed.",
+  },
   ADDRESS_UNUSABLE: {
     http: 500,
     rpc: -31075,

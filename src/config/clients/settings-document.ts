@@ -53,7 +53,7 @@ function headerPath(line: string): string | undefined {
 }
 
 async function parseYaml(source: string, fileName: string): Promise<Document> {
-  const { LineCounter, parseDocument: parse, isNode } = await import("yaml");
+  const { LineCounter, parseDocument: parse, isNode } = await import("./yaml-library.ts");
   const lines = new LineCounter();
   const placeAt = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
