@@ -1,6 +1,8 @@
 import { audit } from "./audit-command.ts";
 import { calls } from "./calls-command.ts";
+import { connect } from "./connect-command.ts";
 import { restart, stop } from "./control-commands.ts";
+import { disconnect } from "./disconnect-command.ts";
 import { listClients } from "./clients-command.ts";
 import { events } from "./events-command.ts";
 import { importServers } from "./import-command.ts";
@@ -22,6 +24,8 @@ export const shortCommands = {
   ...everydayCommands,
   audit,
   calls,
+  connect,
+  disconnect,
   clients: listClients,
   config,
   doctor,

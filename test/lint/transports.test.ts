@@ -15,6 +15,11 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 const knowers = [
   "app/connectors.ts",
   "cli/add-server.ts",
+ * took a request in says which way it came, and the command that clients start is called after one.
+ */
+const knowers = [
+  "app/connectors.ts",
+  "cli/connection-way.ts",
   "config/clients/client-entry.ts",
   "config/read-entry.ts",
   "config/registry-entry.ts",

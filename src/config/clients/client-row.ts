@@ -108,8 +108,26 @@ export interface ClientHttp {
   readonly headersField?: string;
 }
 
+/**
+ * How one server is switched off and stays in the file: by a field of its entry, or by its name in a list of the same
+ * file.
+ */
+export type SwitchOff =
+  | { readonly field: string; readonly value: boolean }
+  | { readonly listedAt: readonly [string, ...string[]] };
+
+/** What connecting a client depends on besides its file. */
+export interface ClientHabits {
+  /** Whether it is started in a terminal, and so finds commands as its user does. */
+  readonly isTerminal?: true;
+  /** Undefined where it keeps that somewhere else: an entry then has to be taken out. */
+  readonly switchOff?: SwitchOff;
+  /** What its user does so that it reads the file again: a sentence. */
+  readonly reload: string;
+}
+
 /** One AI client. */
-export interface ClientRow {
+export interface ClientRow extends ClientHabits {
   readonly id: ClientId;
   /** Its name for people. */
   readonly label: string;

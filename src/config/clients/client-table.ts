@@ -1,5 +1,6 @@
 import { clientProfiles } from "../client-profiles.ts";
-import type { ClientId, ClientRow, MovingVariable, OffList, PathTemplate } from "./client-row.ts";
+import { clientHabits } from "./client-habits.ts";
+import type { ClientHabits, ClientId, ClientRow, MovingVariable, OffList, PathTemplate } from "./client-row.ts";
 import { projectKey } from "./client-row.ts";
 
 const claudeFolder: MovingVariable = { name: "CLAUDE_CONFIG_DIR", within: ".claude.json" };
@@ -66,8 +67,7 @@ function productOf(clientName: string): string {
   return clientProfiles[clientName]?.product ?? clientName;
 }
 
-/** Every client whose settings we read, in the order in which they are shown. */
-export const clientTable: readonly ClientRow[] = [
+const rows: readonly Omit<ClientRow, keyof ClientHabits>[] = [
   {
     id: "claude-desktop",
     label: "Claude Desktop",
@@ -325,6 +325,9 @@ export const clientTable: readonly ClientRow[] = [
     clientNames: ["lmstudio-mcp-bridge", "lm-studio"],
   },
 ];
+
+/** Every client whose settings we read, in the order in which they are shown. */
+export const clientTable: readonly ClientRow[] = rows.map((row) => ({ ...row, ...clientHabits[row.id] }));
 
 /** The row of a client. Undefined for a name that is none. */
 export function findClient(id: string): ClientRow | undefined {

@@ -1,0 +1,210 @@
+import { systemClock } from "../kernel/clock.ts";
+import {
+  applyEdit,
+  applyUndo,
+  planEdit,
+  planUndo,
+  type EditPlace,
+  type PlannedEdit,
+} from "../config/clients/client-edit.ts";
+import { readClientText } from "../config/clients/client-text.ts";
+import { connectionChanges, entryNamed } from "../config/clients/client-connection.ts";
+import { toOwnEntry, tokenIn, type OwnEntry } from "../config/clients/own-entry.ts";
+import { sharedServers } from "../config/clients/shared-servers.ts";
+import type { Config } from "../config/config.ts";
+import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "./command-context.ts";
+import { openTarget, readTarget, type OpenedTarget } from "./connection-target.ts";
+import { findToken, type ConnectionToken } from "./connection-token.ts";
+import { undoConnection } from "./connection-undo.ts";
+import { chooseWay, ownOrigins, type ChosenWay } from "./connection-way.ts";
+import { toDiffLines } from "./file-diff.ts";
+import { isOn } from "./options.ts";
+import { askWhich, askYes, canAsk } from "./yes-or-no.ts";
+
+/** `toolyard connect <client>`: writes our one entry into that client's file, after showing what changes. */
+export async function connect(context: CommandContext): Promise<number> {
+  const target = await readTarget(context);
+  const config = await readConfig(context);
+  if (isOn(context, "undo")) return await undoConnection(context, config, target);
+  const opened = await openTarget(context, target, {
+    ownUrls: await ownOrigins(context, config),
+    dataDir: dataDirectoryOf(config, context),
+  });
+  const plan = await planConnection(context, config, opened);
+  if (plan.edits.length === 0) return report(context, plan, "connected already");
+  return await carryOut(context, {
+    edits: plan.edits,
+    question: `Connect ${target.row.label}?`,
+    openPlace: () => ({ dataDir: openDataDirectory(config, context), clock: systemClock }),
+    report: (outcome) => report(context, plan, outcome),
+  });
+}
+
+interface Plan {
+  readonly at: OpenedTarget;
+  readonly chosen: ChosenWay;
+  readonly entry: OwnEntry;
+  readonly token: ConnectionToken | undefined;
+  /** Names of the client's own servers that are switched off. */
+  readonly off: readonly string[];
+  readonly notes: readonly string[];
+  /** The client's file last, so that the gateway knows a token before the client sends it. */
+  readonly edits: readonly PlannedEdit[];
+}
+
+async function planConnection(context: CommandContext, config: Config, at: OpenedTarget): Promise<Plan> {
+  const { target, opened, name } = at;
+  const chosen = await chooseWay(context, config, target.row);
+  const before = entryNamed(target, opened.values, name);
+  const token = chosen.needsToken
+    ? await findToken(context, config, before === undefined ? undefined : tokenIn(target.row, before))
+    : undefined;
+  const way = chosen.way.kind === "url" ? { ...chosen.way, token: token?.token } : chosen.way;
+  const entry = toOwnEntry(target.row, name, way);
+  const { off, kept } = await chooseOff(context, at, config);
+  const changes = connectionChanges(target, opened.values, { name, entry, off });
+  const own = changes.length === 0 ? [] : [await planEdit(opened, changes)];
+  return {
+    at,
+    chosen,
+    entry,
+    token,
+    off,
+    notes: [...notesOn(at), ...chosen.notes, ...(token === undefined ? [] : [token.note]), ...keptNote(at, kept)],
+    edits: own.length === 0 ? [] : [...(token?.edit === undefined ? [] : [token.edit]), ...own],
+  };
+}
+
+function notesOn({ target, opened, elsewhere, ours, name }: OpenedTarget): readonly string[] {
+  const { label } = target.row;
+  const others = ours.filter((one) => one !== name);
+  return [
+    ...(opened.file.bytes === undefined ? [`${target.path} is a new file.`] : []),
+    ...(others.length > 0
+      ? [`${target.path} leads to Toolyard under another name as well: ${others.join(", ")}.`]
+      : []),
+    ...(elsewhere.length > 0 ? [`${label} is connected in another place as well: ${elsewhere.join(", ")}.`] : []),
+  ];
+}
+
+interface Chosen {
+  readonly off: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** Which of the servers that the gateway has as well are switched off in the client: otherwise its model sees both. */
+async function chooseOff(context: CommandContext, { target, servers }: OpenedTarget, config: Config): Promise<Chosen> {
+  const names = sharedServers(servers, config.servers).map(({ name }) => name);
+  if (names.length === 0 || isOn(context, "replace")) return { off: names, kept: [] };
+  const mayAsk = canAsk() && !isOn(context, "yes") && !isOn(context, "dry-run") && !isOn(context, "json");
+  if (isOn(context, "keep-own") || !mayAsk) return { off: [], kept: names };
+  const how = target.row.switchOff === undefined ? "take out of its file" : "switch off there";
+  const off = await askWhich(
+    `${target.row.label} has these itself, and the gateway has them too. Which should I ${how}?`,
+    names,
+  );
+  return { off, kept: names.filter((name) => !off.includes(name)) };
+}
+
+function keptNote({ target }: OpenedTarget, kept: readonly string[]): readonly string[] {
+  if (kept.length === 0) return [];
+  return [
+    `${target.row.label} keeps servers that the gateway has too, so that its model sees them twice: ${kept.join(", ")}. --replace switches them off there.`,
+  ];
+}
+
+/** Edits that wait for a yes. */
+export interface Proposal {
+  readonly edits: readonly PlannedEdit[];
+  readonly question: string;
+  /** Makes the data directory: called once something is written. */
+  readonly openPlace: () => EditPlace;
+  readonly report: (outcome: "shown" | "done") => number;
+}
+
+/** Shows what changes, asks, and writes. Ends with 2 where nobody can be asked, and 1 after a no. */
+export async function carryOut(
+  context: CommandContext,
+  { edits, question, openPlace, report: tell }: Proposal,
+): Promise<number> {
+  const isJson = isOn(context, "json");
+  if (!isJson) for (const edit of edits) process.stdout.write(`${(await diffOf(edit)).join("\n")}\n\n`);
+  if (isOn(context, "dry-run")) return tell("shown");
+  if (!isOn(context, "yes")) {
+    if (isJson || !canAsk()) {
+      process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
+      return 2;
+    }
+    if (!(await askYes(question))) {
+      process.stderr.write("Nothing was changed.\n");
+      return 1;
+    }
+  }
+  await applyAll(edits, openPlace());
+  return tell("done");
+}
+
+/** All or none: a token that the gateway takes and no client has would be left behind. */
+async function applyAll(edits: readonly PlannedEdit[], place: EditPlace): Promise<void> {
+  const applied: PlannedEdit[] = [];
+  try {
+    for (const edit of edits) {
+      await applyEdit(edit, place);
+      applied.push(edit);
+    }
+  } catch (error) {
+    for (const { opened } of applied.toReversed()) await applyUndo(await planUndo(opened.file.path, place));
+    throw error;
+  }
+}
+
+async function diffOf({ opened, after }: PlannedEdit): Promise<readonly string[]> {
+  const { file, text, format, values } = opened;
+  const now = await readClientText({ text: after, format, fileName: file.path });
+  return toDiffLines({ path: file.path, before: text, after, values: [values, now] });
+}
+
+type Outcome = "connected already" | "shown" | "done";
+
+function report(context: CommandContext, plan: Plan, outcome: Outcome): number {
+  const { at, chosen, token, off, notes } = plan;
+  const { row, path, scope } = at.target;
+  if (isOn(context, "json")) {
+    const { way } = chosen;
+    const shown = way.kind === "url" ? { url: way.url } : { command: way.command, args: way.args };
+    const facts = { client: row.id, scope, file: path, name: at.name, way: way.kind, ...shown };
+    const changed = outcome === "done";
+    const files = plan.edits.map(({ opened }) => opened.file.path);
+    const result = {
+      ...facts,
+      outcome: outcomeWords[outcome],
+      changed,
+      files,
+      token: token !== undefined,
+      off,
+      notes,
+      reload: row.reload,
+    };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return 0;
+  }
+  const said = {
+    "connected already": `${row.label} is connected already: ${at.name} in ${path}`,
+    shown: "Nothing was changed: this is what would be.",
+    done: `${row.label} is connected: ${at.name} in ${path}`,
+  }[outcome];
+  const undo = `Undo: toolyard connect ${row.id}${scope === "user" ? "" : ` --scope ${scope}`} --undo`;
+  const lines = [
+    said,
+    ...notes.map((note) => `  ${note}`),
+    ...(outcome === "done" ? [`  ${row.reload}`, `  ${undo}`] : []),
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
+  return 0;
+}
+
+const outcomeWords: Readonly<Record<Outcome, string>> = {
+  "connected already": "unchanged",
+  shown: "dry-run",
+  done: "connected",
+};

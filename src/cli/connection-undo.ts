@@ -1,0 +1,74 @@
+import { applyUndo, planUndo, type PlannedUndo } from "../config/clients/client-edit.ts";
+import { textOf } from "../config/clients/client-file.ts";
+import { readClientText } from "../config/clients/client-text.ts";
+import type { Target } from "../config/clients/client-connection.ts";
+import type { Config } from "../config/config.ts";
+import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
+import { toDiffLines } from "./file-diff.ts";
+import { isOn } from "./options.ts";
+import { askYes, canAsk } from "./yes-or-no.ts";
+
+/** `--undo` of `connect` and `disconnect`: the file becomes what it was before the last change that we made. */
+export async function undoConnection(context: CommandContext, config: Config, target: Target): Promise<number> {
+  const dataDir = dataDirectoryOf(config, context);
+  const undo = await planUndo(target.path, { dataDir });
+  if (undo.kind === "nothing") {
+    process.stderr.write(`toolyard: nothing is kept that could be undone in ${target.path}\n`);
+    return 1;
+  }
+  if (!isOn(context, "json")) await show(undo, target);
+  if (isOn(context, "dry-run")) return tell(context, target, undo, false);
+  if (undo.kind !== "done" && !isOn(context, "yes")) {
+    if (isOn(context, "json") || !canAsk()) {
+      process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
+      return 2;
+    }
+    if (!(await askYes(`Undo this in ${target.path}?`))) {
+      process.stderr.write("Nothing was changed.\n");
+      return 1;
+    }
+  }
+  await applyUndo(undo);
+  return tell(context, target, undo, true);
+}
+
+async function show(undo: Exclude<PlannedUndo, { kind: "nothing" }>, { path, format }: Target): Promise<void> {
+  if (undo.kind === "done") return;
+  const isRestored = undo.kind === "restore";
+  const before = isRestored ? textOf(undo.opened) : undo.edit.opened.text;
+  const after = isRestored ? (undo.bytes?.toString("utf8") ?? "") : undo.edit.after;
+  const texts = [before, after].map(
+    async (text) => await readClientText({ text, format, fileName: path }).catch(() => ({})),
+  );
+  const lines = toDiffLines({ path, before, after, values: await Promise.all(texts) });
+  process.stdout.write(`${lines.join("\n")}\n\n`);
+}
+
+function tell(
+  context: CommandContext,
+  { path, row }: Target,
+  undo: Exclude<PlannedUndo, { kind: "nothing" }>,
+  isWritten: boolean,
+): number {
+  const isRemoved = undo.kind === "restore" && undo.bytes === undefined;
+  const outcome =
+    undo.kind === "restore" ? (isRemoved ? "removed" : "restored") : undo.kind === "done" ? "unchanged" : "taken back";
+  if (isOn(context, "json")) {
+    process.stdout.write(
+      `${JSON.stringify({ client: row.id, file: path, outcome, changed: isWritten && undo.kind !== "done" })}\n`,
+    );
+    return 0;
+  }
+  const sentences = {
+    removed: `${path} is gone again: it was not there before`,
+    restored: `${path} is again what it was, byte for byte`,
+    unchanged: `${path} is what it was already`,
+    "taken back": `${path} was written again since, so that only what was ours was taken out`,
+  } as const;
+  process.stdout.write(
+    isWritten
+      ? `${sentences[outcome]}\n${undo.kind === "done" ? "" : `  ${row.reload}\n`}`
+      : "Nothing was changed: this is what would be.\n",
+  );
+  return 0;
+}

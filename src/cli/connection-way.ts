@@ -1,0 +1,117 @@
+import type { Config } from "../config/config.ts";
+import type { ClientRow } from "../config/clients/client-row.ts";
+import type { OwnWay } from "../config/clients/own-entry.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
+import { isOn, textOption } from "./options.ts";
+import { findOwnGateways } from "./own-origins.ts";
+import { findOwnCommand } from "./own-command.ts";
+
+/** How a client is to reach the gateway, and what its user should know of that. */
+export interface ChosenWay {
+  readonly way: OwnWay;
+  readonly notes: readonly string[];
+  /** Whether whoever connects needs a token. Over stdio nobody does: the command is run by the owner. */
+  readonly needsToken: boolean;
+}
+
+/** Origins that lead to a gateway of this user, or would: what tells an entry that is ours already. */
+export async function ownOrigins(
+  context: CommandContext,
+  { settings: { publicUrl } }: Config,
+): Promise<readonly string[]> {
+  const { origins } = await findOwnGateways(context);
+  const others = [publicUrl, textOption(context, "url")];
+  return [...origins, ...others.flatMap((url) => (url !== undefined && URL.canParse(url) ? [localOrigin(url)] : []))];
+}
+
+/** The address in the settings; undefined for a port that the system chooses. */
+function configuredUrl({ settings: { host, port, publicUrl } }: Config): string | undefined {
+  if (publicUrl !== undefined) return publicUrl;
+  return port === 0
+    ? undefined
+    : localOrigin(`http://${host.includes(":") ? `[${host.replace(/^\[|\]$/g, "")}]` : host}:${port}`);
+}
+
+/** A gateway that listens on all addresses is reached on this machine's own. */
+function localOrigin(url: string): string {
+  const { protocol, host } = new URL(url);
+  const here = host.replace(/^(?:0\.0\.0\.0|localhost|\[::\]|\[::1\])(?=:|$)/, "127.0.0.1");
+  return `${protocol}//${here}`;
+}
+
+/**
+ * HTTP where the client can and the address lasts, `toolyard stdio` otherwise. Rejects with CONFIG_INVALID when what is
+ * asked for cannot be.
+ */
+export async function chooseWay(context: CommandContext, config: Config, row: ClientRow): Promise<ChosenWay> {
+  const given = textOption(context, "url");
+  if (isOn(context, "stdio")) {
+    if (given !== undefined) throw wrong("--stdio and --url say opposite things", "Give one of them.");
+    return stdioWay(context, config, row, []);
+  }
+  if (row.http === undefined) {
+    if (given !== undefined)
+      throw wrong(`${row.label} starts commands only: it cannot be given an address`, "Leave --url out.");
+    return stdioWay(context, config, row, [`${row.label} starts commands only, so that it gets \`toolyard stdio\`.`]);
+  }
+  const url = given ?? configuredUrl(config);
+  if (url === undefined)
+    return stdioWay(context, config, row, [
+      "The gateway's port is chosen at each start, so that the client starts a command instead.",
+    ]);
+  const isOpen = config.people.principals.size === 0 && config.settings.auth.tokenHashes.length === 0;
+  return {
+    way: { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) },
+    notes: given === undefined ? await whatListens(context, config, url) : [],
+    needsToken: !isOpen,
+  };
+}
+
+/** With the path of the default exposure, unless a path is given. */
+function toEndpoint(url: string): string {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw wrong(
+      `--url: expected an http(s) address, not ${JSON.stringify(url)}`,
+      "Write it as http://127.0.0.1:3001/mcp.",
+    );
+  return /^https?:\/\/[^/]+\/?$/.test(url) ? `${url.replace(/\/$/, "")}/mcp` : url;
+}
+
+/** An address at which nothing listens is the most frequent reason why a client says that it cannot connect. */
+async function whatListens(context: CommandContext, config: Config, url: string): Promise<readonly string[]> {
+  if (config.settings.publicUrl !== undefined) return [];
+  const { running } = await findOwnGateways(context);
+  const isThere = running.some((holder) => holder.url !== null && localOrigin(holder.url) === localOrigin(url));
+  return isThere
+    ? []
+    : [
+        `No gateway listens at ${url} now: run \`toolyard serve\`, or connect with --stdio, so that the client starts it.`,
+      ];
+}
+
+function stdioWay(context: CommandContext, config: Config, row: ClientRow, notes: readonly string[]): ChosenWay {
+  const own = findOwnCommand({
+    mainFile: process.argv[1] ?? "",
+    node: process.execPath,
+    path: context.env["PATH"],
+    platform: process.platform,
+    isTerminal: row.isTerminal === true,
+  });
+  // A client starts the command in a folder of its own, where nothing would be found.
+  const file = config.file === undefined ? [] : ["--config", config.file];
+  const dataDir = dataDirectoryOf(config, context);
+  const data = dataDir === context.homeDirectories.data ? [] : ["--data-dir", dataDir];
+  const temporary = own.isTemporary
+    ? ["This program stands in npm's cache, which is cleaned up now and then: install it, and connect again."]
+    : [];
+  return {
+    way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...file, ...data] },
+    notes: [...notes, ...temporary],
+    needsToken: false,
+  };
+}
+
+function wrong(message: string, hint: string): GatewayError {
+  return new GatewayError("CONFIG_INVALID", message, { hint });
+}

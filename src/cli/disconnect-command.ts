@@ -1,0 +1,63 @@
+import { systemClock } from "../kernel/clock.ts";
+import { planEdit } from "../config/clients/client-edit.ts";
+import { disconnectionChanges, entryNamed } from "../config/clients/client-connection.ts";
+import { readKeptChanges } from "../config/clients/kept-changes.ts";
+import { tokenIn } from "../config/clients/own-entry.ts";
+import { hashToken } from "../people/identity/token.ts";
+import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "./command-context.ts";
+import { carryOut } from "./connect-command.ts";
+import { openTarget, readTarget, type OpenedTarget } from "./connection-target.ts";
+import { undoConnection } from "./connection-undo.ts";
+import { ownOrigins } from "./connection-way.ts";
+import { isOn } from "./options.ts";
+
+/** `toolyard disconnect <client>`: takes our entry out of that client's file, and leaves the rest as it is now. */
+export async function disconnect(context: CommandContext): Promise<number> {
+  const target = await readTarget(context);
+  const config = await readConfig(context);
+  if (isOn(context, "undo")) return await undoConnection(context, config, target);
+  const dataDir = dataDirectoryOf(config, context);
+  const at = await openTarget(context, target, { ownUrls: await ownOrigins(context, config), dataDir });
+  const entry = entryNamed(target, at.opened.values, at.name);
+  if (entry === undefined) return report(context, at, "not connected");
+  const kept = await readKeptChanges(dataDir, at.opened.file.realPath);
+  const changes = disconnectionChanges(target, at.opened.values, { name: at.name, kept });
+  const token = tokenIn(target.row, entry);
+  const note =
+    token === undefined
+      ? []
+      : [`Its token still opens the gateway: to end that, take ${hashToken(token)} out of the configuration.`];
+  return await carryOut(context, {
+    edits: [await planEdit(at.opened, changes)],
+    question: `Disconnect ${target.row.label}?`,
+    openPlace: () => ({ dataDir: openDataDirectory(config, context), clock: systemClock }),
+    report: (outcome) => report(context, at, outcome, note),
+  });
+}
+
+type Outcome = "not connected" | "shown" | "done";
+
+function report(context: CommandContext, at: OpenedTarget, outcome: Outcome, notes: readonly string[] = []): number {
+  const { row, path, scope } = at.target;
+  if (isOn(context, "json")) {
+    const word = { "not connected": "unchanged", shown: "dry-run", done: "disconnected" }[outcome];
+    const result = {
+      client: row.id,
+      scope,
+      file: path,
+      name: at.name,
+      outcome: word,
+      changed: outcome === "done",
+      notes,
+    };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return 0;
+  }
+  const said = {
+    "not connected": `${row.label} is not connected: nothing in ${path} leads to Toolyard`,
+    shown: "Nothing was changed: this is what would be.",
+    done: `${row.label} is not connected any more`,
+  }[outcome];
+  process.stdout.write(`${[said, ...notes, ...(outcome === "done" ? [row.reload] : [])].join("\n  ")}\n`);
+  return 0;
+}

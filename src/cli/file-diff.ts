@@ -1,0 +1,49 @@
+import { createTwoFilesPatch } from "diff";
+import { isSecretName } from "../config/secret-names.ts";
+import { createRedaction } from "../records/redaction.ts";
+import { plainText } from "./plain-text.ts";
+
+/** A file before and after, with what stands in it both times. */
+export interface ShownChange {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+  /** Values of both, in which secrets are looked for: clients keep them in plain text. */
+  readonly values: readonly unknown[];
+}
+
+const contextLines = 3;
+
+/** The lines of a unified diff, for people: without secrets and control characters. Empty where nothing changes. */
+export function toDiffLines({ path, before, after, values }: ShownChange): readonly string[] {
+  if (before === after) return [];
+  const patch = createTwoFilesPatch(path, path, withoutMark(before), withoutMark(after), "", "", {
+    context: contextLines,
+  });
+  const secrets = new Set(values.flatMap((value) => secretsIn(value, false)));
+  const { text } = createRedaction({ secrets: () => secrets });
+  // Redacted as a whole, because some secrets go over several lines.
+  const lines = text(patch.replaceAll("\r\n", "\n")).trimEnd().split("\n");
+  const shown = lines.slice(lines.findIndex((line) => line.startsWith("--- ")));
+  return shown.filter((line) => !line.startsWith("\\ No newline")).map((line) => plainLine(line).trimEnd());
+}
+
+/** With its indentation, for which `plainText` has no place. */
+function plainLine(line: string): string {
+  return line.split("\t").map(plainText).join("\t");
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+}
+
+/** Objects whose values are credentials more often than not. */
+const secretObjects: ReadonlySet<string> = new Set(["env", "environment", "headers", "http_headers"]);
+
+function secretsIn(value: unknown, isSecret: boolean): readonly string[] {
+  if (typeof value === "string") return isSecret ? [value, value.replace(/^\w+ /, "")] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    secretsIn(member, isSecret || secretObjects.has(key) || (!Array.isArray(value) && isSecretName(key))),
+  );
+}

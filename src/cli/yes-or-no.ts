@@ -1,0 +1,32 @@
+/** Whether somebody is there to be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/**
+ * Asks a person on the terminal, on stderr, so that stdout stays for results. Escape and Ctrl-C are a no. Loads the
+ * code for it.
+ */
+export async function askYes(question: string, preset = true): Promise<boolean> {
+  const { confirm } = await import("@clack/prompts");
+  return (await confirm({ message: question, initialValue: preset, output: process.stderr })) === true;
+}
+
+/** Asks which of these; none of them after Escape and Ctrl-C. */
+export async function askWhich(question: string, names: readonly string[]): Promise<readonly string[]> {
+  const { isCancel, multiselect } = await import("@clack/prompts");
+  const chosen = await multiselect({
+    message: question,
+    options: names.map((name) => ({ value: name })),
+    required: false,
+    output: process.stderr,
+  });
+  return isCancel(chosen) ? [] : chosen;
+}
+
+/** Asks for a text that is not shown. Undefined after Escape and Ctrl-C. */
+export async function askSecret(question: string): Promise<string | undefined> {
+  const { isCancel, password } = await import("@clack/prompts");
+  const given = await password({ message: question, output: process.stderr });
+  return isCancel(given) || given === "" ? undefined : given;
+}

@@ -1,0 +1,204 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../kernel/clock.ts";
+import { applyEdit, applyUndo, openClientFile, planEdit, planUndo } from "./client-edit.ts";
+import type { ClientSurroundings } from "./client-places.ts";
+import type { ClientId, ClientScope } from "./client-row.ts";
+import { clientTable, findClient } from "./client-table.ts";
+import {
+  connectionChanges,
+  disconnectionChanges,
+  entryNamed,
+  entryPath,
+  findTarget,
+  type Target,
+} from "./client-connection.ts";
+import { readKeptChanges } from "./kept-changes.ts";
+import { toOwnEntry, tokenIn, type OwnEntry, type OwnWay } from "./own-entry.ts";
+import { readClients, type FoundServer } from "./read-clients.ts";
+
+const url = "http://127.0.0.1:3001/mcp";
+const http: OwnWay = { kind: "url", url, token: "ty_secret" };
+const stdio: OwnWay = { kind: "command", command: "/usr/bin/node", args: ["/opt/toolyard/dist/cli/main.js", "stdio"] };
+const homes: Readonly<Record<"linux" | "darwin" | "win32", ClientSurroundings>> = {
+  linux: { home: "/home/ann", cwd: "/home/ann/project", env: {}, platform: "linux" },
+  darwin: { home: "/Users/ann", cwd: "/Users/ann/project", env: {}, platform: "darwin" },
+  win32: {
+    home: "C:\\Users\\ann",
+    cwd: "C:\\Users\\ann\\project",
+    env: { APPDATA: "C:\\Users\\ann\\AppData\\Roaming" },
+    platform: "win32",
+  },
+};
+
+function rowOf(id: ClientId) {
+  const row = findClient(id);
+  if (row === undefined) throw new Error(id);
+  return row;
+}
+
+describe("the file that is written", () => {
+  test.each(["linux", "darwin", "win32"] as const)(
+    "is one that the client reads, for every client and scope on %s",
+    async (system) => {
+      for (const row of clientTable)
+        for (const scope of new Set(row.places.map((place) => place.scope))) {
+          const { path, keyPath } = await findTarget(row, scope, homes[system]);
+          const inside = scope === "project" ? homes[system].cwd : homes[system].home;
+          expect(path.startsWith(inside), `${row.id} ${path}`).toBe(true);
+          expect(path).not.toContain("*");
+          expect(keyPath.length).toBeGreaterThan(0);
+        }
+    },
+  );
+
+  test.each<[ClientId, ClientScope, "linux" | "darwin" | "win32", string]>([
+    ["claude-desktop", "user", "darwin", "/Users/ann/Library/Application Support/Claude/claude_desktop_config.json"],
+    ["claude-desktop", "user", "win32", "C:\\Users\\ann\\AppData\\Roaming\\Claude\\claude_desktop_config.json"],
+    ["vscode", "user", "linux", "/home/ann/.config/Code/User/mcp.json"],
+    ["continue", "project", "linux", "/home/ann/project/.continue/mcpServers/toolyard.yaml"],
+    ["zed", "user", "win32", "C:\\Users\\ann\\AppData\\Roaming\\Zed\\settings.json"],
+    ["codex", "user", "win32", "C:\\Users\\ann\\.codex\\config.toml"],
+  ])("of %s (%s) on %s is %s", async (id, scope, system, path) => {
+    expect((await findTarget(rowOf(id), scope, homes[system])).path).toBe(path);
+  });
+
+  test("names a project of Claude Code on Windows as it does itself", async () => {
+    const { keyPath } = await findTarget(rowOf("claude-code"), "local", homes.win32);
+    expect(keyPath).toEqual(["projects", "C:/Users/ann/project", "mcpServers"]);
+  });
+
+  test("of a scope that the client does not have is refused", async () => {
+    await expect(findTarget(rowOf("windsurf"), "project", homes.linux)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+  });
+});
+
+describe("our entry", () => {
+  test.each<[ClientId, unknown]>([
+    ["claude-code", { type: "http", url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["cursor", { url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["vscode", { type: "http", url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["windsurf", { serverUrl: url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["codex", { url, http_headers: { Authorization: "Bearer ty_secret" } }],
+    ["gemini", { httpUrl: url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["zed", { url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["cline", { type: "streamableHttp", url, headers: { Authorization: "Bearer ty_secret" } }],
+    [
+      "continue",
+      {
+        name: "toolyard",
+        type: "streamable-http",
+        url,
+        requestOptions: { headers: { Authorization: "Bearer ty_secret" } },
+      },
+    ],
+    ["opencode", { type: "remote", url, headers: { Authorization: "Bearer ty_secret" }, enabled: true }],
+    ["lmstudio", { url, headers: { Authorization: "Bearer ty_secret" } }],
+  ])("is written as %s writes it, with its token", (id, expected) => {
+    const entry = toOwnEntry(rowOf(id), "toolyard", http);
+    expect(entry).toEqual(expected);
+    expect(tokenIn(rowOf(id), entry)).toBe("ty_secret");
+    expect(JSON.stringify(toOwnEntry(rowOf(id), "toolyard", { kind: "url", url }))).not.toContain("Authorization");
+  });
+
+  test("starts a command where the client, or its user, wants one", () => {
+    expect(toOwnEntry(rowOf("claude-desktop"), "toolyard", stdio)).toEqual({
+      command: stdio.command,
+      args: stdio.args,
+    });
+    expect(toOwnEntry(rowOf("vscode"), "toolyard", stdio)).toEqual({
+      type: "stdio",
+      command: stdio.command,
+      args: stdio.args,
+    });
+    expect(toOwnEntry(rowOf("opencode"), "toolyard", stdio)).toEqual({
+      type: "local",
+      command: [stdio.command, ...stdio.args],
+      enabled: true,
+    });
+    expect(() => toOwnEntry(rowOf("claude-desktop"), "toolyard", http)).toThrow("commands only");
+  });
+});
+
+describe("in a home of its own", () => {
+  let around: ClientSurroundings;
+  let dataDir: string;
+  beforeEach(async () => {
+    const home = await realpath(await mkdtemp(join(tmpdir(), "toolyard-connection-")));
+    around = { home, cwd: join(home, "project"), env: {}, platform: "linux" };
+    dataDir = join(home, "data");
+  });
+  afterEach(async () => await rm(around.home, { recursive: true, force: true }));
+
+  async function write(target: Target, changes: Parameters<typeof planEdit>[1]): Promise<void> {
+    const opened = await openClientFile(target.path, target.format);
+    await applyEdit(await planEdit(opened, changes), { dataDir, clock: systemClock });
+  }
+
+  /** As its user, without us. */
+  async function writeOwn(target: Target, value: OwnEntry): Promise<void> {
+    const opened = await openClientFile(target.path, target.format);
+    await mkdir(dirname(target.path), { recursive: true });
+    const { after } = await planEdit(opened, [{ path: entryPath(target, {}, "mine"), value }]);
+    await writeFile(target.path, after);
+  }
+
+  /** What the reading side makes of it. */
+  async function found({ row, scope }: Target): Promise<readonly FoundServer[]> {
+    const all = await readClients({ ...around, ownUrls: ["http://127.0.0.1:3001"] });
+    return all.find((client) => client.row.id === row.id)?.files.find((file) => file.scope === scope)?.servers ?? [];
+  }
+
+  test.each(
+    clientTable.flatMap((row) =>
+      [...new Set(row.places.map(({ scope }) => scope))].map((scope) => [row.id, scope] as const),
+    ),
+  )("%s (%s) is seen as connected, beside a server of its own, and is as before afterwards", async (id, scope) => {
+    const row = rowOf(id);
+    const target = await findTarget(row, scope, around);
+    const own = toOwnEntry(row, "mine", { kind: "command", command: "mine", args: [] });
+    await writeOwn(target, own);
+    const before = await readFile(target.path, "utf8");
+    for (const way of [stdio, ...(row.http === undefined ? [] : [http])]) {
+      const { values } = await openClientFile(target.path, target.format);
+      const entry = toOwnEntry(row, "toolyard", way);
+      await write(target, connectionChanges(target, values, { name: "toolyard", entry, off: [] }));
+      const servers = await found(target);
+      expect(servers.map(({ name, gateway }) => [name, gateway?.isOurs])).toEqual([
+        ["mine", undefined],
+        ["toolyard", true],
+      ]);
+      const now = (await openClientFile(target.path, target.format)).values;
+      expect(entryNamed(target, now, "toolyard")).toEqual(entry);
+      expect(connectionChanges(target, now, { name: "toolyard", entry, off: [] })).toEqual([]);
+    }
+    const { values, file } = await openClientFile(target.path, target.format);
+    const kept = await readKeptChanges(dataDir, file.realPath);
+    await write(target, disconnectionChanges(target, values, { name: "toolyard", kept }));
+    expect(await readFile(target.path, "utf8")).toBe(before);
+  });
+
+  test.each(clientTable.map(({ id }) => id))(
+    "a server of %s is switched off beside ours, seen as off or gone, and comes back",
+    async (id) => {
+      const row = rowOf(id);
+      const target = await findTarget(row, "user", around);
+      const mine = toOwnEntry(row, "mine", { kind: "command", command: "mine", args: [] });
+      await writeOwn(target, mine);
+      const before = await openClientFile(target.path, target.format);
+      const entry = toOwnEntry(row, "toolyard", stdio);
+      await write(target, connectionChanges(target, before.values, { name: "toolyard", entry, off: ["mine"] }));
+      const off = (await found(target)).find(({ name }) => name === "mine");
+      if (row.switchOff === undefined) expect(off).toBeUndefined();
+      else expect(off?.entry.enabled).toBe(false);
+      expect((await found(target)).find(({ name }) => name === "toolyard")?.gateway?.isOurs).toBe(true);
+      const undo = await planUndo(target.path, { dataDir });
+      await applyUndo(undo);
+      expect(await readFile(target.path, "utf8")).toBe(before.text);
+    },
+  );
+});

@@ -1,0 +1,334 @@
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hashToken } from "../../src/people/identity/token.ts";
+import { runCommand, type CommandResult } from "../harness/command.ts";
+import { badServer, mainFile, startGateway } from "../harness/gateway.ts";
+import { runOnTerminal } from "../harness/terminal.ts";
+import { until } from "../harness/until.ts";
+
+let home: string;
+let project: string;
+let configFile: string;
+beforeEach(async () => {
+  home = await realpath(await mkdtemp(join(tmpdir(), "toolyard-connect-")));
+  project = join(home, "project");
+  await mkdir(project);
+  configFile = join(project, "toolyard.json");
+  await configure({});
+});
+afterEach(async () => await rm(home, { recursive: true, force: true }));
+
+async function configure(settings: object, servers: object = {}): Promise<void> {
+  await writeFile(configFile, `${JSON.stringify({ mcpServers: servers, toolyard: settings }, null, 2)}\n`);
+}
+
+function environment(): Record<string, string> {
+  const empty = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "TOOLYARD_TOKEN"];
+  return { ...Object.fromEntries(empty.map((name) => [name, ""])), HOME: home, PATH: dirname(process.execPath) };
+}
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
+  return await runCommand([...args, "--config", configFile], { ...environment(), ...env });
+}
+
+async function runJson(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Record<string, unknown>> {
+  const { stdout, stderr, code } = await run([...args, "--yes", "--json"], env);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+async function writeHome(file: string, text: string): Promise<string> {
+  const path = join(home, file);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+
+const cursorFile = ".cursor/mcp.json";
+const cursorText = `{\n  // mine\n  "mcpServers": {\n    "files": { "command": "npx", "args": ["-y", "files"], "env": { "KEY": "hunter2-hunter2" } }\n  }\n}\n`;
+
+describe("connect", () => {
+  test("shows the change without anybody's secrets, and changes nothing without a yes", async () => {
+    const path = await writeHome(cursorFile, cursorText);
+    const { code, stdout, stderr } = await run(["connect", "cursor"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("say --yes or --dry-run");
+    expect(stdout).toContain(`+    "toolyard": {\n+      "url": "http://127.0.0.1:3001/mcp"\n+    }`);
+    expect(stdout).toContain("[redacted]");
+    expect(stdout).not.toContain("hunter2");
+    const dry = await run(["connect", "cursor", "--dry-run"]);
+    expect(dry).toMatchObject({ code: 0, stderr: "" });
+    expect(dry.stdout).toContain("Nothing was changed");
+    expect(await readFile(path, "utf8")).toBe(cursorText);
+    expect(existsSync(join(home, ".local"))).toBe(false);
+  });
+
+  test("writes one entry, says how the client reads it, does nothing the second time, and takes all of it back", async () => {
+    const path = await writeHome(cursorFile, cursorText);
+    const first = await run(["connect", "cursor", "--yes"]);
+    expect(first.code).toBe(0);
+    expect(first.stdout).toContain("Cursor is connected");
+    expect(first.stdout).toContain("reload the window");
+    expect(first.stdout).toContain("No gateway listens at http://127.0.0.1:3001 now");
+    const connected = await readFile(path, "utf8");
+    expect(connected).toContain("// mine");
+    expect(await runJson(["connect", "cursor"])).toMatchObject({ outcome: "unchanged", changed: false });
+    expect(await readFile(path, "utf8")).toBe(connected);
+    expect(await runJson(["connect", "cursor", "--undo"])).toMatchObject({ outcome: "restored" });
+    expect(await readFile(path, "utf8")).toBe(cursorText);
+    const nothing = await run(["connect", "cursor", "--undo", "--yes"]);
+    expect(nothing.code).toBe(1);
+    expect(nothing.stderr).toContain("nothing is kept that could be undone");
+  });
+
+  test("brings an outdated entry up to date, whatever it is called", async () => {
+    const before = { mcpServers: { gateway: { url: "http://localhost:3001/mcp/flat" }, other: { command: "x" } } };
+    const path = await writeHome(cursorFile, JSON.stringify(before));
+    expect(await runJson(["connect", "cursor"])).toMatchObject({ name: "gateway", outcome: "connected" });
+    const { mcpServers } = JSON.parse(await readFile(path, "utf8")) as typeof before;
+    expect(mcpServers).toEqual({ gateway: { url: "http://127.0.0.1:3001/mcp" }, other: { command: "x" } });
+  });
+
+  test("does not take the place of another server of the same name, and can have another name itself", async () => {
+    const text = JSON.stringify({ mcpServers: { toolyard: { command: "somebody-else" } } });
+    const path = await writeHome(cursorFile, text);
+    const { code, stderr } = await run(["connect", "cursor", "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`has a server called "toolyard" that is not this gateway`);
+    expect(await readFile(path, "utf8")).toBe(text);
+    expect(await runJson(["connect", "cursor", "--name", "gateway"])).toMatchObject({ name: "gateway" });
+    expect(await runJson(["disconnect", "cursor"])).toMatchObject({ name: "gateway", outcome: "disconnected" });
+    expect(await readFile(path, "utf8")).toBe(text);
+  });
+
+  test.each([
+    [["connect"], "say which client"],
+    [["connect", "cursr"], "did you mean `cursor`?"],
+    [["connect", "claude-desktop", "--scope", "project"], "it has: user"],
+    [["connect", "cursor", "--scope", "mine"], "expected user, project, local"],
+    [["connect", "claude-desktop", "--url", "http://127.0.0.1:3001"], "starts commands only"],
+    [["connect", "cursor", "--url", "127.0.0.1:3001"], "expected an http(s) address"],
+    [["connect", "cursor", "--url", "http://127.0.0.1:1", "--stdio"], "opposite things"],
+  ])("%j is wrong usage", async (args, message) => {
+    const { code, stderr } = await run([...args, "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test("says of a file that cannot be used what is wrong with it, and leaves it", async () => {
+    const path = await writeHome(cursorFile, `{\n  "mcpServers": {\n`);
+    const broken = await run(["connect", "cursor", "--yes"]);
+    expect(broken.code).toBe(1);
+    expect(broken.stderr).toContain(`${path}:3:1: expected`);
+    await writeFile(path, cursorText);
+    await chmod(path, 0o444);
+    const { code, stderr } = await run(["connect", "cursor", "--yes"]);
+    expect([code, stderr.includes("is read-only")]).toEqual([1, true]);
+    expect(await readFile(path, "utf8")).toBe(cursorText);
+  });
+
+  test("says when the client is connected in another place as well", async () => {
+    await writeFile(
+      join(project, ".mcp.json"),
+      JSON.stringify({ mcpServers: { toolyard: { type: "http", url: "http://127.0.0.1:3001/mcp" } } }),
+    );
+    const child = await runCommandIn(project, ["connect", "claude-code", "--yes"]);
+    expect(child.text).toContain("is connected in another place as well");
+    expect(child.text).toContain(".mcp.json (project)");
+  });
+});
+
+/** With another working directory: the project's. */
+async function runCommandIn(cwd: string, args: readonly string[]): Promise<{ readonly text: string }> {
+  await using terminal = runOnTerminal({
+    args: [...args, "--config", configFile],
+    env: { ...environment(), PATH: process.env["PATH"] ?? "" },
+    cwd,
+  });
+  await until(() => terminal.text().includes("Undo:"));
+  return { text: terminal.text() };
+}
+
+describe("on a terminal", () => {
+  test("asks, and takes a yes and a no", async () => {
+    const path = join(home, ".codeium/windsurf/mcp_config.json");
+    const env = { ...environment(), PATH: process.env["PATH"] ?? "" };
+    await using no = runOnTerminal({ args: ["connect", "windsurf", "--config", configFile], env });
+    await until(() => no.text().includes("Connect Windsurf?"));
+    no.type("n");
+    await until(() => no.text().includes("Nothing was changed."));
+    expect(existsSync(path)).toBe(false);
+    await using yes = runOnTerminal({ args: ["connect", "windsurf", "--config", configFile], env });
+    await until(() => yes.text().includes("Connect Windsurf?"));
+    yes.type("y");
+    await until(() => yes.text().includes("Windsurf is connected"));
+    expect(JSON.parse(await readFile(path, "utf8"))).toEqual({
+      mcpServers: { toolyard: { serverUrl: "http://127.0.0.1:3001/mcp" } },
+    });
+  });
+});
+
+describe("servers that both have", () => {
+  const servers = { files: { command: "npx", args: ["-y", "files"] }, docs: { url: "https://docs.example/mcp" } };
+
+  test.each([
+    [
+      "windsurf",
+      ".codeium/windsurf/mcp_config.json",
+      { files: { command: "npx", args: ["-y", "files"], disabled: true } },
+    ],
+    ["cursor", cursorFile, {}],
+    ["gemini", ".gemini/settings.json", { files: { command: "npx", args: ["-y", "files"] } }],
+  ])("are switched off in %s in its own way, or taken out, and come back", async (id, file, expected) => {
+    await configure({}, servers);
+    const before = { mcpServers: { files: servers.files, own: { command: "mine" } } };
+    const text = JSON.stringify(before, null, 2);
+    const path = await writeHome(file, text);
+    const told = await run(["connect", id, "--yes"]);
+    expect(told.stdout).toContain("its model sees them twice: files");
+    expect(await runJson(["connect", id, "--replace"])).toMatchObject({ off: ["files"] });
+    const now = JSON.parse(await readFile(path, "utf8")) as { mcpServers: Record<string, unknown>; mcp?: unknown };
+    const { toolyard, own, ...rest } = now.mcpServers;
+    expect([toolyard === undefined, own, rest]).toEqual([false, { command: "mine" }, expected]);
+    if (id === "gemini") expect(now.mcp).toEqual({ excluded: ["files"] });
+    await runJson(["disconnect", id]);
+    const after = JSON.parse(await readFile(path, "utf8")) as typeof now;
+    expect(after.mcpServers).toEqual(before.mcpServers);
+    await runJson(["disconnect", id, "--undo"]);
+    await runJson(["connect", id, "--undo"]);
+    await runJson(["connect", id, "--undo"]);
+    expect(await readFile(path, "utf8")).toBe(text);
+  });
+});
+
+describe("what is true for the client", () => {
+  test("one that starts commands only gets a command that works from everywhere", async () => {
+    await configure({}, { bad: badServer() });
+    const told = await runJson(["connect", "claude-desktop"]);
+    expect(told).toMatchObject({ way: "command", command: process.execPath });
+    const file = JSON.parse(await readFile(String(told["file"]), "utf8")) as {
+      mcpServers: { toolyard: { command: string; args: string[] } };
+    };
+    const { command, args } = file.mcpServers.toolyard;
+    expect(args).toEqual([await realpath(mainFile), "stdio", "--config", configFile]);
+    const client = new Client({ name: "desktop", version: "1" });
+    const env = { HOME: home, PATH: "/usr/bin:/bin" };
+    await client.connect(new StdioClientTransport({ command, args, env, cwd: "/", stderr: "ignore" }));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain("discover_mcp_tools");
+    await client.close();
+    expect((await run(["stop"])).code).toBe(0);
+  });
+
+  test("the command's name is enough where the PATH leads to this very program", async () => {
+    const bin = join(home, "bin");
+    await mkdir(bin);
+    await symlink(mainFile, join(bin, "toolyard"));
+    const PATH = [bin, dirname(process.execPath)].join(delimiter);
+    expect(await runJson(["connect", "codex", "--stdio", "--dry-run"], { PATH })).toMatchObject({
+      command: "toolyard",
+      args: ["stdio", "--config", configFile],
+    });
+    // Another program of that name comes first: it is not ours.
+    await mkdir(join(home, "other"));
+    await writeFile(join(home, "other", "toolyard"), "#!/bin/sh\n", { mode: 0o755 });
+    const shadowed = [join(home, "other"), PATH].join(delimiter);
+    expect(await runJson(["connect", "codex", "--stdio", "--dry-run"], { PATH: shadowed })).toMatchObject({
+      command: process.execPath,
+    });
+  });
+
+  test("a port that is chosen at each start is no address for a file", async () => {
+    await configure({ port: 0 });
+    expect(await runJson(["connect", "cursor", "--dry-run"])).toMatchObject({ way: "command" });
+    await configure({ publicUrl: "https://tools.example.com/yard" });
+    expect(await runJson(["connect", "cursor", "--dry-run"])).toMatchObject({
+      url: "https://tools.example.com/yard/mcp",
+    });
+  });
+});
+
+describe("a gateway that wants a token", () => {
+  test("gets a new one, which works, stays at the next time, and is shown to nobody", async () => {
+    await using gateway = await startGateway({
+      directory: project,
+      config: { mcpServers: {}, toolyard: { auth: { tokenHashes: [hashToken("first")] } } },
+    });
+    const said = await run(["connect", "cursor", "--url", gateway.url, "--yes"]);
+    expect(said.code).toBe(0);
+    expect(said.stdout).toContain(configFile);
+    const path = join(home, cursorFile);
+    const { mcpServers } = JSON.parse(await readFile(path, "utf8")) as {
+      mcpServers: { toolyard: { url: string; headers: { Authorization: string } } };
+    };
+    const { url, headers } = mcpServers.toolyard;
+    const token = headers.Authorization.replace("Bearer ", "");
+    expect(said.stdout + said.stderr).not.toContain(token);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const config = JSON.parse(await readFile(configFile, "utf8")) as { toolyard: { auth: { tokenHashes: string[] } } };
+    expect(config.toolyard.auth.tokenHashes).toEqual([hashToken("first"), hashToken(token)]);
+    const client = new Client({ name: "cursor-vscode", version: "1" });
+    await until(
+      async () =>
+        await client
+          .connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as never)
+          .then(
+            () => true,
+            () => false,
+          ),
+    );
+    expect((await client.listTools()).tools.length).toBe(4);
+    await client.close();
+    expect(await runJson(["connect", "cursor", "--url", gateway.url])).toMatchObject({
+      outcome: "unchanged",
+      token: true,
+    });
+    const gone = await run(["disconnect", "cursor", "--yes"]);
+    expect(gone.stdout).toContain(hashToken(token));
+  });
+
+  test("takes one that is given, makes one for a person, and says when there is none", async () => {
+    const people = { principals: { ada: { tokenHash: hashToken("ada") } } };
+    await configure(people);
+    const none = await run(["connect", "zed", "--yes"]);
+    expect([none.code, none.stderr.includes("TOOLYARD_TOKEN")]).toEqual([2, true]);
+    await runJson(["connect", "zed"], { TOOLYARD_TOKEN: "ada" });
+    const zed = JSON.parse(await readFile(join(home, ".config/zed/settings.json"), "utf8")) as {
+      context_servers: { toolyard: object };
+    };
+    expect(zed.context_servers.toolyard).toEqual({
+      url: "http://127.0.0.1:3001/mcp",
+      headers: { Authorization: "Bearer ada" },
+    });
+    await runJson(["connect", "codex", "--principal", "ada"]);
+    const codex = await readFile(join(home, ".codex/config.toml"), "utf8");
+    const token = /Authorization = "Bearer (\S+)"/.exec(codex)?.[1] ?? "";
+    const config = JSON.parse(await readFile(configFile, "utf8")) as {
+      toolyard: { principals: { ada: { tokenHashes: string[] } } };
+    };
+    expect(config.toolyard.principals.ada.tokenHashes).toEqual([hashToken(token)]);
+    const unknown = await run(["connect", "cursor", "--principal", "bob", "--yes"]);
+    expect([unknown.code, unknown.stderr.includes("nobody is called")]).toEqual([2, true]);
+    // Over stdio the owner's own files are what lets the client in.
+    expect(await runJson(["connect", "windsurf", "--stdio"])).toMatchObject({ token: false });
+  });
+
+  test("leaves no token behind when the client's file cannot be written", async () => {
+    await configure({ auth: { tokenHashes: [hashToken("first")] } });
+    const before = await readFile(configFile, "utf8");
+    // The folder that the file would be in is a file.
+    await writeHome(".codeium", "not a folder");
+    expect((await run(["connect", "windsurf", "--yes"])).code).toBe(1);
+    expect(await readFile(configFile, "utf8")).toBe(before);
+  });
+});
