@@ -9,7 +9,7 @@ const prompt = "Find a tool and call it.";
 
 /**
  * @typedef {object} Surroundings
- * @property {string} url the gateway's MCP endpoint
+ * @property {string} [url] the gateway's MCP endpoint. Without it, the client is told by somebody else where that is
  * @property {string} model the origin of the model
  * @property {string} home an empty directory
  *
@@ -31,9 +31,11 @@ export const clients = [
     setup: "`ANTHROPIC_BASE_URL`, `ENABLE_TOOL_SEARCH=true`",
     async prepare({ url, model, home }) {
       const config = join(home, "mcp.json");
-      await writeFile(config, JSON.stringify({ mcpServers: { toolyard: { type: "http", url } } }));
+      if (url !== undefined)
+        await writeFile(config, JSON.stringify({ mcpServers: { toolyard: { type: "http", url } } }));
+      const servers = url === undefined ? [] : ["--mcp-config", config, "--strict-mcp-config"];
       return {
-        args: ["-p", prompt, "--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__toolyard"],
+        args: ["-p", prompt, ...servers, "--allowedTools", "mcp__toolyard"],
         env: {
           ANTHROPIC_API_KEY: "none",
           ANTHROPIC_BASE_URL: model,
@@ -61,8 +63,7 @@ export const clients = [
         'env_key = "LOCAL_KEY"',
         "request_max_retries = 0",
         "stream_max_retries = 0",
-        "[mcp_servers.toolyard]",
-        `url = "${url}"`,
+        ...(url === undefined ? [] : ["[mcp_servers.toolyard]", `url = "${url}"`]),
       ];
       await writeFile(join(home, "config.toml"), `${settings.join("\n")}\n`);
       return {
@@ -78,7 +79,7 @@ export const clients = [
     setup: "`GOOGLE_GEMINI_BASE_URL`",
     async prepare({ url, model, home }) {
       await writeSettings(join(home, ".gemini"), {
-        mcpServers: { toolyard: { httpUrl: url, trust: true } },
+        ...(url === undefined ? {} : { mcpServers: { toolyard: { httpUrl: url, trust: true } } }),
         security: {
           auth: { selectedType: "gemini-api-key" },
           folderTrust: { enabled: false },
@@ -116,7 +117,7 @@ export const clients = [
             models: { none: { name: "none", tool_call: true, limit: { context: 200_000, output: 8_000 } } },
           },
         },
-        mcp: { toolyard: { type: "remote", url, enabled: true, oauth: false } },
+        ...(url === undefined ? {} : { mcp: { toolyard: { type: "remote", url, enabled: true, oauth: false } } }),
       };
       await writeFile(config, JSON.stringify(settings));
       return {

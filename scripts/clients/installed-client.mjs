@@ -15,11 +15,20 @@ const clientTimeoutMs = 120_000;
  * @param {import("./client-rows.mjs").Client} client
  * @returns {Promise<{ version: string, command: string }>}
  */
-export async function installNewest({ package: name, command }) {
+export async function installNewest(client) {
+  const { package: name } = client;
   const asked = await promisify(execFile)("npm", ["view", `${name}@latest`, "version"], {
     shell: process.platform === "win32",
   });
-  const version = asked.stdout.trim();
+  return await installVersion(client, asked.stdout.trim());
+}
+
+/**
+ * @param {import("./client-rows.mjs").Client} client
+ * @param {string} version
+ * @returns {Promise<{ version: string, command: string }>}
+ */
+export async function installVersion({ package: name, command }, version) {
   const folder = `client-${command}-${version}`;
   // By its number: for a range, npm would take the newest version that says it runs on this Node, not the newest
   // there is.

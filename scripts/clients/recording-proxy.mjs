@@ -9,6 +9,7 @@ const clientInfoKey = "io.modelcontextprotocol/clientInfo";
  * @typedef {object} SeenOnTheWay
  * @property {string | undefined} clientName clientInfo.name, from initialize or from the `_meta` of a request
  * @property {string | undefined} revision
+ * @property {Set<string>} methods of requests that were answered
  */
 
 /** @param {string} target the gateway's origin */
@@ -19,6 +20,7 @@ export async function startRecordingProxy(target) {
   function note(body, text, headers) {
     const message = parse(body);
     if (typeof message?.method !== "string") return;
+    seen.methods.add(message.method);
     seen.clientName ??= message.params?.clientInfo?.name ?? message.params?._meta?.[clientInfoKey]?.name;
     if (message.method === "initialize") seen.revision ??= /"protocolVersion":"([^"]+)"/.exec(text)?.[1];
     if (message.method === "tools/list") seen.revision ??= headers["mcp-protocol-version"];
@@ -52,7 +54,7 @@ export async function startRecordingProxy(target) {
 }
 
 /** @returns {SeenOnTheWay} */
-const nothingSeen = () => ({ clientName: undefined, revision: undefined });
+const nothingSeen = () => ({ clientName: undefined, revision: undefined, methods: new Set() });
 
 function parse(text) {
   try {
