@@ -8,6 +8,7 @@ import { cliPage } from "./docs/cli-page.mjs";
 import { clientFilesTable } from "./docs/client-files-table.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
 import { configurationPage } from "./docs/configuration-page.mjs";
+import { connectionsTable } from "./docs/connections-table.mjs";
 import { wings } from "./house.mjs";
 import { errorsPage } from "./docs/errors-page.mjs";
 import { eventsPage } from "./docs/events-page.mjs";
@@ -52,12 +53,14 @@ export async function writeDocs() {
   );
   const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
   const { clientTable } = await bundledTable("src/config/clients/client-table.ts");
-  const importing = new URL("docs/import.md", root);
   const files = /(?<=<!-- clients: .*? -->\n\n)[^]*?(?=\n\n<!-- end of clients -->)/;
-  writeFileSync(
-    importing,
-    readFileSync(importing, "utf8").replace(files, () => clientFilesTable(clientTable)),
-  );
+  for (const [name, toTable] of Object.entries({ "import.md": clientFilesTable, "connect.md": connectionsTable })) {
+    const page = new URL(`docs/${name}`, root);
+    writeFileSync(
+      page,
+      readFileSync(page, "utf8").replace(files, () => toTable(clientTable)),
+    );
+  }
   const settings = await bundledTable("src/config/settings-table.ts");
   const fields = await bundledTable("src/config/server-fields.ts");
   writeFileSync(new URL("docs/configuration.md", root), configurationPage(settings, fields));
