@@ -3,10 +3,14 @@ import { resolve } from "node:path";
 import type { ClientSurroundings } from "../config/clients/client-places.ts";
 import { openClientFile, type OpenedFile } from "../config/clients/client-edit.ts";
 import type { ClientScope } from "../config/clients/client-row.ts";
+import { translateEntry } from "../config/clients/client-entry.ts";
+import { valueAt } from "../config/clients/client-text.ts";
 import { clientTable, findClient } from "../config/clients/client-table.ts";
 import { entryNamed, findTarget, hasWritten, type Target } from "../config/clients/client-connection.ts";
+import { findGatewayIn } from "../config/clients/known-gateways.ts";
 import { readKeptChanges } from "../config/clients/kept-changes.ts";
 import { readClients, type FoundServer } from "../config/clients/read-clients.ts";
+import { parseSettings } from "../config/clients/settings-document.ts";
 import { suggestion } from "../config/near-miss.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -59,7 +63,7 @@ export async function openTarget(
   const found = await readClients({ ...surroundingsOf(context), ownUrls });
   const files = found.find(({ row }) => row.id === target.row.id)?.files ?? [];
   const here = files.find((file) => file.realPath === opened.file.realPath && file.scope === target.scope);
-  const servers = here?.servers ?? [];
+  const servers = here?.servers ?? (await readServers(target, opened, ownUrls));
   const kept = await readKeptChanges(dataDir, opened.file.realPath);
   const ours = servers
     .filter((server) => isOurs(server) || hasWritten(target, opened.values, { name: server.name, kept }))
@@ -74,6 +78,26 @@ export async function openTarget(
       .filter((file) => file !== here && file.servers.some(isOurs))
       .map(({ path, scope }) => `${path} (${scope})`),
   };
+}
+
+/** Those of a file that stands in no place of the table. Entries that cannot be understood are left out. */
+async function readServers(
+  { row, keyPath, path, format }: Target,
+  { text, values }: OpenedFile,
+  ownUrls: readonly string[],
+): Promise<readonly FoundServer[]> {
+  const document = await parseSettings(text, path, format);
+  const how = { entries: row.entries, dialect: row.variables, project: undefined };
+  return Object.entries(valueAt(values, keyPath) ?? {}).flatMap(([key, value]: [string, unknown]) => {
+    const named = (value as { readonly name?: unknown } | null)?.name;
+    const name = row.entries === "continue" && typeof named === "string" ? named : key;
+    try {
+      const { entry, notes } = translateEntry(value, { document, path: [...keyPath, key] }, how);
+      return [{ name, place: path, entry, notes, project: undefined, gateway: findGatewayIn(entry, ownUrls) }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 function isOurs({ gateway }: FoundServer): boolean {

@@ -3,6 +3,7 @@ import { textOf } from "../config/clients/client-file.ts";
 import { readClientText } from "../config/clients/client-text.ts";
 import type { Target } from "../config/clients/client-connection.ts";
 import type { Config } from "../config/config.ts";
+import { hashToken } from "../people/identity/token.ts";
 import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
 import { toDiffLines } from "./file-diff.ts";
 import { isOn } from "./options.ts";
@@ -17,7 +18,8 @@ export async function undoConnection(context: CommandContext, config: Config, ta
     return 1;
   }
   if (!isOn(context, "json")) await show(undo, target);
-  if (isOn(context, "dry-run")) return tell(context, target, undo, false);
+  const tokens = tokensLost(undo);
+  if (isOn(context, "dry-run")) return tell(context, target, undo, { isWritten: false, tokens });
   if (undo.kind !== "done" && !isOn(context, "yes")) {
     if (isOn(context, "json") || !canAsk()) {
       process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
@@ -29,14 +31,14 @@ export async function undoConnection(context: CommandContext, config: Config, ta
     }
   }
   await applyUndo(undo);
-  return tell(context, target, undo, true);
+  return tell(context, target, undo, { isWritten: true, tokens });
 }
 
-async function show(undo: Exclude<PlannedUndo, { kind: "nothing" }>, { path, format }: Target): Promise<void> {
+type Undo = Exclude<PlannedUndo, { kind: "nothing" }>;
+
+async function show(undo: Undo, { path, format }: Target): Promise<void> {
   if (undo.kind === "done") return;
-  const isRestored = undo.kind === "restore";
-  const before = isRestored ? textOf(undo.opened) : undo.edit.opened.text;
-  const after = isRestored ? (undo.bytes?.toString("utf8") ?? "") : undo.edit.after;
+  const { before, after } = textsOf(undo);
   const texts = [before, after].map(
     async (text) => await readClientText({ text, format, fileName: path }).catch(() => ({})),
   );
@@ -44,18 +46,38 @@ async function show(undo: Exclude<PlannedUndo, { kind: "nothing" }>, { path, for
   process.stdout.write(`${lines.join("\n")}\n\n`);
 }
 
+function textsOf(undo: Exclude<Undo, { kind: "done" }>): { readonly before: string; readonly after: string } {
+  return undo.kind === "restore"
+    ? { before: textOf(undo.opened), after: undo.bytes?.toString("utf8") ?? "" }
+    : { before: undo.edit.opened.text, after: undo.edit.after };
+}
+
+/** What is said of the token of an entry that is taken out: the configuration still has its hash. */
+export function tokenNote(token: string): string {
+  return `Its token still opens the gateway: to end that, take ${hashToken(token)} out of the configuration.`;
+}
+
+/** Tokens of ours that the file will not have any more. */
+function tokensLost(undo: Undo): readonly string[] {
+  if (undo.kind === "done") return [];
+  const { before, after } = textsOf(undo);
+  const found = [...before.matchAll(/Bearer (ty_[0-9a-f]{64})/g)].map(([, token = ""]) => token);
+  return [...new Set(found)].filter((token) => !after.includes(token));
+}
+
 function tell(
   context: CommandContext,
   { path, row }: Target,
-  undo: Exclude<PlannedUndo, { kind: "nothing" }>,
-  isWritten: boolean,
+  undo: Undo,
+  { isWritten, tokens }: { readonly isWritten: boolean; readonly tokens: readonly string[] },
 ): number {
+  const notes = tokens.map(tokenNote);
   const isRemoved = undo.kind === "restore" && undo.bytes === undefined;
   const outcome =
     undo.kind === "restore" ? (isRemoved ? "removed" : "restored") : undo.kind === "done" ? "unchanged" : "taken back";
   if (isOn(context, "json")) {
     process.stdout.write(
-      `${JSON.stringify({ client: row.id, file: path, outcome, changed: isWritten && undo.kind !== "done" })}\n`,
+      `${JSON.stringify({ client: row.id, file: path, outcome, changed: isWritten && undo.kind !== "done", notes })}\n`,
     );
     return 0;
   }
@@ -65,10 +87,10 @@ function tell(
     unchanged: `${path} is what it was already`,
     "taken back": `${path} was written again since, so that only what was ours was taken out`,
   } as const;
-  process.stdout.write(
-    isWritten
-      ? `${sentences[outcome]}\n${undo.kind === "done" ? "" : `  ${row.reload}\n`}`
-      : "Nothing was changed: this is what would be.\n",
-  );
+  if (!isWritten) process.stdout.write("Nothing was changed: this is what would be.\n");
+  else {
+    const lines = [sentences[outcome], ...notes, ...(undo.kind === "done" ? [] : [row.reload])];
+    process.stdout.write(`${lines.join("\n  ")}\n`);
+  }
   return 0;
 }

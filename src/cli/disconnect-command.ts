@@ -3,11 +3,10 @@ import { planEdit } from "../config/clients/client-edit.ts";
 import { disconnectionChanges, entryNamed } from "../config/clients/client-connection.ts";
 import { readKeptChanges } from "../config/clients/kept-changes.ts";
 import { tokenIn } from "../config/clients/own-entry.ts";
-import { hashToken } from "../people/identity/token.ts";
 import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "./command-context.ts";
 import { carryOut } from "./connect-command.ts";
 import { openTarget, readTarget, type OpenedTarget } from "./connection-target.ts";
-import { undoConnection } from "./connection-undo.ts";
+import { tokenNote, undoConnection } from "./connection-undo.ts";
 import { ownOrigins } from "./connection-way.ts";
 import { isOn } from "./options.ts";
 
@@ -23,10 +22,7 @@ export async function disconnect(context: CommandContext): Promise<number> {
   const kept = await readKeptChanges(dataDir, at.opened.file.realPath);
   const changes = disconnectionChanges(target, at.opened.values, { name: at.name, kept });
   const token = tokenIn(target.row, entry);
-  const note =
-    token === undefined
-      ? []
-      : [`Its token still opens the gateway: to end that, take ${hashToken(token)} out of the configuration.`];
+  const note = token === undefined ? [] : [tokenNote(token)];
   return await carryOut(context, {
     edits: [await planEdit(at.opened, changes)],
     question: `Disconnect ${target.row.label}?`,

@@ -211,6 +211,20 @@ describe("servers that both have", () => {
   });
 });
 
+test("a file in another place is connected, known again, and disconnected like any other", async () => {
+  const servers = { files: { command: "npx", args: ["-y", "files"] } };
+  await configure({}, servers);
+  const text = JSON.stringify({ mcpServers: servers }, null, 2);
+  const path = await writeHome("elsewhere/mcp.json", text);
+  expect(await runJson(["connect", "cursor", "--file", path, "--replace"])).toMatchObject({
+    file: path,
+    off: ["files"],
+  });
+  expect(await runJson(["connect", "cursor", "--file", path])).toMatchObject({ outcome: "unchanged" });
+  await runJson(["disconnect", "cursor", "--file", path]);
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ mcpServers: servers });
+});
+
 describe("what is true for the client", () => {
   test("one that starts commands only gets a command that works from everywhere", async () => {
     await configure({}, { bad: badServer() });
@@ -295,6 +309,10 @@ describe("a gateway that wants a token", () => {
     });
     const gone = await run(["disconnect", "cursor", "--yes"]);
     expect(gone.stdout).toContain(hashToken(token));
+    await run(["disconnect", "cursor", "--undo", "--yes"]);
+    const undone = await run(["connect", "cursor", "--undo", "--yes"]);
+    expect(undone.stdout).toContain(hashToken(token));
+    expect(undone.stdout).not.toContain(token);
   });
 
   test("takes one that is given, makes one for a person, and says when there is none", async () => {
