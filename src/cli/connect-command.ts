@@ -24,8 +24,8 @@ import { askWhich, askYes, canAsk } from "./yes-or-no.ts";
 /** `toolyard connect <client>`: writes our one entry into that client's file, after showing what changes. */
 export async function connect(context: CommandContext): Promise<number> {
   const target = await readTarget(context);
+  if (isOn(context, "undo")) return await undoConnection(context, target);
   const config = await readConfig(context);
-  if (isOn(context, "undo")) return await undoConnection(context, config, target);
   const opened = await openTarget(context, target, {
     ownUrls: await ownOrigins(context, config),
     dataDir: dataDirectoryOf(config, context),

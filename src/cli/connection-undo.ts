@@ -1,17 +1,21 @@
+import { resolve } from "node:path";
 import { applyUndo, planUndo, type PlannedUndo } from "../config/clients/client-edit.ts";
 import { textOf } from "../config/clients/client-file.ts";
 import { readClientText } from "../config/clients/client-text.ts";
 import type { Target } from "../config/clients/client-connection.ts";
-import type { Config } from "../config/config.ts";
 import { hashToken } from "../people/identity/token.ts";
-import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
+import { dataDirectoryOf, readConfig, type CommandContext } from "./command-context.ts";
 import { toDiffLines } from "./file-diff.ts";
-import { isOn } from "./options.ts";
+import { isOn, textOption } from "./options.ts";
 import { askYes, canAsk } from "./yes-or-no.ts";
 
 /** `--undo` of `connect` and `disconnect`: the file becomes what it was before the last change that we made. */
-export async function undoConnection(context: CommandContext, config: Config, target: Target): Promise<number> {
-  const dataDir = dataDirectoryOf(config, context);
+export async function undoConnection(context: CommandContext, target: Target): Promise<number> {
+  // A configuration that is broken by now must not keep anybody from going back.
+  const config = await readConfig(context).catch(() => undefined);
+  const given = textOption(context, "data-dir");
+  const usual = given === undefined ? context.homeDirectories.data : resolve(context.cwd, given);
+  const dataDir = config === undefined ? usual : dataDirectoryOf(config, context);
   const undo = await planUndo(target.path, { dataDir });
   if (undo.kind === "nothing") {
     process.stderr.write(`toolyard: nothing is kept that could be undone in ${target.path}\n`);

@@ -13,8 +13,8 @@ import { isOn } from "./options.ts";
 /** `toolyard disconnect <client>`: takes our entry out of that client's file, and leaves the rest as it is now. */
 export async function disconnect(context: CommandContext): Promise<number> {
   const target = await readTarget(context);
+  if (isOn(context, "undo")) return await undoConnection(context, target);
   const config = await readConfig(context);
-  if (isOn(context, "undo")) return await undoConnection(context, config, target);
   const dataDir = dataDirectoryOf(config, context);
   const at = await openTarget(context, target, { ownUrls: await ownOrigins(context, config), dataDir });
   const entry = entryNamed(target, at.opened.values, at.name);

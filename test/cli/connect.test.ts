@@ -211,6 +211,14 @@ describe("servers that both have", () => {
   });
 });
 
+test("undo works with a configuration that is broken by now", async () => {
+  const path = await writeHome(cursorFile, cursorText);
+  await runJson(["connect", "cursor"]);
+  await writeFile(configFile, "{");
+  expect(await runJson(["connect", "cursor", "--undo"])).toMatchObject({ outcome: "restored" });
+  expect(await readFile(path, "utf8")).toBe(cursorText);
+});
+
 test("a file in another place is connected, known again, and disconnected like any other", async () => {
   const servers = { files: { command: "npx", args: ["-y", "files"] } };
   await configure({}, servers);
