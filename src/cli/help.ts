@@ -1,4 +1,5 @@
-import { commands, type Options } from "./commands.ts";
+import type { Options } from "./command-row.ts";
+import { commands } from "./commands.ts";
 
 /** What `toolyard --help` prints. */
 export function generalHelp(): string {
