@@ -1,4 +1,4 @@
-import type { JsonEdit } from "../config/json-edit.ts";
+import type { EntryChange } from "../config/entry-change.ts";
 import type { Path } from "../config/document.ts";
 import { isSwitchedOff } from "../config/source.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
@@ -48,14 +48,14 @@ export async function switchServer(context: CommandContext, name: string, isOn: 
 }
 
 /** A file that a gateway would refuse afterwards is not written. */
-async function saveChecked(edited: EditedConfig, edits: readonly JsonEdit[]): Promise<string | undefined> {
+async function saveChecked(edited: EditedConfig, edits: readonly EntryChange[]): Promise<string | undefined> {
   const text = edited.edit(edits);
   await edited.check(text);
   return await edited.save(text);
 }
 
 /** On is what an entry is that says nothing of it. */
-function enabling({ document }: EditedConfig, path: Path): readonly JsonEdit[] {
+function enabling({ document }: EditedConfig, path: Path): readonly EntryChange[] {
   return [
     ...(document.value([...path, "enabled"]) === false ? [{ path: [...path, "enabled"], value: undefined }] : []),
     ...(document.value([...path, "disabled"]) === true ? [{ path: [...path, "disabled"], value: undefined }] : []),
@@ -63,7 +63,7 @@ function enabling({ document }: EditedConfig, path: Path): readonly JsonEdit[] {
 }
 
 /** In the spelling that the entry has already. */
-function disabling({ document }: EditedConfig, path: Path): readonly JsonEdit[] {
+function disabling({ document }: EditedConfig, path: Path): readonly EntryChange[] {
   const [enabled, disabled] = [document.value([...path, "enabled"]), document.value([...path, "disabled"])];
   if (enabled === false || disabled === true) return [];
   if (enabled === undefined && disabled !== undefined) return [{ path: [...path, "disabled"], value: true }];

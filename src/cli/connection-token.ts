@@ -1,7 +1,7 @@
 import type { PlannedEdit } from "../config/clients/client-edit.ts";
 import { openClientFile, planEdit } from "../config/clients/client-edit.ts";
 import { valueAt } from "../config/clients/client-text.ts";
-import type { EntryChange } from "../config/clients/entry-change.ts";
+import type { EntryChange } from "../config/entry-change.ts";
 import type { Config } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { createToken, hashToken } from "../people/identity/token.ts";

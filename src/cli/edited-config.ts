@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { editConfig, openConfigFile, saveConfig, type EditableConfig } from "../config/config-edit.ts";
 import { parseDocument, type Document, type Path } from "../config/document.ts";
 import { findFile } from "../config/file.ts";
-import type { JsonEdit } from "../config/json-edit.ts";
+import type { EntryChange } from "../config/entry-change.ts";
 import { loadConfigText } from "../config/load.ts";
 import { findServers, type ServerPlace } from "../config/source.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
@@ -17,7 +17,7 @@ export interface EditedConfig {
   readonly document: Document;
   readonly servers: readonly ServerPlace[];
   /** The text with these changes. */
-  edit(edits: readonly JsonEdit[]): string;
+  edit(edits: readonly EntryChange[]): string;
   /** What a text would mean, with these variables beside those of the environment. Rejects with CONFIG_INVALID. */
   check(text: string, variables?: Readonly<Record<string, string | undefined>>): Promise<Config>;
   save(text: string): Promise<string | undefined>;

@@ -4,7 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { parseDocument } from "./document.ts";
 import { follow, readConfigText } from "./file.ts";
-import { editJson, type JsonEdit } from "./json-edit.ts";
+import type { EntryChange } from "./entry-change.ts";
+import { editJson } from "./json-edit.ts";
 
 /** A configuration file as it was when it was read, to be changed. */
 export interface EditableConfig {
@@ -35,7 +36,10 @@ export async function openConfigFile(file: string): Promise<EditableConfig> {
  * The file's text with these changes; comments, order, indentation, byte-order mark and line breaks are kept. Throws
  * CONFIG_INVALID for a file that is no JSON object, or that has a key twice: it cannot be known which one is meant.
  */
-export function editConfig({ file, text }: Pick<EditableConfig, "file" | "text">, edits: readonly JsonEdit[]): string {
+export function editConfig(
+  { file, text }: Pick<EditableConfig, "file" | "text">,
+  edits: readonly EntryChange[],
+): string {
   if (text.replace(/^\uFEFF/, "").trim() !== "") {
     const [wrong] = parseDocument(text, file).wrongKeys;
     if (wrong !== undefined) throw new GatewayError("CONFIG_INVALID", wrong.problem);

@@ -5,7 +5,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { placesOf, type ClientPlace, type ClientSurroundings } from "./client-places.ts";
 import type { ClientFormat, ClientRow, ClientScope } from "./client-row.ts";
 import { valueAt, type ClientValues } from "./client-text.ts";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 import type { KeptChange } from "./kept-changes.ts";
 import type { OwnEntry } from "./own-entry.ts";
 

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../kernel/clock.ts";
 import { applyEdit, applyUndo, openClientFile, planEdit, planUndo } from "./client-edit.ts";
 import type { ClientFormat } from "./client-row.ts";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 import { readKeptChanges } from "./kept-changes.ts";
 
 let folder: string;

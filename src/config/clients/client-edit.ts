@@ -4,7 +4,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { hashOf, readClientFile, replaceClientFile, textOf, type ClientFile } from "./client-file.ts";
 import type { ClientFormat } from "./client-row.ts";
 import { changeClientText, readClientText, valueAt, type ClientText, type ClientValues } from "./client-text.ts";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 import { keepChange, readKeptChanges, type KeptEntry } from "./kept-changes.ts";
 
 /** A client's file, read and understood. */
@@ -156,9 +156,8 @@ function withoutEmpty(value: unknown): unknown {
 
 /** What brings back what stood there. A member that was taken out of a list comes back with the whole list. */
 function reverseOf(values: ClientValues, { path, value }: EntryChange): EntryChange {
-  const [first, ...rest] = path;
   if (value === undefined && typeof path.at(-1) === "number") {
-    const list: EntryChange["path"] = [first, ...rest.slice(0, -1)];
+    const list = path.slice(0, -1);
     return { path: list, value: valueAt(values, list) };
   }
   return { path, value: valueAt(values, path) };

@@ -3,7 +3,7 @@ import { parse as parseJsonc } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
 import type { ClientFormat } from "./client-row.ts";
 import { changeClientText, readClientText, type ClientText } from "./client-text.ts";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 
 const http = { type: "http", url: "http://127.0.0.1:3001/mcp" };
 const path = ["mcpServers", "toolyard"] as const;

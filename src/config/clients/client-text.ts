@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Document } from "../document.ts";
 import type { ClientFormat } from "./client-row.ts";
-import type { EntryChange } from "./entry-change.ts";
-import { changeJson } from "./json-change.ts";
+import type { EntryChange } from "../entry-change.ts";
+import { changeJson } from "../json-change.ts";
 import { parseSettings } from "./settings-document.ts";
 
 /** The text of a client's file. */

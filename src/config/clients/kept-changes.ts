@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { hashOf } from "./client-file.ts";
 import type { ClientFormat } from "./client-row.ts";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 
 /** What is kept of a change to a client's file, so that it can be undone. */
 export interface KeptChange {

@@ -1,5 +1,5 @@
 import { stringify } from "smol-toml";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 import { toTomlStatements, type TomlStatement } from "./toml-statements.ts";
 
 /**

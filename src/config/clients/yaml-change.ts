@@ -1,5 +1,5 @@
 import { Lexer, isMap, isPair, isScalar, parseDocument, Document, type Pair, type YAMLMap } from "yaml";
-import type { EntryChange } from "./entry-change.ts";
+import type { EntryChange } from "../entry-change.ts";
 
 /**
  * The text with one value set or removed. Only the outermost member that the path begins with is written again, with
@@ -16,7 +16,7 @@ export function changeYaml(text: string, change: EntryChange): string | undefine
 function withMember(text: string, { path, value }: EntryChange): string | undefined {
   const document = parseDocument(text, { keepSourceTokens: true });
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const [outermost] = path;
+  const outermost = String(path[0]);
   const pair = memberOf(document, outermost);
   if (pair === undefined) {
     if (value === undefined) return text;

@@ -1,10 +1,12 @@
+import type { Path } from "./document.ts";
+
 /**
- * One value that is set in a client's file, or removed from it. All else in the file stays as its owner wrote it.
+ * One value that is set in a file of a person's, or removed from it. All else in the file stays as its owner wrote it.
  *
  * A number in the path is the place in a list; a text that begins a path is a key of the file's outermost object.
  */
 export interface EntryChange {
-  readonly path: readonly [string, ...(string | number)[]];
+  readonly path: Path;
   /** What stands there afterwards. Undefined removes it, key and all. */
   readonly value: unknown;
 }

@@ -67,9 +67,24 @@ function styleOf(text: string, root: Node): Style {
   return { eol, unit: indent === "" ? "  " : indent };
 }
 
+/** Lists of plain values stay on one line as long as people would leave them there. */
+const longestLine = 100;
+
 /** The value over as many lines as it takes, with `indent` before all but the first. */
-function written(value: unknown, indent: string, { eol, unit }: Style): string {
-  return JSON.stringify(value, null, unit).replaceAll("\n", eol + indent);
+function written(value: unknown, indent: string, style: Style): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inner = indent + style.unit;
+  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  const members = Array.isArray(value)
+    ? value.map((item) => written(item, inner, style))
+    : Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => `${JSON.stringify(key)}: ${written(item, inner, style)}`);
+  if (members.length === 0) return open + close;
+  const line = `[${members.join(", ")}]`;
+  if (Array.isArray(value) && !line.includes("\n") && line.length + inner.length <= longestLine) return line;
+  const { eol } = style;
+  return `${open}${eol}${members.map((member) => inner + member).join(`,${eol}`)}${eol}${indent}${close}`;
 }
 
 interface Insertion {
