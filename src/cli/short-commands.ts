@@ -14,11 +14,13 @@ import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
 import { status } from "./status-command.ts";
 import { token } from "./token-command.ts";
+import { openVisit } from "./terminal-visit.ts";
 import { tokens } from "./tokens-command.ts";
 
 /**
  * The commands that do not become a gateway. They are loaded together, because what several of them share with a gateway would
  * otherwise be six files more at each start of one.
+ * What only a person on a terminal sees of a gateway is here for the same reason.
  */
 export const shortCommands = {
   ...everydayCommands,
@@ -40,4 +42,5 @@ export const shortCommands = {
   stop,
   token,
   tokens,
+  visit: openVisit,
 } as const;

@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { createSlotTable, type SlotTable } from "../../kernel/slot-table.ts";
 import { createAlarm } from "./alarm.ts";
-import type { Reply, UpstreamRequest } from "./connection.ts";
+import type { PendingRequest, Reply, UpstreamRequest } from "./connection.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 
 /** The requests of one connection that wait for an answer, and their deadlines. Each leaves exactly once. */
@@ -28,6 +28,8 @@ export interface WaitingRequests {
   /** Whether a request has ever had this id. */
   hasBeen(id: unknown): boolean;
   readonly size: number;
+  /** Clients' requests that wait. */
+  pending(): readonly PendingRequest[];
 }
 
 /** What waiting requests need from their connection. */
@@ -127,6 +129,11 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     get size() {
       return waiting.size;
     },
+    pending: () =>
+      waiting
+        .values()
+        .filter(({ request }) => calls.has(request.method))
+        .map(({ request: { method, nameHeader }, startedMs }) => ({ method, name: nameHeader, sinceMs: startedMs })),
   };
 }
 
