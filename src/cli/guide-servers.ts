@@ -6,7 +6,7 @@ import { readClients, type FoundClient } from "../config/clients/read-clients.ts
 import type { CommandContext } from "./command-context.ts";
 import { exampleServers } from "./example-servers.ts";
 import { findClients } from "./import-command.ts";
-import { askWhatToImport, askWhetherToWrite } from "./import-questions.ts";
+import { askWhatToImport } from "./import-questions.ts";
 import { withServers, type ImportTarget } from "./import-target.ts";
 import { hideSecrets, planLines, serverLines } from "./import-text.ts";
 import { plainText } from "./plain-text.ts";
@@ -147,11 +147,12 @@ async function confirmText(
   servers: ChosenServers["servers"],
   shown: readonly PlannedServer[],
 ): Promise<Choice> {
-  const { log, note } = await import("@clack/prompts");
+  const { confirm, isCancel, log, note } = await import("@clack/prompts");
   const text = withServers(target, servers);
   const lines = hideSecrets(diffLines(target.text ?? "", text), shown);
   note(lines.map(plainText).join("\n"), `${target.text === undefined ? "new file " : ""}${plainText(target.file)}`);
-  const isYes = await askWhetherToWrite(target.file);
+  const isYes = await confirm({ message: `Write this to ${plainText(target.file)}?` });
+  if (isCancel(isYes)) return "gave up";
   if (!isYes) log.info("Nothing was changed.");
   return isYes ? { text, servers } : "back";
 }

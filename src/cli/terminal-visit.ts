@@ -9,6 +9,7 @@ import { chooseServers, type ChosenServers } from "./guide-servers.ts";
 import { watchTrial } from "./guide-trial.ts";
 import { readTarget, withServers, writeTarget, type ImportTarget } from "./import-target.ts";
 import { showLive } from "./live-view.ts";
+import { plainText } from "./plain-text.ts";
 import type { Stopping } from "./stopping.ts";
 import type { TerminalScreen } from "./terminal-screen.ts";
 import { thingsToAsk } from "./things-to-ask.ts";
@@ -102,10 +103,10 @@ async function offerToTakeOut({ target, chosen }: Guided, failed: ReadonlySet<st
   const good = chosen.servers.filter(([key]) => !failed.has(toSlug(key)));
   const bad = chosen.servers.filter(([key]) => failed.has(toSlug(key))).map(([key]) => key);
   if (bad.length === 0) return;
-  if (await askYes(`Keep ${bad.join(", ")} in the configuration? They are tried again at the next start.`)) return;
+  if (await askYes(`Keep ${plainText(bad.join(", "))} in the configuration? They are tried again at the next start.`)) return;
   const text = good.length === 0 ? (target.text ?? "{}\n") : withServers(target, good);
   await writeTarget({ ...target, text: chosen.text }, text);
-  say.info(`Taken out: ${bad.join(", ")}.`);
+  say.info(`Taken out: ${plainText(bad.join(", "))}.`);
 }
 
 async function tellSaving(gateway: Pick<Gateway, "overview">): Promise<void> {
