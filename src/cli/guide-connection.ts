@@ -68,10 +68,7 @@ const lookMs = 200;
  * Waits for the client's first list of tools: what was written is green only when the client has really come. Returns
  * false when the gateway is to stop. Anybody may go on without it.
  */
-async function waitForList(
-  { gateway, stopping }: GuideConnectionOptions,
-  row: ClientRow,
-): Promise<boolean> {
+async function waitForList({ gateway, stopping }: GuideConnectionOptions, row: ClientRow): Promise<boolean> {
   const { log, select } = await import("@clack/prompts");
   const over = new AbortController();
   const arrival = watchLists(gateway, row, AbortSignal.any([over.signal, stopping]));

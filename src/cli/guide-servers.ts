@@ -65,7 +65,13 @@ async function askWhichWay(found: Found, options: GuideOptions): Promise<Way | "
     options: [
       ...(fresh.length === 0
         ? []
-        : [{ value: "import" as const, label: `Mine: ${count} of ${[...clients].join(", ")}`, hint: "you see each first" }]),
+        : [
+            {
+              value: "import" as const,
+              label: `Mine: ${count} of ${[...clients].join(", ")}`,
+              hint: "you see each first",
+            },
+          ]),
       { value: "examples", label: "Three example servers", hint: "no account, nothing of yours is touched" },
       { value: "typed", label: "One that I type", hint: "a command or an address" },
       { value: "none", label: "None yet" },

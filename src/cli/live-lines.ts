@@ -39,7 +39,10 @@ export function toLiveLines(view: LiveView, size: ScreenSize, paint: Paint): rea
   const head = [headLine(view), ...troubles(status)];
   const foot = [savedLine(view.glance), ...addressLines(view)];
   const room = size.rows - 1 - head.length - foot.length;
-  const calls = callLines(view, Math.max(0, Math.min(mostCalls, Math.floor(room / 3))), { columns: size.columns, paint });
+  const calls = callLines(view, Math.max(0, Math.min(mostCalls, Math.floor(room / 3))), {
+    columns: size.columns,
+    paint,
+  });
   const servers = serverLines(view, { rows: room - calls.length, columns: size.columns, paint });
   return [paint("bold", fitLine(head[0] ?? "", size.columns - 1)), ...head.slice(1), ...servers, ...calls, ...foot];
 }
@@ -80,9 +83,13 @@ interface Area {
 }
 
 /** What somebody has to do something about comes first, then what is used most; the rest is counted. */
-function serverLines({ glance: { status }, nowMs }: LiveView, { rows, columns, paint }: Area & { rows: number }): string[] {
+function serverLines(
+  { glance: { status }, nowMs }: LiveView,
+  { rows, columns, paint }: Area & { rows: number },
+): string[] {
   const servers = status.servers.toSorted((one, other) => weight(other) - weight(one) || other.calls - one.calls);
-  if (servers.length === 0) return rows < 1 ? [] : ["  no servers yet: `toolyard import` takes over those of AI clients"];
+  if (servers.length === 0)
+    return rows < 1 ? [] : ["  no servers yet: `toolyard import` takes over those of AI clients"];
   if (rows < 2) return [];
   const fits = servers.length + 1 <= rows ? servers.length : Math.max(0, rows - 2);
   const shown = new Set(servers.slice(0, fits));
@@ -154,7 +161,10 @@ function callLines({ glance, ended, nowMs, monotonicMs }: LiveView, rows: number
       `${toMsText(durationMs)}${client === undefined ? "" : `  ${toCell(client, longestOutcome)}`}`,
     ]),
   ];
-  const [, ...lines] = toTable([{ heading: "" }, { heading: "" }, { heading: "" }, { heading: "" }, { heading: "" }], cells);
+  const [, ...lines] = toTable(
+    [{ heading: "" }, { heading: "" }, { heading: "" }, { heading: "" }, { heading: "" }],
+    cells,
+  );
   return [
     paint("dim", "  CALLS"),
     ...lines.map((line) => {

@@ -4,7 +4,8 @@ import { readRecordOptions } from "./records-output.ts";
 
 const context = (flags: CommandContext["flags"], env: CommandContext["env"] = {}): CommandContext => ({
   flags,
-  positionals: [], isBare: false,
+  positionals: [],
+  isBare: false,
   env,
   cwd: "/",
   home: "/h",

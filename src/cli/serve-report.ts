@@ -49,9 +49,7 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   const showProgress = (): void => {
     if (stopping.aborted || starting.size === 0) return screen.show([]);
     const names = [...starting].map(({ server }) => server.slug).join(", ");
-    screen.show([
-      `  starting: ${total - starting.size} of ${total} servers are up, waiting for ${names}`,
-    ]);
+    screen.show([`  starting: ${total - starting.size} of ${total} servers are up, waiting for ${names}`]);
   };
   showProgress();
   await Promise.all(

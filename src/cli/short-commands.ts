@@ -12,6 +12,7 @@ import { servers } from "./servers-command.ts";
 import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
+import { service } from "./service-command.ts";
 import { status } from "./status-command.ts";
 import { token } from "./token-command.ts";
 import { openVisit } from "./terminal-visit.ts";
@@ -38,6 +39,7 @@ export const shortCommands = {
   logs,
   restart,
   servers,
+  service,
   status,
   stop,
   token,

@@ -44,7 +44,8 @@ export async function openVisit(context: CommandContext): Promise<TerminalVisit 
   const isOther = config.file !== undefined && config.file !== target.file;
   const { intro, log: say, outro } = await import("@clack/prompts");
   intro("Toolyard: your AI client connects once, and finds the tools of all your servers there");
-  if (isOther) say.info(`${config.file} has no servers. What you choose goes into ${target.file}, which is used instead.`);
+  if (isOther)
+    say.info(`${config.file} has no servers. What you choose goes into ${target.file}, which is used instead.`);
   const chosen = await chooseServers({ context, target, dataDir: dataDirectoryOf(config, context) });
   if (chosen === undefined) {
     outro("Nothing was changed.");
@@ -103,7 +104,8 @@ async function offerToTakeOut({ target, chosen }: Guided, failed: ReadonlySet<st
   const good = chosen.servers.filter(([key]) => !failed.has(toSlug(key)));
   const bad = chosen.servers.filter(([key]) => failed.has(toSlug(key))).map(([key]) => key);
   if (bad.length === 0) return;
-  if (await askYes(`Keep ${plainText(bad.join(", "))} in the configuration? They are tried again at the next start.`)) return;
+  if (await askYes(`Keep ${plainText(bad.join(", "))} in the configuration? They are tried again at the next start.`))
+    return;
   const text = good.length === 0 ? (target.text ?? "{}\n") : withServers(target, good);
   await writeTarget({ ...target, text: chosen.text }, text);
   say.info(`Taken out: ${plainText(bad.join(", "))}.`);
@@ -119,4 +121,3 @@ async function tellSaving(gateway: Pick<Gateway, "overview">): Promise<void> {
     `A model reads ${about}${countText(tokensHere)} tokens of definitions here, instead of ${countText(tokensFlat)}: ${share} % less.`,
   );
 }
-

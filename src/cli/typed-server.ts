@@ -19,7 +19,8 @@ export function readTypedServer(line: string): TypedServer | string {
   if (words === undefined) return "A quotation mark is not closed.";
   const [command = "", ...args] = words;
   const meta = words.find((word) => /^(?:[|&;<>]|&&|\|\|)+$/.test(word));
-  if (meta !== undefined) return `${meta} needs a shell, and commands are started without one: put the line into a script.`;
+  if (meta !== undefined)
+    return `${meta} needs a shell, and commands are started without one: put the line into a script.`;
   return { name: nameOf(words), entry: { command, args } };
 }
 
@@ -59,7 +60,13 @@ const runners = /^(?:npx|uvx|bunx|pnpx|node|python3?|deno|bun|docker|uv|run|exec
 /** After the package or script that is run: `npx -y @modelcontextprotocol/server-github` is `github`. */
 function nameOf(words: readonly string[]): string {
   const told = words.find((word) => !runners.test(word.replace(/^.*[/\\](?=[^/\\]+$)/, ""))) ?? words[0] ?? "";
-  const last = told.replace(/(?<=.)@[^/]*$/, "").split(/[/\\]/).at(-1) ?? told;
-  const short = last.replace(/\.(?:[cm]?[jt]s|py|exe|cmd)$/, "").replace(/^(?:mcp-)?server-|-mcp(?:-server)?$|^mcp-/, "");
+  const last =
+    told
+      .replace(/(?<=.)@[^/]*$/, "")
+      .split(/[/\\]/)
+      .at(-1) ?? told;
+  const short = last
+    .replace(/\.(?:[cm]?[jt]s|py|exe|cmd)$/, "")
+    .replace(/^(?:mcp-)?server-|-mcp(?:-server)?$|^mcp-/, "");
   return toSlug(short === "" ? last : short);
 }

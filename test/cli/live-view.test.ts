@@ -51,8 +51,8 @@ describe("toolyard on a terminal with a configuration", () => {
     await shows(terminal, /^ {2}broken +cannot start .* toolyard logs broken$/m);
     await call(url, "bad:pid");
     await shows(terminal, /^ {3}\d\d:\d\d:\d\d +bad:pid +ok +\d+ ms/m);
-    await call(url, "bad:error-result");
-    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:error-result +tool_error +\d+ ms/m);
+    await call(url, "bad:fail");
+    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:fail +tool_error +\d+ ms/m);
     const never = call(url, "bad:hang").catch(() => undefined);
     await shows(terminal, /^> +\d\d:\d\d:\d\d +bad:hang +goes on +/m);
     await shows(terminal, /2 servers, \d+ tools {3}\d+ calls in 24 h, 1 failed, 1 now/);
@@ -123,7 +123,11 @@ describe("toolyard on a terminal with a configuration", () => {
     await shows(terminal, /200 calls in 24 h/);
     const seconds = (Date.now() - startedMs) / 1_000;
     // oxlint-disable-next-line no-control-regex -- what takes the lines before away
-    const drawn = terminal.raw().slice(before).match(/\u001b\[J/g) ?? [];
+    const drawn =
+      terminal
+        .raw()
+        .slice(before)
+        .match(/\u001b\[J/g) ?? [];
     expect(drawn.length).toBeGreaterThan(0);
     expect(drawn.length).toBeLessThanOrEqual(Math.ceil(seconds * 4) + 1);
   });
