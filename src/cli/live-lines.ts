@@ -64,10 +64,13 @@ function troubles({ restart, unready, store }: Glance["status"]): readonly strin
 
 function savedLine({ saved, here, flat }: Glance): string {
   const about = here.isExact && flat.isExact ? "" : "about ";
-  const lists = `a model reads ${about}${countText(here.tokens)} tokens of definitions here, ${countText(flat.tokens)} in a flat list`;
-  if (saved.sessions === 0) return `Saved today: nothing yet; ${lists}`;
+  const lists = `(a model reads ${about}${countText(here.tokens)} here, ${countText(flat.tokens)} in a flat list)`;
+  if (saved.sessions === 0) {
+    const why = saved.unknown === 0 ? "nothing yet" : "unknown, as these clients load definitions only when needed";
+    return `Saved today: ${why} ${lists}`;
+  }
   const tokens = `${saved.isExact ? "" : "about "}${countText(saved.tokens)} tokens`;
-  return `Saved today: ${tokens} in ${counted(saved.sessions, "conversation")}; ${lists}`;
+  return `Saved today: ${tokens} in ${counted(saved.sessions, "conversation")} ${lists}`;
 }
 
 function addressLines({ url, logFile }: LiveView): readonly string[] {

@@ -93,8 +93,9 @@ async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
   }
   if (asked.aborted) return;
   const { servers } = await gateway.overview();
-  const asks = thingsToAsk(servers).map((ask) => `"${ask}"`);
-  outro(asks.length === 0 ? "It serves now." : `It serves now. Ask your client, for example: ${asks.join(" ")}`);
+  const asks = thingsToAsk(servers).map((ask) => `  "${ask}"`);
+  if (asks.length > 0) say.message(["Ask your client, for example:", ...asks].join("\n"));
+  outro("It serves now, for as long as this terminal is open. `toolyard service install` makes it last.");
   await showLiveView(running);
 }
 

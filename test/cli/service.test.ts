@@ -79,7 +79,8 @@ describe.skipIf(process.platform !== "linux")("toolyard service on Linux", () =>
     const exited = new Promise((resolve) => child.once("exit", resolve));
     try {
       const url = await until(() => locksIn(data).find(({ url: found }) => found !== null)?.url);
-      expect(await rpc(`${url}/mcp`, "tools/call", { name: "bad:pid", arguments: {} })).toHaveProperty("result");
+      const { json } = await rpc(`${url}/mcp`, "tools/call", { name: "bad:pid", arguments: {} });
+      expect(json).toHaveProperty("result.content");
     } finally {
       child.kill("SIGTERM");
     }

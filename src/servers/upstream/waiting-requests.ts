@@ -129,12 +129,15 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     get size() {
       return waiting.size;
     },
-    pending: () =>
-      waiting
-        .values()
-        .filter(({ request }) => calls.has(request.method))
-        .map(({ request: { method, nameHeader }, startedMs }) => ({ method, name: nameHeader, sinceMs: startedMs })),
+    pending: () => callsIn(waiting),
   };
+}
+
+function callsIn(waiting: SlotTable<WaitingRequest>): readonly PendingRequest[] {
+  return waiting
+    .values()
+    .filter(({ request }) => calls.has(request.method))
+    .map(({ request: { method, nameHeader }, startedMs }) => ({ method, name: nameHeader, sinceMs: startedMs }));
 }
 
 function onlyOwner(waiting: SlotTable<WaitingRequest>): WaitingRequest | undefined {
