@@ -1,14 +1,17 @@
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { marksOf } from "../config/clients/command-marks.ts";
 import type { ImportedEntry } from "../config/clients/client-entry.ts";
 import { planImport, type PlannedServer } from "../config/clients/import-plan.ts";
 import { readClients, type FoundClient } from "../config/clients/read-clients.ts";
+import { toGatewayError } from "../kernel/gateway-error.ts";
 import type { CommandContext } from "./command-context.ts";
 import { exampleServers } from "./example-servers.ts";
 import { findClients } from "./import-command.ts";
 import { askWhatToImport } from "./import-questions.ts";
 import { withServers, type ImportTarget } from "./import-target.ts";
 import { hideSecrets, planLines, serverLines } from "./import-text.ts";
+import { createEntry, type EntrySource } from "./new-entry.ts";
 import { plainText } from "./plain-text.ts";
 import { diffLines } from "./text-diff.ts";
 import { readTypedServer } from "./typed-server.ts";
@@ -18,6 +21,7 @@ export interface GuideOptions {
   readonly context: CommandContext;
   readonly target: ImportTarget;
   readonly dataDir: string;
+  readonly registryUrl: string;
 }
 
 /** The configuration as it is to be written, after a person said yes to it. */
@@ -81,11 +85,7 @@ async function askWhichWay(found: Found, options: GuideOptions): Promise<Way | "
 }
 
 function planned(found: Found, { context, target }: GuideOptions): ReturnType<typeof planImport> {
-  return planImport(found, { present: target.present, env: context.env, directory: folderOf(target.file) });
-}
-
-function folderOf(file: string): string {
-  return file.replace(/[/\\][^/\\]*$/, "");
+  return planImport(found, { present: target.present, env: context.env, directory: dirname(target.file) });
 }
 
 /** `back`: nothing is wrong, but the question stands again. */
@@ -131,9 +131,43 @@ const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promis
       },
     });
     if (isCancel(name)) return "gave up";
-    return await confirmEntries(options, [[name, read.entry]]);
+    const made = await makeEntry(options, name, read.source);
+    return made === undefined ? "back" : await confirmEntries(options, [[name, made]]);
   },
 };
+
+/** A registry that does not answer must not hold anybody up for ever. */
+const longestLookupMs = 60_000;
+
+/** The same entry as `toolyard servers add` makes. Undefined where there is none to be had, after saying why. */
+async function makeEntry(
+  { context, target, registryUrl }: GuideOptions,
+  name: string,
+  source: EntrySource,
+): Promise<ImportedEntry | undefined> {
+  const wanted = {
+    name,
+    source,
+    env: [],
+    headers: [],
+    remoteKind: "http",
+    literalSecrets: false,
+    from: undefined,
+  } as const;
+  const surroundings = { registryUrl, cwd: context.cwd, folder: dirname(target.file), environment: context.env };
+  const waiting = showWaiting(`Looking for ${name}`, process.stderr);
+  try {
+    const signal = AbortSignal.timeout(longestLookupMs);
+    return (await createEntry(wanted, { ...surroundings, signal, ask: undefined })).entry;
+  } catch (error) {
+    const { log } = await import("@clack/prompts");
+    const { message, hint } = toGatewayError(error);
+    log.error(plainText(`${message} ${hint}`));
+    return undefined;
+  } finally {
+    waiting.end();
+  }
+}
 
 /** Shows the commands as `toolyard import` does, with their marks, and asks. */
 async function confirmEntries(options: GuideOptions, servers: ChosenServers["servers"]): Promise<Choice> {

@@ -46,7 +46,12 @@ export async function openVisit(context: CommandContext): Promise<TerminalVisit 
   intro("Toolyard: your AI client connects once, and finds the tools of all your servers there");
   if (isOther)
     say.info(`${config.file} has no servers. What you choose goes into ${target.file}, which is used instead.`);
-  const chosen = await chooseServers({ context, target, dataDir: dataDirectoryOf(config, context) });
+  const chosen = await chooseServers({
+    context,
+    target,
+    dataDir: dataDirectoryOf(config, context),
+    registryUrl: config.settings.registryUrl,
+  });
   if (chosen === undefined) {
     outro("Nothing was changed.");
     return "left";
@@ -100,7 +105,7 @@ async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
 }
 
 /** A server that does not come up is tried again and again; not everybody wants to keep it. */
-async function offerToTakeOut({ target, chosen }: Guided, failed: ReadonlySet<string>): Promise<void> {
+async function offerToTakeOut({ context, target, chosen }: Guided, failed: ReadonlySet<string>): Promise<void> {
   const { log: say } = await import("@clack/prompts");
   const good = chosen.servers.filter(([key]) => !failed.has(toSlug(key)));
   const bad = chosen.servers.filter(([key]) => failed.has(toSlug(key))).map(([key]) => key);
@@ -108,7 +113,7 @@ async function offerToTakeOut({ target, chosen }: Guided, failed: ReadonlySet<st
   if (await askYes(`Keep ${plainText(bad.join(", "))} in the configuration? They are tried again at the next start.`))
     return;
   const text = good.length === 0 ? (target.text ?? "{}\n") : withServers(target, good);
-  await writeTarget({ ...target, text: chosen.text }, text);
+  await writeTarget(await readTarget(context), text);
   say.info(`Taken out: ${plainText(bad.join(", "))}.`);
 }
 

@@ -1,27 +1,30 @@
-import type { ImportedEntry } from "../config/clients/client-entry.ts";
 import { toSlug } from "../config/slug.ts";
+import type { EntrySource } from "./new-entry.ts";
+import { toSource } from "./server-words.ts";
 
 /** A server as somebody typed it on one line, and what it could be called. */
 export interface TypedServer {
   readonly name: string;
-  readonly entry: ImportedEntry;
+  readonly source: EntrySource;
 }
 
 /**
- * Reads an address, or a command with its arguments as a shell would split them. Nothing is expanded, and there are no
- * pipes: the command is started without a shell. A string says what is wrong.
+ * Reads an address, what `servers add` takes in its place (`npm:package`, a name of the registry), or a command with its
+ * arguments as a shell would split them. Nothing is expanded, and there are no pipes: the command is started without a
+ * shell. A string says what is wrong.
  */
 export function readTypedServer(line: string): TypedServer | string {
   const text = line.trim();
   if (text === "") return "Type a command or an address.";
   if (/^[a-z][a-z+.-]*:\/\//i.test(text)) return readAddress(text);
+  const named = toSource(text);
+  if (named !== undefined) return { name: nameOf([text.replace(/^(?:npm|pypi):/, "")]), source: named };
   const words = splitWords(text);
   if (words === undefined) return "A quotation mark is not closed.";
-  const [command = "", ...args] = words;
   const meta = words.find((word) => /^(?:[|&;<>]|&&|\|\|)+$/.test(word));
   if (meta !== undefined)
     return `${meta} needs a shell, and commands are started without one: put the line into a script.`;
-  return { name: nameOf(words), entry: { command, args } };
+  return { name: nameOf(words), source: { kind: "command", words } };
 }
 
 function readAddress(text: string): TypedServer | string {
@@ -29,7 +32,7 @@ function readAddress(text: string): TypedServer | string {
   const { hostname, username, password } = new URL(text);
   if (username !== "" || password !== "") return "Leave user and password out: they do not belong in an address.";
   const parts = hostname.split(".").filter((part) => !/^(?:www|mcp|api|com|org|net|io|dev|ai|app|\d+)$/.test(part));
-  return { name: toSlug(parts.at(-1) ?? "remote"), entry: { url: text } };
+  return { name: toSlug(parts.at(-1) ?? "remote"), source: { kind: "url", url: text } };
 }
 
 /** Undefined where a quotation mark is not closed. A backslash keeps the next character, but not in single quotes. */
