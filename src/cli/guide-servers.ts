@@ -15,7 +15,7 @@ import { createEntry, type EntrySource } from "./new-entry.ts";
 import { plainText } from "./plain-text.ts";
 import { diffLines } from "./text-diff.ts";
 import { readTypedServer } from "./typed-server.ts";
-import { showWaiting } from "./waiting-line.ts";
+import { whileWaiting } from "./waiting-line.ts";
 
 export interface GuideOptions {
   readonly context: CommandContext;
@@ -48,12 +48,7 @@ export async function chooseServers(options: GuideOptions): Promise<ChosenServer
 }
 
 async function findAll(context: CommandContext): Promise<readonly FoundClient[]> {
-  const waiting = showWaiting("Reading the settings of AI clients", process.stderr);
-  try {
-    return await findClients(context);
-  } finally {
-    waiting.end();
-  }
+  return await whileWaiting("Reading the settings of AI clients", async () => await findClients(context));
 }
 
 type Way = "import" | "examples" | "typed";
@@ -155,17 +150,15 @@ async function makeEntry(
     from: undefined,
   } as const;
   const surroundings = { registryUrl, cwd: context.cwd, folder: dirname(target.file), environment: context.env };
-  const waiting = showWaiting(`Looking for ${name}`, process.stderr);
   try {
     const signal = AbortSignal.timeout(longestLookupMs);
-    return (await createEntry(wanted, { ...surroundings, signal, ask: undefined })).entry;
+    const look = async () => await createEntry(wanted, { ...surroundings, signal, ask: undefined });
+    return (await whileWaiting(`Looking for ${name}`, look)).entry;
   } catch (error) {
     const { log } = await import("@clack/prompts");
     const { message, hint } = toGatewayError(error);
     log.error(plainText(`${message} ${hint}`));
     return undefined;
-  } finally {
-    waiting.end();
   }
 }
 

@@ -8,7 +8,7 @@ import { isOn } from "./options.ts";
 import { plainText } from "./plain-text.ts";
 import { defineService, type ServiceDefinition, type ServiceStep, type ServiceSystem } from "./service-definition.ts";
 import { diffLines } from "./text-diff.ts";
-import { showWaiting } from "./waiting-line.ts";
+import { whileWaiting } from "./waiting-line.ts";
 import { askYes, canAsk } from "./yes-or-no.ts";
 
 /** `toolyard service install|remove|status`: the gateway as a service of this user. */
@@ -170,17 +170,14 @@ async function isConfirmed(context: CommandContext, question: string): Promise<b
 
 /** Runs them in turn. Returns why one failed, and does not go on then. */
 async function runAll(steps: readonly ServiceStep[]): Promise<string | undefined> {
-  const waiting = showWaiting("Waiting for the service manager", process.stderr);
-  try {
+  return await whileWaiting("Waiting for the service manager", async () => {
     for (const step of steps) {
       const { code, said } = await run(step);
       if (code !== 0 && step.mayFail !== true)
         return `\`${stepText(step)}\` failed${said.trim() === "" ? "" : `: ${plainText(said.trim()).slice(0, 400)}`}`;
     }
     return undefined;
-  } finally {
-    waiting.end();
-  }
+  });
 }
 
 /** A manager that does not answer must not hold anybody up for ever. */
