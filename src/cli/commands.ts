@@ -18,6 +18,8 @@ export const commands: Readonly<Record<string, Command>> = {
       },
       verbose: { about: "print one line for each call" },
     },
+    notes: `Without the word serve, on a terminal: asks which servers to start with where there are none, and shows what goes
+on in a view that is drawn in place, with the log in its file. Elsewhere there is no difference.`,
     load: async () => (await import("./serve-command.ts")).serve,
   },
   stdio: {

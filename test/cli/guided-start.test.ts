@@ -7,6 +7,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDrawnTerminal, keys, type DrawnTerminal, type DrawnTerminalOptions } from "../harness/drawn-terminal.ts";
 import { badServer } from "../harness/gateway.ts";
+import { rpc } from "../harness/rpc.ts";
 import { locksIn } from "../harness/places.ts";
 import { until } from "../harness/until.ts";
 
@@ -62,11 +63,15 @@ function writtenEntry(): WrittenEntry {
 
 /** Does what Claude Code does with its file: reads it, connects, and lists the tools. */
 async function playClaudeCode(url: string): Promise<readonly string[]> {
-  const client = new Client({ name: "claude-code", version: "2.0.0" });
+  return await playClient("claude-code", url);
+}
+
+async function playClient(name: string, url: string): Promise<readonly string[]> {
+  const client = new Client({ name, version: "2.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   const { tools } = await client.listTools();
   await client.close();
-  return tools.map(({ name }) => name);
+  return tools.map((tool) => tool.name);
 }
 
 describe("the guided start", () => {
@@ -151,6 +156,60 @@ describe("the guided start", () => {
     expect(readFileSync(ownFile(), "utf8")).not.toContain("no-such-program");
     await answer(terminal, "Which client should use it?", keys.ctrlC);
     await terminal.exited;
+  });
+
+  test("the example servers come up, and write nothing outside the data directory", async () => {
+    await using terminal = await open({ rows: 70 });
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await answer(terminal, "Write this to", keys.enter);
+    for (const name of ["everything", "files", "memory"])
+      await terminal.sees(new RegExp(`\\+ ${name} {2}answers as MCP .*: \\d+ tools`));
+    await answer(terminal, "Which client should use it?", keys.up, keys.enter);
+    await terminal.sees("Ctrl-C stops it");
+    const url = /listening on (\S+)/.exec(terminal.all())?.[1] ?? "";
+    const entities = [{ name: "you", entityType: "person", observations: ["types toolyard"] }];
+    const { json } = await rpc(`${url}/mcp`, "tools/call", { name: "memory:create_entities", arguments: { entities } });
+    expect(json).toHaveProperty("result.content");
+    expect(readFileSync(join(dataDir(), "example-memory.jsonl"), "utf8")).toContain("types toolyard");
+  });
+
+  test("going on without waiting says where to look, and the client may come later", async () => {
+    await writeClaude({});
+    const port = String(20_001 + (process.pid % 20_000));
+    await using terminal = await open({ args: ["--port", port] });
+    await answer(terminal, "Which servers should it start with?", keys.down);
+    await answer(terminal, "● One that I type", keys.enter);
+    await terminal.sees("The command with its arguments, or the address");
+    const { command, args } = badServer();
+    terminal.type(`'${command}' '${args.join("' '")}'`);
+    await answer(terminal, args[0] ?? "", keys.enter);
+    await answer(terminal, "What should it be called?", keys.enter);
+    await answer(terminal, "Write this to", keys.enter);
+    await answer(terminal, "Which client should use it?", keys.enter);
+    await answer(terminal, "Connect Claude Code?", keys.enter);
+    await answer(terminal, "Waiting for Claude Code to ask for the tools.", keys.enter);
+    await terminal.sees("Claude Code has not asked for the tools yet. `toolyard clients` shows when it is there.");
+    await answer(terminal, "Another client?", keys.enter);
+    await terminal.sees("Ctrl-C stops it");
+    expect(await playClaudeCode(writtenEntry().url ?? "")).toContain("execute_mcp_tool");
+    expect(terminal.all()).not.toContain("Claude Code has asked");
+  });
+
+  test("a client of another name is not taken for the one that is waited for", async () => {
+    await writeClaude({ bad: badServer() });
+    const port = String(20_002 + (process.pid % 20_000));
+    await using terminal = await open({ args: ["--port", port] });
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await answer(terminal, "Which of them?", keys.enter);
+    await answer(terminal, "Write this to", keys.enter);
+    await answer(terminal, "Which client should use it?", keys.enter);
+    await answer(terminal, "Claude Code has these itself", keys.enter);
+    await answer(terminal, "Connect Claude Code?", keys.enter);
+    await terminal.sees("Waiting for Claude Code");
+    await playClient("somebody-else", writtenEntry().url ?? "");
+    await playClient("claude-code", writtenEntry().url ?? "");
+    await terminal.sees("Claude Code has asked for the tools (it calls itself claude-code).");
+    expect(terminal.all()).not.toContain("somebody-else");
   });
 
   test("whoever wants no server gets a gateway without any, and no file", async () => {

@@ -83,7 +83,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     return nextMs;
   }
 
-  const fail = (id: number, error: GatewayError): void => void take(id)?.reject(error);
+  const fail = (id: number, error: GatewayError): void => take(id)?.reject(error);
 
   return {
     open(request, send) {
