@@ -20,7 +20,7 @@ test("lines are drawn over those before, and printed ones stay above", () => {
   screen.print("said\n");
   screen.show(["three"]);
   screen.show([]);
-  expect(written).toEqual(["one\ntwo", "\r\u001b[1A\u001b[Jsaid\none\ntwo", "\r\u001b[1A\u001b[Jthree", "\r\u001b[J"]);
+  expect(written).toEqual(["one\ntwo", "\r\u001b[1A\u001b[Jsaid\none\ntwo", "\r\u001b[1A\u001b[Jthree", "\r\u001b[2K"]);
 });
 
 test("what is the same is not written again", () => {

@@ -32,7 +32,7 @@ export function createTerminalScreen(write: (text: string) => void, size: () => 
     const { columns, rows } = size();
     const taken = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(measure(line).width / columns)), 0);
     const up = Math.min(taken, rows) - 1;
-    return `\r${up === 0 ? "" : `\u001b[${up}A`}\u001b[J`;
+    return up === 0 ? "\r\u001b[2K" : `\r\u001b[${up}A\u001b[J`;
   }
 
   function fit(lines: readonly string[]): readonly string[] {

@@ -39,7 +39,7 @@ export function runOnTerminal({ args, env, cwd }: TerminalOptions): TerminalComm
   };
   return {
     // oxlint-disable-next-line no-control-regex -- what a terminal does with a line that is cleared
-    text: () => shown.replaceAll("\r\n", "\n").replace(/[^\n]*\r\u001b\[J/g, ""),
+    text: () => shown.replaceAll("\r\n", "\n").replace(/[^\n]*\r\u001b\[2K/g, ""),
     type: (text) => void child.stdin.write(text),
     ended: exited,
     interrupt,
