@@ -82,7 +82,14 @@ async function record(): Promise<{ readonly guided: string; readonly live: strin
 }
 
 function toPage(text: string): string {
-  return text.replaceAll(home, shownHome).replaceAll(`127.0.0.1:${port}`, "127.0.0.1:3001").trimEnd();
+  // Servers come up in any order.
+  const trials = /^(?: {2}\+ \S+ {2}answers as .*\n)+/m;
+  const sorted = (lines: string): string => `${lines.trimEnd().split("\n").toSorted().join("\n")}\n`;
+  return text
+    .replace(trials, sorted)
+    .replaceAll(home, shownHome)
+    .replaceAll(`127.0.0.1:${port}`, "127.0.0.1:3001")
+    .trimEnd();
 }
 
 /** Without what differs from run to run: times, counts of tokens, and ids. */
