@@ -5,6 +5,7 @@ import type { EventBus } from "../kernel/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
 import type { GatewayDeps } from "./gateway-wings.ts";
+import { readGlance, readListedBy, type Glance, type ListedBy } from "./glance.ts";
 import { createHttpFront, type HttpFront } from "./http-front.ts";
 import { createInProcess, type InProcess } from "./in-process.ts";
 import { readOverview, type Overview } from "./overview.ts";
@@ -30,6 +31,10 @@ export interface Gateway extends AsyncDisposable {
   >[];
   /** What its owner sees of it now. */
   overview(): Promise<Overview>;
+  /** What a screen shows of it that is drawn again and again. */
+  glance(): Promise<Glance>;
+  /** Who asked for the list of tools since it was started, oldest first. */
+  listedBy(): readonly ListedBy[];
   /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
   rootsHint(server: ServerConfig): string | undefined;
   /** Requests of clients: how many run, and how many there have been. */
@@ -67,6 +72,8 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     },
     instances: () => parts.fleet.all(),
     overview: async () => await readOverview(parts),
+    glance: async () => await readGlance(parts),
+    listedBy: () => readListedBy(parts),
     rootsHint: parts.rootsHint,
     requests: {
       get running() {

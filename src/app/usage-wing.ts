@@ -7,7 +7,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Principal } from "../kernel/principal.ts";
 import { createFindingHistory } from "../records/finding-history.ts";
-import { createFinding, type FindingMeter } from "../records/finding.ts";
+import { createFinding, type Finding, type FindingMeter } from "../records/finding.ts";
 import { createListCosts, type ListCosts } from "../records/list-costs.ts";
 import { createTokenCounts } from "../records/token-counts.ts";
 import { readPhraseReport, type PhraseReport } from "../records/phrase-report.ts";
@@ -21,6 +21,8 @@ import type { McpFront } from "./mcp-front.ts";
 /** What calls and definitions cost, as the page, REST and commands tell it. */
 export interface UsageWing {
   readonly usage: Pick<Usage, "read">;
+  /** What finding tools saves and costs. */
+  readonly finding: Pick<Finding, "sessions" | "today">;
   /** Told by MCP what clients list and find. */
   readonly meter: FindingMeter;
   readonly costs: ListCosts;
@@ -64,6 +66,7 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
   return {
     usage,
     meter: finding,
+    finding,
     costs,
     async tokens({ principal, exposure: name, of, waitMs }) {
       const view = viewOf(principal);

@@ -1,3 +1,4 @@
+import { countText } from "../kernel/count-text.ts";
 import { toCsv } from "../front/rest/csv.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../records/audit-json.ts";
@@ -5,6 +6,7 @@ import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "./command-context.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 import { plainText } from "./plain-text.ts";
+import { whileWaiting } from "./waiting-line.ts";
 
 const tasks: Readonly<Record<string, (source: AuditSource, context: CommandContext) => Promise<number>>> = {
   list,
@@ -43,13 +45,21 @@ async function exportAll(source: AuditSource, context: CommandContext): Promise<
   const format = textOption(context, "format") ?? "ndjson";
   if (format === "csv") process.stdout.write(toCsv([auditColumns]));
   const limit = readLimit(context) ?? Number.POSITIVE_INFINITY;
-  for await (const page of pages(source, { context, limit, format }))
-    process.stdout.write(format === "csv" ? toCsv(page.map(auditToCells)) : page.map(auditToLine).join(""));
+  let written = 0;
+  const write = async (): Promise<void> => {
+    for await (const page of pages(source, { context, limit, format })) {
+      written += page.length;
+      process.stdout.write(format === "csv" ? toCsv(page.map(auditToCells)) : page.map(auditToLine).join(""));
+    }
+  };
+  // On a terminal the entries themselves show that it goes on.
+  if (process.stdout.isTTY) await write();
+  else await whileWaiting(() => `Reading the audit: ${countText(written)} entries`, write);
   return 0;
 }
 
 async function verify(source: AuditSource, context: CommandContext): Promise<number> {
-  const check = await source.verify();
+  const check = await whileWaiting("Checking the audit", async () => await source.verify());
   const { isWhole, entries, pruned, brokenAt, reason, last, lost } = check;
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(check)}\n`);
   else if (isWhole) process.stdout.write(`${entries} entries, none changed or removed; the last is ${String(last)}\n`);

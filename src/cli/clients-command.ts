@@ -8,6 +8,7 @@ import { control } from "./owner-client.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { plainText } from "./plain-text.ts";
 import { toTable } from "./table.ts";
+import { whileWaiting } from "./waiting-line.ts";
 
 /** What is known of one client. */
 interface ClientLine {
@@ -31,7 +32,7 @@ interface FileLine {
 
 /** `toolyard clients`: which AI clients there are, and what they are connected to. */
 export async function listClients(context: CommandContext): Promise<number> {
-  const found = await findClients(context);
+  const found = await whileWaiting("Reading the settings of AI clients", async () => await findClients(context));
   const connected = await readConnected(context);
   const lines = [...found.map((client) => toLine(client, connected)), ...unknownClients(connected)];
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ clients: lines })}\n`);

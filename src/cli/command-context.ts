@@ -19,6 +19,8 @@ export interface CommandContext {
   readonly positionals: readonly string[];
   /** The words after `--`, which are among the positionals. Undefined without `--`. */
   readonly afterDashes?: readonly string[] | undefined;
+  /** Whether `toolyard` was typed without a command, which serves, and shows people more than `toolyard serve` does. */
+  readonly isBare: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** The user's home directory, in which other programs keep their files. */

@@ -18,6 +18,8 @@ export const commands: Readonly<Record<string, Command>> = {
       },
       verbose: { about: "print one line for each call" },
     },
+    notes: `Without the word serve, on a terminal: asks which servers to start with where there are none, and shows what goes
+on in a view that is drawn in place, with the log in its file. Elsewhere there is no difference.`,
     load: async () => (await import("./serve-command.ts")).serve,
   },
   stdio: {
@@ -158,6 +160,19 @@ one they are started, tried and stopped again.`,
     options: { ...common, json: { about: "print one JSON object for each gateway" } },
     notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. What is marked with ~ is an estimate.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.tokens,
+  },
+  service: {
+    words: 1,
+    usage: "toolyard service install|remove|status",
+    about: "Lets the system start the gateway whenever you log in, after showing what it writes.",
+    options: {
+      ...common,
+      "dry-run": { about: "only show what would be done" },
+      yes: { short: "y", about: "do not ask" },
+    },
+    notes: `A systemd user unit on Linux, a launch agent on macOS, a scheduled task on Windows, for you alone. The log is in
+the data directory. Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.service,
   },
   restart: {
     words: 1,

@@ -14,6 +14,7 @@ import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
 import { interrupted } from "./interruption.ts";
 import { runTrial } from "./try-configured.ts";
+import { whileWaiting } from "./waiting-line.ts";
 
 /** `toolyard doctor`: looks at everything that a gateway needs, and says what to do. 1 when something is broken. */
 export async function doctor(context: CommandContext): Promise<number> {
@@ -62,9 +63,8 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
   tell(...(await checkCommands(used, context.env)));
   const signal = interrupted();
-  const seen = (await Promise.all(used.map(async (server) => await checkAddress(server, signal)))).filter(
-    (address) => address !== undefined,
-  );
+  const look = async () => await Promise.all(used.map(async (server) => await checkAddress(server, signal)));
+  const seen = (await whileWaiting("Asking the addresses of servers", look)).filter((address) => address !== undefined);
   const clock = checkClock(seen);
   tell(...seen.map(({ finding }) => finding), ...(clock === undefined ? [] : [clock]));
   if (holder !== undefined) tell(...(await examineGateway(holder, context)));

@@ -11,6 +11,7 @@ import { isOn, textOption } from "./options.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { plainText } from "./plain-text.ts";
 import { diffLines } from "./text-diff.ts";
+import { whileWaiting } from "./waiting-line.ts";
 
 /** Something waits for a yes that nobody is there to give. */
 const needsAnswer = 2;
@@ -23,7 +24,10 @@ export async function importServers(context: CommandContext): Promise<number> {
   const isJson = isOn(context, "json");
   const secrets = secretWay(context);
   const target = await readTarget(context);
-  const found = fromOnly(await findClients(context), textOption(context, "from"));
+  const found = fromOnly(
+    await whileWaiting("Reading the settings of AI clients", async () => await findClients(context)),
+    textOption(context, "from"),
+  );
   const plan = planImport(found, { present: target.present, env: context.env, directory: folderOf(target) });
   const fresh = plan.servers.filter(({ presentAs }) => presentAs === undefined);
   const isAsked = !isJson && !isOn(context, "yes") && !isOn(context, "dry-run") && isTerminal();

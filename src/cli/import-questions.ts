@@ -1,5 +1,6 @@
 import type { PlannedServer } from "../config/clients/import-plan.ts";
 import { commandText, type SecretWay } from "./import-text.ts";
+import { plainText } from "./plain-text.ts";
 
 /** What a person chose; undefined when they gave up. */
 export interface ImportChoice {
@@ -20,7 +21,7 @@ export async function askWhatToImport(
     message: "Which of them? (space changes, enter goes on)",
     options: servers.map((server) => ({
       value: server.key,
-      label: server.key,
+      label: plainText(server.key),
       hint: [commandText(server), ...server.marks].join("  ! "),
     })),
     initialValues: servers.filter(({ literal }) => literal.enabled !== false).map(({ key }) => key),

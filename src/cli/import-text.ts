@@ -36,7 +36,7 @@ function amount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-function serverLines(server: PlannedServer, width: number, secrets: SecretWay | undefined): readonly string[] {
+export function serverLines(server: PlannedServer, width: number, secrets: SecretWay | undefined): readonly string[] {
   const indent = " ".repeat(width + 4);
   const off = server.literal.enabled === false ? ["switched off, and stays off"] : [];
   const facts = [

@@ -8,7 +8,7 @@ import { createTerminalScreen } from "./terminal-screen.ts";
 
 const screen = createTerminalScreen(
   () => undefined,
-  () => 80,
+  () => ({ columns: 80, rows: 24 }),
 );
 
 test.each([

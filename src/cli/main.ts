@@ -49,7 +49,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return wrongUsage;
   }
   const run = await command.load();
-  return await run(toContext(parsed));
+  return await run(toContext(parsed, named === undefined));
 }
 
 /** The table of commands with the options that all of them have. */
@@ -64,10 +64,11 @@ function allOptions(): Readonly<Record<string, Pick<Command, "about" | "options"
 
 const nothingGiven: Parsed = { values: {}, lists: {}, positionals: [], afterDashes: undefined };
 
-function toContext({ values: flags, ...parsed }: Parsed = nothingGiven): CommandContext {
+function toContext({ values: flags, ...parsed }: Parsed = nothingGiven, isBare = false): CommandContext {
   return {
     ...parsed,
     flags,
+    isBare,
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),

@@ -5,6 +5,7 @@ import { createTerminalScreen } from "./terminal-screen.ts";
 interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
@@ -20,9 +21,9 @@ export function createProgressLine(output: Output): ProgressLine {
   if (output.isTTY !== true) return { show: () => undefined, end: () => undefined };
   const screen = createTerminalScreen(
     (text) => void output.write(text),
-    () => output.columns ?? 80,
+    () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
   );
-  return { show: (params) => screen.progress(toProgressText(params)), end: () => screen.progress("") };
+  return { show: (params) => screen.show([toProgressText(params)]), end: () => screen.show([]) };
 }
 
 /** `3 of 10: reading`, as far as the server says it. */

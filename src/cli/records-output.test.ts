@@ -5,6 +5,7 @@ import { readRecordOptions } from "./records-output.ts";
 const context = (flags: CommandContext["flags"], env: CommandContext["env"] = {}): CommandContext => ({
   flags,
   positionals: [],
+  isBare: false,
   env,
   cwd: "/",
   home: "/h",

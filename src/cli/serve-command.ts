@@ -22,14 +22,18 @@ import { givenOption, isOn } from "./options.ts";
 import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
 import { describeGateway } from "./running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
-import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
+import type { TerminalScreen } from "./terminal-screen.ts";
+import type { TerminalVisit } from "./terminal-visit.ts";
 
 /**
  * `toolyard serve`: serves HTTP until it is told to stop. Stdout gets one line once the gateway answers; messages for
  * people go to stderr.
  */
-export async function serve(context: CommandContext): Promise<number> {
-  refuseEndlessNesting(context.env);
+export async function serve(given: CommandContext): Promise<number> {
+  refuseEndlessNesting(given.env);
+  const visit = await openVisit(given);
+  if (visit === "left") return 1;
+  const context = visit?.context ?? given;
   tuneGarbageCollector();
   const config = await readConfig(context);
   refuseOpenBind(config, config.settings.host);
@@ -39,8 +43,9 @@ export async function serve(context: CommandContext): Promise<number> {
   const claimed = await claim(store.lock, servedBy(config, context), { dataDir, version: context.version });
   await using lock = claimed.lock;
   let gateway: Gateway | undefined;
-  const format = readLogFormat(context);
-  const screen = process.stderr.isTTY ? createTerminalScreen(writeToTerminal, () => process.stderr.columns) : undefined;
+  // Lines of the log would go through the view.
+  const format = readLogFormat(context) ?? (visit === undefined ? undefined : "file");
+  const screen = process.stderr.isTTY ? await openScreen() : undefined;
   const output = await openLogOutput({ format, screen, folder: claimed.folder });
   const log = openLog({
     config: () => gateway?.config() ?? config,
@@ -67,7 +72,7 @@ export async function serve(context: CommandContext): Promise<number> {
   try {
     const address = await front.listen(config.settings.host, config.settings.port);
     const url = toUrl(config.settings.host, address.port);
-    await run({ context, config, gateway, owner, lock, url, log, output, screen, stopping, idleExitMs });
+    await run({ context, config, gateway, owner, lock, url, log, output, screen, visit, stopping, idleExitMs });
     await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
   } finally {
     await gateway.stop(stopping.waitUntil());
@@ -88,6 +93,8 @@ interface Running {
   readonly output: LogOutput;
   /** Undefined when stderr is no terminal. */
   readonly screen: TerminalScreen | undefined;
+  /** Undefined unless a person typed `toolyard` on a terminal. */
+  readonly visit: TerminalVisit | undefined;
   readonly stopping: Stopping;
   readonly idleExitMs: number | undefined;
 }
@@ -145,7 +152,13 @@ async function readServable(context: CommandContext, { file, settings }: Config)
 }
 
 /** Prints what people want to see of a running gateway. Programs find the same in the log. */
-function tellPeople({ context, config, gateway, url, log, output, screen, stopping }: Running): void {
+function tellPeople({ context, config, gateway, url, log, output, screen, visit, stopping }: Running): void {
+  // Behind a proxy, clients use another address than the one that the gateway listens on.
+  const shown = config.settings.publicUrl ?? url;
+  if (visit !== undefined && screen !== undefined) {
+    void visit.show({ gateway, url: shown, logFile: output.file, log, screen, stopping });
+    return;
+  }
   if (config.servers.length === 0 && screen === undefined)
     log.warn({ component: "config" }, missingServersHelp(config, context.cwd).replace(/\s+/g, " ").trim());
   if (isOn(context, "verbose"))
@@ -159,9 +172,23 @@ function tellPeople({ context, config, gateway, url, log, output, screen, stoppi
     return;
   }
   const { cwd } = context;
-  // Behind a proxy, clients use another address than the one that the gateway listens on.
-  const shown = config.settings.publicUrl ?? url;
   void reportStartup({ gateway, config, url: shown, cwd, logFile: output.file, screen, stopping: stopping.asked });
+}
+
+/** A person on a terminal who typed no command. Whoever asked for lines of a certain kind is to get those. */
+async function openVisit(context: CommandContext): Promise<TerminalVisit | "left" | undefined> {
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY;
+  if (!context.isBare || !isTerminal || isOn(context, "verbose") || readLogFormat(context) !== undefined)
+    return undefined;
+  return await (await import("./short-commands.ts")).shortCommands.visit(context);
+}
+
+/** Loaded for terminals only. */
+async function openScreen(): Promise<TerminalScreen> {
+  const { createTerminalScreen } = await import("./terminal-screen.ts");
+  // A terminal that does not know its size is as large as terminals used to be.
+  const size = () => ({ columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 });
+  return createTerminalScreen(writeToTerminal, size);
 }
 
 /** Writes to stderr. The terminal may be closed while the gateway is still draining. */

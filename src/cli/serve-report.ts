@@ -47,9 +47,9 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   const total = starting.size;
   const waiting = AbortSignal.any([AbortSignal.timeout(longestWaitMs), stopping]);
   const showProgress = (): void => {
-    if (stopping.aborted || starting.size === 0) return screen.progress("");
+    if (stopping.aborted || starting.size === 0) return screen.show([]);
     const names = [...starting].map(({ server }) => server.slug).join(", ");
-    screen.progress(`  starting: ${total - starting.size} of ${total} servers are up, waiting for ${names}`);
+    screen.show([`  starting: ${total - starting.size} of ${total} servers are up, waiting for ${names}`]);
   };
   showProgress();
   await Promise.all(
@@ -59,7 +59,7 @@ export async function reportStartup(report: StartupReport): Promise<void> {
       showProgress();
     }),
   );
-  screen.progress("");
+  screen.show([]);
   if (stopping.aborted) return;
   const overview = await gateway.overview();
   if (!stopping.aborted) screen.print(toLastScreen(report, overview));

@@ -38,7 +38,8 @@ export function readAddedWords(words: readonly string[], afterDashes: readonly s
   return { name: named, source };
 }
 
-function toSource(text: string): EntrySource | undefined {
+/** An address, a package, or a name of the registry; undefined for anything else. */
+export function toSource(text: string): EntrySource | undefined {
   if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? { kind: "url", url: text } : undefined;
   const [, kind, rest = ""] = /^(npm|pypi):(.+)$/.exec(text) ?? [];
   if (kind === "npm") return toPackage("npm", rest, "@");

@@ -12,13 +12,16 @@ import { servers } from "./servers-command.ts";
 import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
+import { service } from "./service-command.ts";
 import { status } from "./status-command.ts";
 import { token } from "./token-command.ts";
+import { openVisit } from "./terminal-visit.ts";
 import { tokens } from "./tokens-command.ts";
 
 /**
  * The commands that do not become a gateway. They are loaded together, because what several of them share with a gateway would
  * otherwise be six files more at each start of one.
+ * What only a person on a terminal sees of a gateway is here for the same reason.
  */
 export const shortCommands = {
   ...everydayCommands,
@@ -36,8 +39,10 @@ export const shortCommands = {
   logs,
   restart,
   servers,
+  service,
   status,
   stop,
   token,
   tokens,
+  visit: openVisit,
 } as const;

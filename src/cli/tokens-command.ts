@@ -6,12 +6,13 @@ import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateways } from "./running-gateways.ts";
 import { toTable } from "./table.ts";
+import { whileWaiting } from "./waiting-line.ts";
 
 /** `toolyard tokens`: what definitions cost, of the gateway that is meant or of all that run. */
 export async function tokens(context: CommandContext): Promise<number> {
   let code = 0;
   for (const holder of await findGateways(context)) {
-    const answer = await control(holder, { command: "tokens" });
+    const answer = await whileWaiting("Counting tokens", async () => await control(holder, { command: "tokens" }));
     if (answer.tokens === undefined) {
       process.stderr.write(`toolyard: ${answer.message ?? "this gateway cannot tell"}\n  ${answer.hint ?? ""}\n`);
       code = 1;

@@ -1,3 +1,5 @@
+import { plainText } from "./plain-text.ts";
+
 /** Whether somebody is there to be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
@@ -17,7 +19,7 @@ export async function askWhich(question: string, names: readonly string[]): Prom
   const { isCancel, multiselect } = await import("@clack/prompts");
   const chosen = await multiselect({
     message: question,
-    options: names.map((name) => ({ value: name })),
+    options: names.map((name) => ({ value: name, label: plainText(name) })),
     required: false,
     output: process.stderr,
   });

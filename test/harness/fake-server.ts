@@ -146,6 +146,7 @@ function openFake(world: FakeWorld, instance: InstanceId, options: OpenOptions):
     notify: async () => undefined,
     closed,
     inFlight: 0,
+    pending: () => [],
     lastActivityMs: 0,
     isDisposed: false,
     end: (how) => settleClosed(how),

@@ -33,10 +33,21 @@ export interface Connection extends AsyncDisposable {
   readonly closed: Promise<Closed>;
   /** The number of requests that were sent and not answered yet. */
   readonly inFlight: number;
+  /** Clients' requests among them, for whoever looks at a screen: it goes through all that wait. */
+  pending(): readonly PendingRequest[];
   /** Monotonic ms of the last message in either direction. */
   readonly lastActivityMs: number;
   /** The start that opened it, while there are traces. */
   readonly startSpan?: TraceSpan | undefined;
+}
+
+/** A client's request that the server works on. */
+export interface PendingRequest {
+  readonly method: string;
+  /** The name that the server knows the tool or prompt by, or the URI of the resource. */
+  readonly name: string | undefined;
+  /** Monotonic. */
+  readonly sinceMs: number;
 }
 
 /** One request to a server. */

@@ -57,6 +57,18 @@ describe("requests that wait", () => {
     expect(table.size).toBe(0);
   });
 
+  test("those of clients can be looked at while they wait, the connection's own are left out", async () => {
+    const { open, receive, table } = setUp();
+    const call = open({ nameHeader: "get-sum" });
+    const list = open({ method: "tools/list" });
+    expect(table.pending()).toEqual([{ method: "tools/call", name: "get-sum", sinceMs: expect.any(Number) }]);
+    receive('{"id":1,"result":{}}');
+    await call;
+    expect(table.pending()).toEqual([]);
+    table.failAll(() => new GatewayError("UPSTREAM_CLOSED", "gone"));
+    await expect(list).rejects.toMatchObject({ code: "UPSTREAM_CLOSED" });
+  });
+
   test("when the connection is over nothing holds it until a deadline that nobody waits for", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../kernel/gateway-error.ts";
-import type { ConnectionEvents, Reply, RootsSource, UpstreamRequest } from "./connection.ts";
+import type { ConnectionEvents, PendingRequest, Reply, RootsSource, UpstreamRequest } from "./connection.ts";
 import type { Inbound } from "../../wire/mcp/server-message.ts";
 import { createReception } from "./reception.ts";
 import { createServerQuestions } from "./server-questions.ts";
@@ -23,6 +23,8 @@ export interface RequestTable {
   /** Rejects all requests that are waiting. */
   failAll(error: () => GatewayError): void;
   readonly size: number;
+  /** Clients' requests that wait. */
+  pending(): readonly PendingRequest[];
 }
 
 /** What a table needs from its connection. */
@@ -65,5 +67,6 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     get size() {
       return waiting.size;
     },
+    pending: waiting.pending,
   };
 }

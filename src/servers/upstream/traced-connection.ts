@@ -43,6 +43,7 @@ export function traceConnection(connection: Traceable, deps: TracedConnectionDep
     get inFlight() {
       return connection.inFlight;
     },
+    pending: () => connection.pending(),
     get lastActivityMs() {
       return connection.lastActivityMs;
     },

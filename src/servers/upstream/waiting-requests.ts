@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { createSlotTable, type SlotTable } from "../../kernel/slot-table.ts";
 import { createAlarm } from "./alarm.ts";
-import type { Reply, UpstreamRequest } from "./connection.ts";
+import type { PendingRequest, Reply, UpstreamRequest } from "./connection.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 
 /** The requests of one connection that wait for an answer, and their deadlines. Each leaves exactly once. */
@@ -28,6 +28,8 @@ export interface WaitingRequests {
   /** Whether a request has ever had this id. */
   hasBeen(id: unknown): boolean;
   readonly size: number;
+  /** Clients' requests that wait. */
+  pending(): readonly PendingRequest[];
 }
 
 /** What waiting requests need from their connection. */
@@ -81,9 +83,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     return nextMs;
   }
 
-  function fail(id: number, error: GatewayError): void {
-    take(id)?.reject(error);
-  }
+  const fail = (id: number, error: GatewayError): void => take(id)?.reject(error);
 
   return {
     open(request, send) {
@@ -127,7 +127,15 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     get size() {
       return waiting.size;
     },
+    pending: () => callsIn(waiting),
   };
+}
+
+function callsIn(waiting: SlotTable<WaitingRequest>): readonly PendingRequest[] {
+  return waiting
+    .values()
+    .filter(({ request }) => calls.has(request.method))
+    .map(({ request: { method, nameHeader }, startedMs }) => ({ method, name: nameHeader, sinceMs: startedMs }));
 }
 
 function onlyOwner(waiting: SlotTable<WaitingRequest>): WaitingRequest | undefined {

@@ -37,6 +37,7 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
     get inFlight() {
       return channel.size;
     },
+    pending: () => channel.pending(),
     get lastActivityMs() {
       return wire.lastActivityMs;
     },

@@ -70,6 +70,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     get size() {
       return table.size;
     },
+    pending: table.pending,
   };
 
   return new Promise((resolve, reject) => {

@@ -62,6 +62,7 @@ function toConnection(
     get inFlight() {
       return link.table.size;
     },
+    pending: () => link.table.pending(),
     get lastActivityMs() {
       return link.lastActivityMs();
     },

@@ -1,5 +1,5 @@
 import { longestMs } from "../../../kernel/limits.ts";
-import type { Reply, UpstreamRequest } from "../connection.ts";
+import type { PendingRequest, Reply, UpstreamRequest } from "../connection.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 
 /** Requests to one server in one era. A server of both eras has two channels over the same wire. */
@@ -7,6 +7,8 @@ export interface Channel {
   request(request: UpstreamRequest): Promise<Reply>;
   failAll(error: () => GatewayError): void;
   readonly size: number;
+  /** Clients' requests that wait. */
+  pending(): readonly PendingRequest[];
 }
 
 /** The same request with a timeout that a timer can hold: subscriptions have an infinite one. */

@@ -58,6 +58,7 @@ export function createHttpConnection(options: HttpConnectionOptions): Connection
     get inFlight() {
       return (channels.modern?.size ?? 0) + (channels.legacy?.size ?? 0);
     },
+    pending: () => [...(channels.modern?.pending() ?? []), ...(channels.legacy?.pending() ?? [])],
     get lastActivityMs() {
       return wire.lastActivityMs;
     },

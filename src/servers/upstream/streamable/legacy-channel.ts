@@ -90,6 +90,7 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
     get size() {
       return table.size;
     },
+    pending: table.pending,
     async end() {
       current.close();
       await endSession(wire, current.session);

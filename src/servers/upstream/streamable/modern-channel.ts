@@ -77,6 +77,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
     get size() {
       return table.size;
     },
+    pending: table.pending,
   };
 }
 
