@@ -172,7 +172,7 @@ describe("toolyard status", () => {
     const screen = (): string => terminal.text().split("\r\u001b[J").at(-1) ?? "";
     await until(() => /^ {2}two +online /m.test(screen()));
     await post(`${gateway.url}/api/instances/two/stop`);
-    await until(() => /^ {2}two +off .* toolyard restart two$/m.test(screen()));
+    await until(() => /^ {2}two +off .* toolyard restart two  # stopped by hand$/m.test(screen()));
     expect(screen().match(/^gateway /gm)).toHaveLength(1);
     expect((await toolyard("restart", "two")).code).toBe(0);
     await until(() => /^ {2}two +online /m.test(screen()));
