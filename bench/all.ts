@@ -13,7 +13,7 @@ interface Section {
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  /** What is run: a file of bench/ and its arguments. */
+  /** What is run: a file of bench/, or the file of the npm script that is called as the section is; and its arguments. */
   readonly script: string;
   readonly args: readonly string[];
   readonly quickArgs?: readonly string[];
@@ -94,6 +94,15 @@ const sections: readonly Section[] = [
     script: "bench/scale/run.ts",
     args: [],
   },
+  {
+    name: "conformance",
+    title: "The protocol's own tests",
+    about:
+      "Scenarios (checks) of the official suite that pass directly against the reference server, and through the gateway. " +
+      "Beside that, [protocol.md](protocol.md) lists what the specification demands, with the test of each sentence.",
+    script: "scripts/conformance.mjs",
+    args: [],
+  },
 ];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -118,14 +127,17 @@ function kept(before: string, { title }: Section): string | undefined {
   const start = before.indexOf(`## ${title}\n`);
   if (start < 0) return undefined;
   const end = before.indexOf("\n## ", start + 1);
-  return end < 0 ? before.slice(start) : `${before.slice(start, end)}\n`;
+  return end < 0 ? before.slice(start) : before.slice(start, end);
 }
 
 function run(section: Section): string {
   const args = isQuick ? (section.quickArgs ?? section.args) : section.args;
-  const command = `npm run bench ${section.script}${args.length > 0 ? ` -- ${args.join(" ")}` : ""}`;
+  const isBench = section.script.startsWith("bench/");
+  const script = isBench ? `bench ${section.script}` : section.name;
+  const command = `npm run ${script}${args.length > 0 ? ` -- ${args.join(" ")}` : ""}`;
   process.stderr.write(`${command}\n`);
-  const ran = spawnSync(process.execPath, [join(root, "scripts/run-bench.mjs"), section.script, ...args], {
+  const program = isBench ? ["scripts/run-bench.mjs", section.script] : [section.script];
+  const ran = spawnSync(process.execPath, [...program, ...args], {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],

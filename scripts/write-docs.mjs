@@ -16,6 +16,7 @@ import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
 import { exposureRows } from "./docs/exposure-table.mjs";
 import { houseTable } from "./docs/house-table.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
+import { quickStartPage } from "./docs/quick-start-page.mjs";
 import { statefulPage } from "./docs/stateful-page.mjs";
 import { groupTitles, testTitles } from "./docs/test-titles.mjs";
 
@@ -53,6 +54,8 @@ export async function writeDocs() {
   );
   const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
   const { clientTable } = await bundledTable("src/config/clients/client-table.ts");
+  const { toOwnEntry } = await bundledTable("src/config/clients/own-entry.ts");
+  writeFileSync(new URL("docs/quick-start.md", root), quickStartPage(clientTable, toOwnEntry));
   const files = /(?<=<!-- clients: .*? -->\n\n)[^]*?(?=\n\n<!-- end of clients -->)/;
   for (const [name, toTable] of Object.entries({ "import.md": clientFilesTable, "connect.md": connectionsTable })) {
     const page = new URL(`docs/${name}`, root);

@@ -4,10 +4,10 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cachedPackage } from "../../scripts/conformance/cached-package.mjs";
 import { cpuMicros, residentBytes } from "../measure/process.ts";
@@ -87,11 +87,17 @@ async function start(peer: Peer, servers: Record<string, object>): Promise<Runni
       ? { name: "execute_mcp_tool", wrap: (args: object) => ({ tool_path: `${server}:echo`, arguments: args }) }
       : { name, wrap: (args: object) => ({ ...args }) };
   const client = await untilCallable(new URL(`http://127.0.0.1:${port}${peer.path}`), peer, tool);
-  const version = client.getServerVersion()?.version ?? "";
+  const version = installedVersion(peer, installed);
   return {
     ...{ name: peer.name, version, about: peer.about, pid: child.pid as number, process: child, client, tool },
     readyMs: performance.now() - startedMs,
   };
+}
+
+/** That of the package: forwarders name the version of the server behind them. */
+function installedVersion({ package: name }: Peer, program: string): string {
+  const folder = name === undefined ? new URL("../../", import.meta.url) : `file://${dirname(program)}/../${name}/`;
+  return (JSON.parse(readFileSync(new URL("package.json", folder), "utf8")) as { version: string }).version;
 }
 
 async function install(name: string): Promise<string> {

@@ -30,7 +30,7 @@ function isGood({ kind }: InForce): boolean {
 function toText(inForce: InForce, { isToRun }: WantedServer): string {
   switch (inForce.kind) {
     case "nobody":
-      return "No gateway runs with this configuration; it holds when one is started.";
+      return "No gateway is running with this configuration; the change applies when one starts.";
     case "refused":
       return `The running gateway refuses the file: ${plainText(inForce.reason)}`;
     case "late":

@@ -37,7 +37,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
   login: {
     words: 1,
     usage: "toolyard login <server> [options]",
-    about: "Logs in to a remote server in the browser; the running gateway notices by itself.",
+    about: "Logs in to a remote server in the browser; the running gateway picks it up.",
     options: {
       ...account,
       "no-browser": { about: "only print the address" },
@@ -66,7 +66,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
     about: "Lists the servers of the running gateway with their status, and what to do about them.",
     options: {
       ...common,
-      watch: { about: "go on, and show every change" },
+      watch: { about: "keep running, and show every change" },
       json: { about: "print one JSON object for each gateway, or with --watch for each change" },
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.status,
@@ -74,7 +74,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
   servers: {
     words: Number.POSITIVE_INFINITY,
     usage: "toolyard servers [add|remove|enable|disable|test] [NAME] [options]",
-    about: "Lists the servers; adds, removes, switches and tries them.",
+    about: "Lists the servers; adds, removes, enables, disables and tests them.",
     options: {
       ...common,
       env: {
@@ -105,7 +105,7 @@ first, and only written if it answers. A running gateway applies what is written
     options: {
       ...common,
       ...settingOptions("serve"),
-      origins: { about: "show: where each value comes from: a place in the file, a flag, a variable, or the default" },
+      origins: { about: "show: where each value comes from: a line of the file, a flag, a variable, or the default" },
       json: { about: "print one JSON object" },
     },
     notes: `\`check\` lists every problem with line and column, and ends with code 2 if there is one. \`diff\` compares the file
@@ -115,7 +115,7 @@ with what the running gateway has in force. \`schema\` prints the JSON Schema of
   doctor: {
     words: 0,
     usage: "toolyard doctor [options]",
-    about: "Looks for what may be wrong, and says what to do about it.",
+    about: "Looks for problems, and says how to fix them.",
     options: {
       ...common,
       "no-start": { about: "start no server to try it" },
@@ -128,14 +128,14 @@ one they are started, tried and stopped again.`,
   calls: {
     words: 0,
     usage: "toolyard calls [options]",
-    about: "Lists the calls of the running gateway, with who called, what came of it, and what it cost.",
+    about: "Lists the calls of the running gateway, with the caller, the outcome and the cost of each.",
     options: {
       ...common,
-      follow: { short: "f", about: "go on with those that come" },
-      failed: { about: "only those that did not go well" },
+      follow: { short: "f", about: "keep running, and show new calls as they come" },
+      failed: { about: "only those that failed" },
       server: { word: "S", about: "only those of this server or instance" },
       tool: { word: "T", about: "only those of this tool, such as `github:create_issue`" },
-      limit: { word: "N", about: "how many of those that there are already (default: 20; with -f 10)" },
+      limit: { word: "N", about: "how many of the latest calls (default: 20; with -f 10)" },
       json: { about: "print each as one line of JSON" },
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.calls,
@@ -146,9 +146,9 @@ one they are started, tried and stopped again.`,
     about: "Shows what servers of the running gateway wrote to stderr, and sent as log messages.",
     options: {
       ...common,
-      follow: { short: "f", about: "go on with the lines that come" },
-      level: { word: "L", about: "only lines of this level and worse: debug, info, warning, error" },
-      limit: { word: "N", about: "how many of the lines that there are already (default: 100; with -f 10)" },
+      follow: { short: "f", about: "keep running, and show new lines as they come" },
+      level: { word: "L", about: "only lines of this level and above: debug, info, warning, error" },
+      limit: { word: "N", about: "how many of the latest lines (default: 100; with -f 10)" },
       json: { about: "print each as one line of JSON" },
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.logs,
@@ -177,7 +177,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
   restart: {
     words: 1,
     usage: "toolyard restart <server|instance> [options]",
-    about: "Restarts a server in the running gateway, even one that was given up after crashes.",
+    about: "Restarts a server in the running gateway, even one that failed too often.",
     options: common,
     load: async () => (await import("./short-commands.ts")).shortCommands.restart,
   },
@@ -194,7 +194,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     about: "Prints what happens in the running gateway, as it happens.",
     options: {
       ...common,
-      follow: { short: "f", about: "go on until the gateway ends or the command is interrupted" },
+      follow: { short: "f", about: "keep running until the gateway ends or the command is interrupted" },
       types: { word: "T,T", about: "only these types, such as `mcp.server.*,auth.denied` (default: all)" },
       json: { about: "print each event as one line of JSON" },
     },
@@ -203,11 +203,12 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
   audit: {
     words: 1,
     usage: "toolyard audit [verify|export] [options]",
-    about: "Lists who changed what and who was denied, checks that nobody tampered with that, or exports it.",
+    about:
+      "Lists who changed what and who was denied access, verifies that nobody tampered with the list, or exports it.",
     options: {
       ...common,
-      action: { word: "A", about: "only entries of this action, such as `config.apply`" },
-      limit: { word: "N", about: "the newest so many (default: 50; an export has all)" },
+      action: { word: "A", about: "only entries with this action, such as `config.apply`" },
+      limit: { word: "N", about: "how many of the latest entries (default: 50; an export has all)" },
       format: { word: "F", about: "of an export: ndjson (default) or csv" },
       json: { about: "one line of JSON for each entry" },
     },

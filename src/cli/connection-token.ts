@@ -38,12 +38,14 @@ export async function findToken(
     const written = valueAt(opened.values, path);
     const at = Array.isArray(written) ? written.length : 0;
     const change: EntryChange = { path: [...path, at], value: made.hash };
-    const note = `The gateway wants a token: a new one goes into the client's file, and its hash into ${config.file}.`;
+    const note = `The gateway requires a token: a new one goes into the client's file, and its hash into ${config.file}.`;
     return { token: made.token, edit: await planEdit(opened, [change]), note };
   }
-  const asked = canAsk() ? await askSecret("This gateway wants a token. Which one should the client send?") : undefined;
+  const asked = canAsk()
+    ? await askSecret("This gateway requires a token. Which one should the client send?")
+    : undefined;
   if (asked !== undefined) return { token: asked, edit: undefined, note: "The client sends the token that you gave." };
-  throw new GatewayError("CONFIG_INVALID", "this gateway wants a token, and none can be made here", {
+  throw new GatewayError("CONFIG_INVALID", "this gateway requires a token, and none can be made here", {
     hint: "Give one in TOOLYARD_TOKEN, say with --principal whose it is, or connect with --stdio, which needs none.",
   });
 }

@@ -103,7 +103,7 @@ function stdioWay(context: CommandContext, config: Config, row: ClientRow, notes
   const dataDir = dataDirectoryOf(config, context);
   const data = dataDir === context.homeDirectories.data ? [] : ["--data-dir", dataDir];
   const temporary = own.isTemporary
-    ? ["This program stands in npm's cache, which is cleaned up now and then: install it, and connect again."]
+    ? ["This program runs from npm's cache, which is cleaned up from time to time: install it, and connect again."]
     : [];
   return {
     way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...file, ...data] },

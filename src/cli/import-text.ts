@@ -28,7 +28,7 @@ export function planLines(plan: ImportPlan, secrets: SecretWay | undefined): rea
 function summary({ servers, gateways }: ImportPlan): string {
   const clients = new Set([...servers.flatMap(({ seen }) => seen), ...gateways].map(({ client }) => client));
   const twice = servers.filter(({ seen }) => seen.length > 1).length;
-  const more = twice === 0 ? "" : twice === 1 ? " (1 stands twice)" : ` (${twice} stand twice)`;
+  const more = twice === 0 ? "" : ` (${twice} found more than once)`;
   return `Found ${amount(servers.length, "server")}${more} in ${amount(clients.size, "client")}. Nothing is started before you say so.`;
 }
 
@@ -40,7 +40,7 @@ export function serverLines(server: PlannedServer, width: number, secrets: Secre
   const indent = " ".repeat(width + 4);
   const off = server.literal.enabled === false ? ["switched off, and stays off"] : [];
   const facts = [
-    `from ${places(server.seen)}${server.seen.length > 1 ? ": stands twice" : ""}`,
+    `from ${places(server.seen)}${server.seen.length > 1 ? ": the same server" : ""}`,
     ...(server.seen.every(({ name }) => name === server.key) ? [] : [`called ${names(server)} there`]),
     ...server.marks.map((mark) => `! ${mark}`),
     ...off,
@@ -56,7 +56,7 @@ export function serverLines(server: PlannedServer, width: number, secrets: Secre
 }
 
 function secretFact({ variable, isSet }: PlannedServer["secrets"][number], way: SecretWay | undefined): string {
-  if (way === "keep") return "a secret, kept as it stands";
+  if (way === "keep") return "a secret, kept as it is";
   const set = isSet ? ", which is set" : ", which you have to set";
   return way === "variables" ? `a secret, written as \${${variable}}${set}` : `a secret, could be \${${variable}}`;
 }

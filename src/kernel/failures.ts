@@ -318,7 +318,7 @@ export const failures = {
     http: 500,
     rpc: -31096,
     retry: true,
-    hint: "Make the file and its folder writable for you, or free space on the disk; the file is as it was.",
+    hint: "Make the file and its folder writable for you, or free space on the disk; the file is unchanged.",
   },
   REGISTRY_FAILED: {
     http: 502,
@@ -379,7 +379,7 @@ export const failures = {
     http: 507,
     rpc: -31090,
     retry: true,
-    hint: "Make room on the disk of the data directory: the gateway goes on by itself.",
+    hint: "Free space on the disk of the data directory; the gateway then recovers by itself.",
   },
   CLIENT_FILE_UNUSABLE: {
     http: 409,

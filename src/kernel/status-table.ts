@@ -51,7 +51,7 @@ export const statusTable: Readonly<Record<InstanceStatus, StatusRow>> = Object.f
   permanently_failed: {
     shown: false,
     execute: "tries",
-    reason: "It crashed too often and was given up.",
+    reason: "It failed too often and is no longer restarted.",
     action: "Ask the user to repair it and to run `toolyard restart {server}`.",
   },
   disabled: {

@@ -7,7 +7,7 @@ test.each<[status: ServerCondition, reason: RegExp, action: RegExp]>([
   ["connecting", /starting/, /few seconds/],
   ["requires_reauth", /login/, /toolyard login github/],
   ["dormant", /stopped while idle/, /as usual/],
-  ["permanently_failed", /given up/, /toolyard restart github/],
+  ["permanently_failed", /failed too often/, /toolyard restart github/],
   ["search_failed", /searched/, /Search again/],
 ])("%s has its own answer", (status, reason, action) => {
   const line = unavailableLine({ server: "github", status });

@@ -221,7 +221,7 @@ describe("crashes", () => {
     expect(instance.status).toBe("permanently_failed");
     world.failure = undefined;
     await world.clock.advance(599_000);
-    expect(() => instance.acquire(never)).toThrow("given up");
+    expect(() => instance.acquire(never)).toThrow("failed too often");
     await world.clock.advance(1_000);
     await instance.acquire(never);
     await settle();

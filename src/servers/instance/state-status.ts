@@ -119,7 +119,7 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
     case "failed":
       return new GatewayError(
         "SERVER_FAILED",
-        `${server} was given up after too many crashes: ${withStderrSummary(state.cause)}`,
+        `${server} failed too often and is no longer restarted: ${withStderrSummary(state.cause)}`,
         dataOf(state.cause),
       );
     case "new":

@@ -1,0 +1,85 @@
+// Markdown as GitHub shows it, with the anchors that GitHub gives headings, so that a link works in both places.
+import GithubSlugger from "github-slugger";
+import MarkdownIt from "markdown-it";
+
+const markdown = new MarkdownIt({ html: true, linkify: false });
+
+/**
+ * A page's parts: its tokens for rendering, its anchors, and every link and picture with its line.
+ * @param {string} text
+ */
+export function readPage(text) {
+  const tokens = markdown.parse(text, {});
+  const slugger = new GithubSlugger();
+  const anchors = [];
+  const links = [];
+  let title;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "heading_open") {
+      const heading = plainText(tokens[index + 1]);
+      const anchor = slugger.slug(heading);
+      token.attrSet("id", anchor);
+      anchors.push(anchor);
+      title ??= heading;
+    }
+    if (token.type === "inline") links.push(...linksOf(token));
+  }
+  return { tokens, anchors, links, title };
+}
+
+/**
+ * The page's HTML.
+ * @param {ReturnType<typeof readPage>} page
+ * @param {(target: string) => string} toHref where a link leads in the site
+ */
+export function renderPage({ tokens }, toHref) {
+  for (const token of tokens)
+    for (const child of token.children ?? []) {
+      if (child.type === "link_open") child.attrSet("href", toHref(child.attrGet("href")));
+      if (child.type === "image") child.attrSet("src", toHref(child.attrGet("src")));
+    }
+  const html = markdown.renderer.render(tokens, markdown.options, {});
+  // A wide table scrolls by itself, not the page; who uses a keyboard can reach it.
+  return (
+    html
+      .replaceAll("<table>", '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>')
+      .replaceAll("</table>", "</table></div>")
+      // Styles in the text would need a weaker Content-Security-Policy.
+      .replaceAll(/ style="text-align:(\w+)"/g, ' class="$1"')
+  );
+}
+
+/** Blocks of code with their language and line: what tests run, parse or check. */
+export function codeBlocks(text) {
+  return markdown
+    .parse(text, {})
+    .filter(({ type }) => type === "fence" || type === "code_block")
+    .map(({ info, content, map }) => ({ language: info.trim(), content, line: (map?.[0] ?? 0) + 1 }));
+}
+
+/** Code within sentences, such as names of commands. */
+export function codeSpans(text) {
+  return markdown
+    .parse(text, {})
+    .flatMap(({ children, map }) =>
+      (children ?? [])
+        .filter(({ type }) => type === "code_inline")
+        .map(({ content }) => ({ content, line: (map?.[0] ?? 0) + 1 })),
+    );
+}
+
+function plainText({ children }) {
+  return children
+    .filter(({ type }) => type === "text" || type === "code_inline")
+    .map(({ content }) => content)
+    .join("");
+}
+
+function linksOf({ children, map }) {
+  const line = (map?.[0] ?? 0) + 1;
+  return (children ?? []).flatMap((child) => {
+    if (child.type === "link_open") return [{ target: child.attrGet("href"), line }];
+    if (child.type === "image") return [{ target: child.attrGet("src"), line }];
+    return [];
+  });
+}
