@@ -95,6 +95,10 @@ function variants(): Variant[] {
     list.push({ name: `no phrases, hints ${at} off`, language: without, phrasesOf: nobody });
   }
   for (const weight of [0.5, 0.75, 1.5, 2]) list.push(weighted(`phrases x ${weight}`, { weight, b: 0.7 }));
+  for (const share of [0, 0.3, 1]) {
+    const related = createLanguage({ ...rankingWeights, relatedInPhrases: share });
+    list.push({ name: `related words x ${share} in phrases`, language: related, phrasesOf });
+  }
   for (const b of [0.4, 1]) list.push(weighted(`phrases b ${b}`, { ...rankingWeights.fields.phrases, b }));
   return list;
 }

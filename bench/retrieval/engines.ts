@@ -71,7 +71,7 @@ export function lexicalEngine(embeddings?: Embeddings): SearchEngine {
 
 /** The engine as it ships, worker and deadline included: a search that was terminated counts as empty. */
 export function askFuse(parts: readonly InstanceCatalog[]): Ask {
-  const ask = askEngine(createFuseEngine(pathToFileURL("dist/cli/fuse-worker.js")), parts);
+  const ask = askEngine(createFuseEngine({ workerFile: pathToFileURL("dist/cli/fuse-worker.js") }), parts);
   return (query) => ask(query).catch(() => []);
 }
 

@@ -42,7 +42,7 @@ export const failures = {
     http: 400,
     rpc: -32021,
     retry: false,
-    hint: "Declare the capability in the request's _meta, or call a tool that does not need it.",
+    hint: "Declare the capability in the request's _meta and start the call again, or call a tool that does not need it.",
   },
   VERSION_UNSUPPORTED: { http: 400, rpc: -32022, retry: false, hint: "Use one of the versions in data.supported." },
   BODY_TOO_LARGE: {

@@ -91,7 +91,8 @@ test("an aborted search stops between two servers", async () => {
 });
 
 test("fuse finds what it can, in a worker", async () => {
-  const engine = createFuseEngine();
+  // What it finds is tested, not how soon a busy machine starts the worker.
+  const engine = createFuseEngine({ timeoutMs: 30_000 });
   const { tools, total, match } = await engine.search(ask("screenshot"), never);
   expect(match).not.toBe("none");
   expect(await engine.search(ask("how many orders are there"), never)).toMatchObject({ tools: [], match: "none" });
@@ -115,6 +116,6 @@ test("fuse is stopped after its time and says so", async () => {
 });
 
 test("fuse without its worker file says that the gateway was replaced, and does not crash", async () => {
-  const engine = createFuseEngine(new URL("file:///nowhere/fuse-worker.js"));
+  const engine = createFuseEngine({ workerFile: new URL("file:///nowhere/fuse-worker.js") });
   await expect(engine.search(ask("issue"), never)).rejects.toMatchObject({ code: "GATEWAY_REPLACED" });
 });

@@ -49,11 +49,21 @@ export interface FuseResult {
   readonly total: number;
 }
 
+export interface FuseOptions {
+  /** The worker's file. Default: the built one. */
+  readonly workerFile?: URL;
+  /** After so many milliseconds, the worker's start included, a search is stopped. Default: 500. */
+  readonly timeoutMs?: number;
+}
+
 /**
  * The engine `fuse`: Fuse.js in a new worker for each search, over the catalog of that moment. docs/search.md says
  * why it is not the default.
  */
-export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, "../cli/fuse-worker")): SearchEngine {
+export function createFuseEngine({
+  workerFile = workerUrl(import.meta.url, "../cli/fuse-worker"),
+  timeoutMs = fuseTimeoutMs,
+}: FuseOptions = {}): SearchEngine {
   const workers = createSemaphore(parallelWorkers);
   return {
     name: "fuse",
@@ -65,7 +75,7 @@ export function createFuseEngine(workerFile: URL = workerUrl(import.meta.url, ".
       const release = await workers.acquire(signal);
       try {
         const job = { query: request.query, limit: request.limit, records: tools.map(toRecord), buildId };
-        const { found, total } = await runWorker(workerFile, job, signal);
+        const { found, total } = await runWorker({ workerFile, timeoutMs }, job, signal);
         const scored = found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score));
         return { tools: scored, total, match: matchOf(scored[0]) };
       } finally {
@@ -92,14 +102,18 @@ function toScored(tool: ToolEntry, distance: number): ScoredTool {
   return { tool, score: 1 - distance, distance };
 }
 
-async function runWorker(url: URL, job: FuseJob, signal: AbortSignal): Promise<FuseResult> {
+async function runWorker(
+  { workerFile, timeoutMs }: Required<FuseOptions>,
+  job: FuseJob,
+  signal: AbortSignal,
+): Promise<FuseResult> {
   signal.throwIfAborted();
-  const worker = new Worker(url, { workerData: job });
+  const worker = new Worker(workerFile, { workerData: job });
   try {
     return await new Promise<FuseResult>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new GatewayError("SEARCH_FAILED", `the fuse engine took longer than ${fuseTimeoutMs} ms`)),
-        fuseTimeoutMs,
+        () => reject(new GatewayError("SEARCH_FAILED", `the fuse engine took longer than ${timeoutMs} ms`)),
+        timeoutMs,
       );
       const failed = (cause: unknown): void =>
         reject(

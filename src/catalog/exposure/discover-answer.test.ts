@@ -282,12 +282,12 @@ describe("siblings", () => {
   const hitsOf = (...servers: readonly string[]): DiscoverHit[] =>
     servers.map((server) => ({ ...hit(), tool: entry(server, "do_thing_0") }));
 
-  test("other tools of the best three servers are named, each once, none that is shown", () => {
+  test("other tools of the best four servers are named, each once, none that is shown", () => {
     const { more } = answerOf({
-      needs: [{ query: "x", match: "good", hits: hitsOf("a", "b", "a", "c", "d") }],
+      needs: [{ query: "x", match: "good", hits: hitsOf("a", "b", "a", "c", "d", "e") }],
       toolsOf: (server) => ofServer(server, 3),
     });
-    expect(more).toEqual(Object.fromEntries(["a", "b", "c"].map((name) => [name, ["do_thing_1", "do_thing_2"]])));
+    expect(more).toEqual(Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, ["do_thing_1", "do_thing_2"]])));
   });
 
   test("never cost more than 150 tokens, and never more than the answer has left", () => {

@@ -3,8 +3,8 @@ import type { DiscoverHit } from "./discover-result.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
 
-/** How many servers have their other tools named: those of the best results. */
-const serverLimit = 3;
+/** How many servers have their other tools named: those of the best results. A fifth adds nothing (docs/search.md). */
+const serverLimit = 4;
 /** Estimated tokens of all names together, including the punctuation around them. */
 const tokenLimit = 145;
 /** `"more":{},` */

@@ -61,7 +61,7 @@ function valueOf(index: SearchIndex, member: Member, tool: number): MemberValue 
   };
 }
 
-/** Where a tool has a term, weighted by field. Related words do not count in parameters, as in `score.ts`. */
+/** Where a tool has a term, weighted by field. What related words count in parameters and phrases: as in `score.ts`. */
 function mentionsByField(
   index: SearchIndex,
   { term, weight }: Member,
@@ -84,7 +84,8 @@ function mentionsByField(
     const packed = part.postingField[at] as number;
     const place = packed >> 4;
     if (weight !== 1 && place >= field.parameters && place <= field.enums) continue;
-    const mentions = (packed & 15) * (index.mention[tool * fieldCount + place] as number);
+    const share = weight !== 1 && place === field.phrases ? index.language.weights.relatedInPhrases : 1;
+    const mentions = share * (packed & 15) * (index.mention[tool * fieldCount + place] as number);
     found.push({ name: fieldNames[place] as FieldName, mentions });
   }
   return found;

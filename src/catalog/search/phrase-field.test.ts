@@ -6,6 +6,7 @@ import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
 import { mergeParts } from "./merge.ts";
 import { search } from "./rank.ts";
+import { rankingWeights } from "./weights.ts";
 
 const language = createLanguage();
 
@@ -41,6 +42,31 @@ test("two tools that differ by their phrases only are told apart by them", () =>
   ]);
   expect(finder([twins])("send a postcard")[0]).toBe("post:send_b");
   expect(finder([twins])("send a parcel")[0]).toBe("post:send_a");
+});
+
+describe("a word that only hints at what phrases say", () => {
+  const umbrellas = sampleInstance("shop", [
+    { name: "advise", description: "Advises", ...said(["what is the weather like"]) },
+    { name: "other", description: "Does something else" },
+  ]);
+  const scoreOf = (query: string, relatedInPhrases: number): number | undefined => {
+    const weighted = createLanguage({ ...rankingWeights, relatedInPhrases });
+    const index = mergeParts([buildIndexPart(umbrellas, weighted)], weighted);
+    return search(index, query, { limit: 1 }).tools[0]?.score;
+  };
+
+  test("finds the tool, and counts less than where its own texts say so", () => {
+    const { relatedInPhrases } = rankingWeights;
+    expect(relatedInPhrases).toBeLessThan(1);
+    expect(finder([umbrellas])("umbrella")).toEqual(["shop:advise"]);
+    expect(scoreOf("umbrella", relatedInPhrases)).toBeLessThan(scoreOf("umbrella", 1) as number);
+    expect(scoreOf("umbrella", 0)).toBeUndefined();
+  });
+
+  test("takes nothing from the very words", () => {
+    expect(scoreOf("weather", rankingWeights.relatedInPhrases)).toBe(scoreOf("weather", 1));
+    expect(scoreOf("weather", 0)).toBe(scoreOf("weather", 1));
+  });
 });
 
 function silenced(part: InstanceCatalog): InstanceCatalog {

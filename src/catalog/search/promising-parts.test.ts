@@ -33,6 +33,7 @@ function catalogOf(seed: number, servers: number): InstanceCatalog[] {
         name: `${pick()}_${pick()}_${tool}`,
         description: text(1 + next(12)),
         annotations: { readOnlyHint: next(2) === 0 },
+        ...(next(3) === 0 ? { _meta: { "toolyard/phrases": [text(4), text(3)] } } : {}),
         inputSchema: { type: "object" as const, properties: { [pick()]: { type: "string", description: text(3) } } },
       })),
       next(3) === 0 ? text(8) : undefined,

@@ -127,7 +127,10 @@ function addIndexed(index: SearchIndex, member: Member, scratch: Scratch, only: 
   }
 }
 
-/** Related words do not count in parameters: a parameter called `text` makes no tool a messenger. */
+/**
+ * Related words do not count in parameters, because a parameter called `text` makes no tool a messenger, and less in
+ * phrases, which are written in people's words already.
+ */
 function addPostings(
   index: SearchIndex,
   member: Member,
@@ -136,6 +139,7 @@ function addPostings(
 ): void {
   const { mention, postingTool, postingField } = index;
   const { sum, mentions, seen } = scratch;
+  const { relatedInPhrases } = index.language.weights;
   const isLiteral = member.weight === 1;
   const isCompanion = member.isCompanion === true;
   for (let posting = from; posting < to; posting += 1) {
@@ -149,6 +153,7 @@ function addPostings(
       seen[scratch.seenCount] = tool;
       scratch.seenCount += 1;
     }
-    mentions[tool] = before + (packed & 15) * (mention[tool * fieldCount + at] as number);
+    const count = (packed & 15) * (mention[tool * fieldCount + at] as number);
+    mentions[tool] = before + (isLiteral || at !== field.phrases ? count : relatedInPhrases * count);
   }
 }

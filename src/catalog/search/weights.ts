@@ -9,6 +9,10 @@ export interface RankingWeights {
   /** Words of a tool's phrases above which each says less, whatever other tools have; fewer words say no more. */
   readonly phraseWords: number;
   /**
+   * What a related word or a hint counts in phrases, in place of 1. At most 1: bounds of parts are made without it.
+   */
+  readonly relatedInPhrases: number;
+  /**
    * For tools that a query like this one led to before: `weight` x the best score x what the likeness is above `floor`.
    */
   readonly learned: { readonly weight: number; readonly floor: number };
@@ -69,6 +73,7 @@ export const rankingWeights: RankingWeights = Object.freeze({
     phrases: { weight: 0.75, b: 0.7 },
   }),
   phraseWords: 12,
+  relatedInPhrases: 0.5,
   learned: Object.freeze({ weight: 2, floor: 0.3 }),
   rarityPower: 0.9,
   commonTools: 300,

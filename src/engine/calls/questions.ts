@@ -26,10 +26,11 @@ export function canAnswer(capabilities: JsonObject, method: string, params: Json
   const declared = capabilities[capabilityOf[method as Question["method"]]];
   if (!isJsonObject(declared)) return false;
   if (method !== "elicitation/create") return true;
-  // `elicitation: {}`, from before modes existed, means form (2025-11-25, client/elicitation, capabilities).
+  // `elicitation: {}`, from before modes existed, means form (2025-11-25, client/elicitation, capabilities). A mode
+  // that is there but no object (`form: null`) is one that the client does not have.
   return params["mode"] === "url"
     ? isJsonObject(declared["url"])
-    : isJsonObject(declared["form"]) || declared["url"] === undefined;
+    : isJsonObject(declared["form"]) || (declared["form"] === undefined && declared["url"] === undefined);
 }
 
 interface InputRequired {
