@@ -122,7 +122,7 @@ describe("what is given out of it", () => {
     expect(JSON.parse(same.written.content[0].text)).toEqual(same.written.structuredContent);
   });
 
-  test.each([["content"], ["result"], ["a \"quoted\" name"]])(
+  test.each([["content"], ["result"], ['a "quoted" name']])(
     "is cut and counted once where the only member %s says the text",
     (name) => {
       const said = { content: [{ type: "text", text: lines }], structuredContent: { [name]: lines } };
