@@ -43,11 +43,16 @@ export interface RecordHistoryDeps {
 /** Who asks wants to see what happened just now. What a slow disk takes longer for is left out. */
 const flushMs = 1_000;
 
+/** Waits a moment for rows that are on their way. Without the store's thread they would be waited for until it is back. */
+export async function flushRecent(store: Pick<RecordStore, "flush">): Promise<void> {
+  await untilAborted(store.flush(), abortAfter(flushMs)).catch(() => undefined);
+}
+
 export function createRecordHistory({ source, instancesOf, isInstance }: RecordHistoryDeps): RecordHistory {
   async function storeFor(query: PageQuery | undefined): Promise<RecordStore> {
     const store = requireStore(source);
     // Later pages are of rows that are older than those that wait.
-    if (query?.before === undefined) await untilAborted(store.flush(), abortAfter(flushMs)).catch(() => undefined);
+    if (query?.before === undefined) await flushRecent(store);
     return store;
   }
 

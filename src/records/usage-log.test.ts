@@ -170,6 +170,17 @@ test("while the store cannot be read, the answer is what is still known, and say
   expect([sums.map(({ group }) => group), sinceMs]).toEqual([[["files:write"]], usageWriteMs]);
 });
 
+test("FAULT 106: while the store has no thread that takes its rows, the answer does not wait for one", async () => {
+  const store = await openStore();
+  const unavailable = () => Promise.reject(new GatewayError("STORE_UNAVAILABLE", "its thread is gone"));
+  const never = new Promise<void>(() => undefined);
+  using usage = createUsage({ events, clock, store: () => ({ ...store, flush: () => never, usage: unavailable }) });
+  events.emit(callOf());
+  const { sums, sinceMs } = await usage.read(everything);
+  expect(sums).toMatchObject([{ calls: 1 }]);
+  expect(sinceMs).not.toBeNull();
+});
+
 test("of what is not a tool only the method is kept: a URI may have a secret in it", async () => {
   using usage = createUsage({ events, clock, store: () => undefined });
   events.emit(callOf({ method: "resources/read", path: "https://host/?key=secret", name: "https://host/?key=secret" }));

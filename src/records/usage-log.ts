@@ -2,6 +2,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import type { RecordStore, UsageQuery, UsageSum } from "../store/record-store.ts";
+import { flushRecent } from "./record-history.ts";
 import { mergeSums, sumRows } from "./usage-sums.ts";
 import { clearCounts, createUsageRows, hourOf, usageLimits, type UsageRow, type UsageRows } from "./usage-rows.ts";
 
@@ -90,7 +91,7 @@ export function createUsage({ events, clock, store }: UsageDeps): Usage {
   async function readBoth(source: UsageStore, query: UsageQuery): Promise<UsageAnswer> {
     reading += 1;
     try {
-      await source.flush();
+      await flushRecent(source);
       const written = await source.usage({ ...query, limit: mostGroups });
       return { sums: mergeSums([written, waiting(query)], query), sinceMs: null };
     } catch (error) {

@@ -82,7 +82,7 @@ test.skipIf(hasOwnDriver)(
       const answer = await get(`${gateway.url}/readyz`);
       return answer.status === 503 && answer;
     });
-    const reason = expect.stringMatching(/no SQLite .*--omit=optional/);
+    const reason = expect.stringMatching(/no SQLite .*Use Node 22\.22 or newer/);
     expect(readiness.json).toEqual({ status: "unready", records: "degraded", reason });
     await callServed(gateway);
     expect(gateway.stderr()).toMatch(/no SQLite/);

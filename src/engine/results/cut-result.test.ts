@@ -122,6 +122,32 @@ describe("what is given out of it", () => {
     expect(JSON.parse(same.written.content[0].text)).toEqual(same.written.structuredContent);
   });
 
+  test.each([["content"], ["result"], ['a "quoted" name']])(
+    "is cut and counted once where the only member %s says the text",
+    (name) => {
+      const said = { content: [{ type: "text", text: lines }], structuredContent: { [name]: lines } };
+      const { written, plan, large } = cut(said, "shorten");
+      const shown = written.content[0].text as string;
+      expect(written.structuredContent).toEqual({ [name]: shown });
+      expect(shown.endsWith("\n")).toBe(true);
+      expect(startsOfParts(plan.kept)[1]).toBe(shown.length);
+      expect(plan.shownTokens).toBeLessThanOrEqual(1_000);
+      expect(large.tokens).toBeLessThan(estimateTokens(lines) * 1.5);
+      // Whoever needs all of it for its schema gets it, counted once.
+      const kept = cut(said, "keep");
+      expect(kept.written.structuredContent).toEqual({ [name]: lines });
+      expect(kept.plan.shownTokens).toBeLessThanOrEqual(large.tokens);
+    },
+  );
+
+  test("is cut and counted once where the only member is a list, and the text is its JSON", () => {
+    const said = { content: [{ type: "text", text: JSON.stringify(rows) }], structuredContent: { result: rows } };
+    const { written, plan } = cut(said, "shorten");
+    const shown = written.structuredContent.result as unknown[];
+    expect(shown).toEqual(rows.slice(0, shown.length));
+    expect(plan.shownTokens).toBeLessThanOrEqual(1_000);
+  });
+
   test("has structured content that stands alone as text, because it is left out", () => {
     const { plan, written } = cut({ structuredContent: { rows } });
     expect(written.structuredContent).toBeUndefined();

@@ -1,11 +1,12 @@
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { quote } from "../../wire/json/characters.ts";
 import type { Span } from "../../wire/json/json-scan.ts";
 import type { KeptText } from "./kept-page.ts";
 import { toElementLines } from "./element-lines.ts";
 import type { Oversized } from "./oversized.ts";
-import { stringAt, type Block } from "./result-texts.ts";
+import { onlyMember, stringAt, type Block } from "./result-texts.ts";
 import { shortenJson, type ShortenedArray } from "./shorter-json.ts";
 import { endOfPart } from "./text-parts.ts";
 
@@ -51,11 +52,30 @@ export function planCut(large: Oversized, maxTokens: number, rule: StructuredRul
     const kept = { text: large.text, maxTokens: room, shown: 0 };
     return { kept, shown, structured, arrays, shownTokens: estimateTokens(shown) };
   }
-  const text = keptText(large, structured);
   const end = large.text === "" ? 0 : endOfPart(large.text, 0, shares.text);
   const shown = large.text.slice(0, end);
-  const tokens = estimateTokens(shown) + (structured === undefined ? 0 : estimateTokens(structured.toString("utf8")));
-  return { kept: { text, maxTokens: room, shown: end }, shown, structured, arrays, shownTokens: tokens };
+  const given = structured === undefined ? undefined : sameText(large, structured, shown);
+  const kept = { text: keptText(large, structured), maxTokens: room, shown: end };
+  return { kept, shown, structured: given, arrays, shownTokens: countShown(large, shown, given) };
+}
+
+/** Where its only member is the text, and both are cut, both end at the same line. */
+function sameText({ texts, result, repetition }: Oversized, structured: JsonBytes, shown: string): JsonBytes {
+  const whole = texts.structured;
+  if (repetition !== "of its only member" || whole === undefined) return structured;
+  const member = onlyMember(result, whole);
+  if (member === undefined || result[member.start] !== quote || structured.length === whole.end - whole.start)
+    return structured;
+  const name = result.subarray(member.keyStart, member.start);
+  return Buffer.concat([Buffer.from("{"), name, Buffer.from(`${asciiJson(shown)}}`, "latin1")]);
+}
+
+/** What says the same is counted once, as in the tokens of the whole result. */
+function countShown({ repetition }: Oversized, shown: string, structured: JsonBytes | undefined): number {
+  const text = estimateTokens(shown);
+  if (structured === undefined) return text;
+  const tokens = estimateTokens(structured.toString("utf8"));
+  return repetition === "none" ? text + tokens : Math.max(text, tokens);
 }
 
 interface Shares {

@@ -88,7 +88,8 @@ export function findRepetition(text: string, result: JsonBytes, structured: Span
   }
 }
 
-function onlyMember(result: JsonBytes, structured: Span): Member | undefined {
+/** The member of an object that has one and no other. */
+export function onlyMember(result: JsonBytes, structured: Span): Member | undefined {
   if (result[structured.start] !== openBrace) return undefined;
   const members = scanMembers(result, structured.start, structured.end, deepestJson);
   return members.length === 1 ? members[0] : undefined;

@@ -136,6 +136,18 @@ describe("entries that are old", () => {
     expect(await store.verifyAudit()).toMatchObject({ kind: "whole", entries: 5 });
   });
 
+  test("are told of in an entry also where the newest of all is the only one left of them", async () => {
+    // As many as go in one piece, and one.
+    const old = await entriesOf(1_001, 40);
+    await reopen(30);
+    await until(async () => (await actions()).length === 2);
+    expect(await actions()).toEqual([
+      [1_002, "audit.prune"],
+      [1_001, "token.create"],
+    ]);
+    expect(await store.verifyAudit()).toMatchObject({ kind: "whole", entries: 2, checkpoint: old.at(-2) });
+  });
+
   test("stay when they are few more than the time, when nothing says how long, and the newest in any case", async () => {
     await entriesOf(5, 30.5);
     await reopen(30);

@@ -70,7 +70,7 @@ export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>,
   }
 
   function pruneSome(beforeMs: number, nowMs: number): boolean {
-    const oldest = selectOldest.all(prunedAtOnce + 1);
+    const oldest = selectOldest.all(prunedAtOnce + 2);
     // The newest of all stays, so that the next one has a place to follow.
     const removable = oldest.slice(0, Math.min(prunedAtOnce, oldest.length - 1));
     const kept = removable.findIndex((found) => Number(found["at_ms"]) >= beforeMs);
@@ -80,7 +80,9 @@ export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>,
     runWith(deleteThrough, [place.seq]);
     runWith(upsertMeta, [checkpointKey, checkpointToText({ ...place, atMs: nowMs }, key)]);
     const next = oldest[prunedAtOnce];
-    if (kept === -1 && next !== undefined && Number(next["at_ms"]) < beforeMs) return true;
+    // Where `next` is the newest of all it stays, and this was the last piece.
+    const isNextRemovable = oldest.length > prunedAtOnce + 1 && Number(next?.["at_ms"]) < beforeMs;
+    if (kept === -1 && isNextRemovable) return true;
     appendAll([toPruned(place, nowMs)]);
     return false;
   }

@@ -69,15 +69,15 @@ test.each([
   expect((await readFile(path)).equals(whole)).toBe(true);
 });
 
-test("what an earlier version or an interrupted start left is removed, what another gateway is writing is not", async () => {
+test("what an earlier version or an interrupted start left is removed, what is another's is not", async () => {
   await mkdir(folder);
-  const names = ["linux-x64-glibc-0123.node", "interrupted.unfinished", "another.unfinished"];
+  const names = ["linux-x64-glibc-0123.node", "interrupted.unfinished", "another.unfinished", "notes.txt"];
   for (const name of names) await writeFile(join(folder, name), "old");
   const yesterday = new Date(Date.now() - 24 * 3_600_000);
   await utimes(join(folder, "interrupted.unfinished"), yesterday, yesterday);
   const path = binaryForMachine({ folder, packed });
   const left = (await readdir(folder)).map((name) => join(folder, name));
-  expect(left.sort()).toEqual([join(folder, "another.unfinished"), path]);
+  expect(left.sort()).toEqual([join(folder, "another.unfinished"), path, join(folder, "notes.txt")]);
 });
 
 test("a machine that no binary is for is told so, and so is a place where none can be put", async () => {

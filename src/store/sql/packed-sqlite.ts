@@ -69,10 +69,12 @@ function unpack(from: URL, folder: string, name: string): void {
 /** Longer than any unpacking takes: what is younger, another gateway may be about to rename. */
 const unfinishedMs = 3_600_000;
 
+/** Only what is like ours: nothing else in there is for us to remove. */
 function removeOld(path: string): void {
+  if (!/\.(?:node|unfinished)$/.test(path)) return;
   try {
     if (path.endsWith(".unfinished") && Date.now() - statSync(path).mtimeMs < unfinishedMs) return;
-    rmSync(path, { recursive: true, force: true });
+    rmSync(path, { force: true });
   } catch {
     // Windows keeps a file that another gateway has loaded; the next version's unpacking tries again.
   }

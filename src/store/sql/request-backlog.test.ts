@@ -85,6 +85,55 @@ test("a row that the database refuses is counted, and the others of its batch ar
   expect(rowsIn(records.database)).toBe(499);
 });
 
+test.each([
+  ["is no JSON", '[[1,2,["a"'],
+  ["is no list", "7"],
+  ["has a row that is none", "[[1,2,[],0,0,0,0],null]"],
+  ["is empty", ""],
+])("a kept batch whose text %s is dropped and counted, and the others are written", async (_, text) => {
+  const records = await openRecords();
+  records.append(batchOf(rowsOf(400)));
+  records.append(batchOf(rowsOf(410)));
+  records.append(batchOf(rowsOf(420)));
+  const damage = "update request_backlog set text = ? where rows = 410";
+  expect(records.database.prepare(damage).run(text)).toBe(1);
+  expect(records.backlog.sort()).toEqual({ rows: 420, refused: 0 });
+  expect(records.backlog.sort()).toEqual({ rows: 410, refused: 410 });
+  expect(records.backlog.sort()).toEqual({ rows: 400, refused: 0 });
+  expect(records.backlog.sort()).toBeUndefined();
+  expect(rowsIn(records.database)).toBe(820);
+  expect(records.database.prepare("select 1 from request_backlog").get()).toBeUndefined();
+});
+
+test("rows of a kept batch that refer to nothing are counted", async () => {
+  const records = await openRecords();
+  const batch = batchOf(rowsOf(400));
+  const values = JSON.parse(batch.text) as unknown[][];
+  values.at(-1)?.splice(2, 1, 99);
+  const text = JSON.stringify(values);
+  records.append({ ...batch, text });
+  expect(records.backlog.sort()).toEqual({ rows: 400, refused: 1 });
+  expect(rowsIn(records.database)).toBe(399);
+});
+
+test("FAULT 106: a batch that was damaged in the file costs its rows only: they are counted, and the database works", async () => {
+  const store = await openStore({ limits: { lookMs: 60_000 } });
+  for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
+  await store.flush();
+  const other = loadDriver(tmpdir()).open(join(folder, "records.db"));
+  closing.push(() => other.close());
+  const damaged = Number(other.prepare("select sum(rows) as rows from request_backlog").get()?.["rows"]);
+  expect(damaged).toBeGreaterThanOrEqual(400);
+  other.exec("update request_backlog set text = 'no JSON'");
+  expect((await store.calls({ limit: 1_000 })).rows).toHaveLength(1_000 - damaged);
+  await until(() => store.figures().droppedRows.row === damaged);
+  const row = requestOf(store);
+  store.append("request", row);
+  await store.flush();
+  expect(await store.call(row.id)).toMatchObject({ id: row.id });
+  expect(store.health().problems).toEqual([]);
+});
+
 test("ids go on from the highest of a batch that waits", async () => {
   const records = await openRecords();
   const rows = rowsOf(400);

@@ -25,7 +25,10 @@ export interface RequestBacklog {
   take(batch: RequestBatch): boolean;
   /** Whether a batch waits, and none came in the last second. */
   isDue(): boolean;
-  /** Writes the rows of the newest batch. Undefined when there is none; otherwise what became of its rows. */
+  /**
+   * Writes the rows of the newest batch. Undefined when there is none; otherwise what became of its rows. Of a batch
+   * that cannot be read, all of them count as refused: it is dropped, as it would stand before all others for ever.
+   */
   sort(): { readonly rows: number; readonly refused: number } | undefined;
   /** The highest id in it; 0 when it is empty. */
   lastId(): number;
@@ -54,7 +57,7 @@ export function createRequestBacklog({ database, db, write, now }: BacklogOption
   );
   const newest = prepareQuery(
     database,
-    db.selectFrom("request_backlog").select(["last_id", "text"]).orderBy("last_id", "desc").compile(),
+    db.selectFrom("request_backlog").select(["last_id", "rows", "text"]).orderBy("last_id", "desc").compile(),
   );
   const remove = prepareQuery(database, db.deleteFrom("request_backlog").where("last_id", "=", 0).compile());
   let waiting = Number(database.prepare("select sum(rows) as rows from request_backlog").get()?.["rows"] ?? 0);
@@ -75,14 +78,24 @@ export function createRequestBacklog({ database, db, write, now }: BacklogOption
         waiting = 0;
         return undefined;
       }
-      const rows = rowsFromText("request", String(batch["text"]));
-      const refused = inTransaction(database, () => {
+      const counted = Number(batch["rows"]);
+      const rows = readBatch(String(batch["text"]));
+      const written = inTransaction(database, () => {
         remove.run(Number(batch["last_id"]));
-        return write(rows);
+        return rows.length === 0 ? 0 : rows.length - write(rows);
       });
-      waiting = Math.max(0, waiting - rows.length);
-      return { rows: rows.length, refused };
+      waiting = Math.max(0, waiting - counted);
+      return { rows: counted, refused: Math.max(0, counted - written) };
     },
     lastId: () => Number(database.prepare("select max(last_id) as id from request_backlog").get()?.["id"] ?? 0),
   };
+}
+
+/** None where the text is damaged: a page of the file may be, without SQLite's noticing. */
+function readBatch(text: string): readonly RequestRecord[] {
+  try {
+    return rowsFromText("request", text);
+  } catch {
+    return [];
+  }
 }
