@@ -66,7 +66,7 @@ async function listTools(server, name, args = [], variables = []) {
       server,
       ...about,
       name: tool.name,
-      title: tool.title,
+      title: tool.title ?? tool.annotations?.title,
       description: tool.description,
       inputSchema: tool.inputSchema,
     }));
