@@ -22,7 +22,9 @@ function main(): void {
   const wanted = paths.length > 0 ? paths : ["real_mcp.json", "more_mcp.json"].map((name) => join(folder, name));
   const corpora = wanted.filter((path) => existsSync(path));
   if (corpora.length === 0) {
-    console.error(`No corpus in ${wanted.join(" or ")}: run \`npm run bench:collect\`, set BENCH_DATA, or name a file.`);
+    console.error(
+      `No corpus in ${wanted.join(" or ")}: run \`npm run bench:collect\`, set BENCH_DATA, or name a file.`,
+    );
     process.exitCode = 2;
     return;
   }
@@ -56,7 +58,6 @@ function toKeys(server: string, tool: ToolEntry, before: readonly string[]): str
   const key = phraseKey(tool);
   if (before.includes(key)) return before.join(",");
   const others = before.filter((other) => other !== "-");
-  if (others.length > 0)
-    console.log(`${server}:${tool.upstreamName} has changed: read its phrases again`);
+  if (others.length > 0) console.log(`${server}:${tool.upstreamName} has changed: read its phrases again`);
   return [key, ...others].slice(0, keysLimit).join(",");
 }

@@ -67,6 +67,11 @@ test("whoever wrote the server or the configuration is heard before the book, an
 });
 
 test("a line in no notation is refused, so that no phrase gets lost unseen", () => {
-  for (const text of ["create_issue: report a bug", "0123456789ab create_issue report", "xyz a: b", "0123456789ab, a: b"])
+  for (const text of [
+    "create_issue: report a bug",
+    "0123456789ab create_issue report",
+    "xyz a: b",
+    "0123456789ab, a: b",
+  ])
     expect(() => readBook(text)).toThrow("no line of a phrase book");
 });
