@@ -68,10 +68,11 @@ const hasOwnDriver = process.getBuiltinModule?.("node:sqlite") !== undefined;
 test.skipIf(hasOwnDriver)(
   "FAULT 106: no SQLite is installed: calls are served, and it is said everywhere",
   async () => {
-    // The program beside everything that is installed but the driver.
+    // The program beside everything that is installed but the driver, and without the one that a package has inside.
     const program = join(directory, "program");
     const root = fileURLToPath(new URL("../../", import.meta.url));
     await cp(dirname(dirname(mainFile)), join(program, "dist"), { recursive: true });
+    await rm(join(program, "dist/sqlite"), { recursive: true, force: true });
     await cp(join(root, "package.json"), join(program, "package.json"));
     await mkdir(join(program, "node_modules"));
     for (const name of await readdir(join(root, "node_modules")))
