@@ -1,3 +1,4 @@
+import { toUrl } from "../front/http/public-url.ts";
 import type { Config } from "../config/config.ts";
 import type { ClientRow } from "../config/clients/client-row.ts";
 import type { OwnWay } from "../config/clients/own-entry.ts";
@@ -28,9 +29,7 @@ export async function ownOrigins(
 /** The address in the settings; undefined for a port that the system chooses. */
 function configuredUrl({ settings: { host, port, publicUrl } }: Config): string | undefined {
   if (publicUrl !== undefined) return publicUrl;
-  return port === 0
-    ? undefined
-    : localOrigin(`http://${host.includes(":") ? `[${host.replace(/^\[|\]$/g, "")}]` : host}:${port}`);
+  return port === 0 ? undefined : localOrigin(toUrl(host, port));
 }
 
 /** A gateway that listens on all addresses is reached on this machine's own. */

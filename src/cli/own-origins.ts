@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { toUrl } from "../front/http/public-url.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import { dataDirectoryOf, readConfig, storeIn, type CommandContext } from "./command-context.ts";
 
@@ -24,7 +25,7 @@ export async function findOwnGateways(context: CommandContext): Promise<OwnGatew
 }
 
 function configuredUrl({ settings: { host, port } }: Config): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return toUrl(host, port);
 }
 
 /** All names of this machine are written as its address, as `findGatewayIn` expects. */
