@@ -85,7 +85,12 @@ const tasks: Readonly<Record<string, Task>> = {
       throw new GatewayError("PERSON_UNKNOWN", `there is no team ${JSON.stringify(slug.slice(0, 100))}`);
     const members = [...book.members.values()].filter(({ team }) => team.slug === slug);
     return {
-      members: members.map(({ row, user, pats }) => ({ id: row.id, user: user.name, role: row.role, tokens: pats.size })),
+      members: members.map(({ row, user, pats }) => ({
+        id: row.id,
+        user: user.name,
+        role: row.role,
+        tokens: pats.size,
+      })),
     };
   },
   "team.member.add": async ({ changes }, { name, user, role }) =>

@@ -40,7 +40,9 @@ export async function openTeamPeople({ store, beside, config, clock, log }: Team
   async function writeUses(): Promise<void> {
     const uses = directory.takeUses();
     if (uses.length === 0) return;
-    await store.use(uses).catch((error: unknown) => log.warn({ component: "people", err: error }, "uses of tokens are not noted"));
+    await store
+      .use(uses)
+      .catch((error: unknown) => log.warn({ component: "people", err: error }, "uses of tokens are not noted"));
   }
 
   function noteUses(): void {

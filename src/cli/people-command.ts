@@ -16,7 +16,10 @@ export async function user(context: CommandContext): Promise<number> {
   if (!tasks.includes(task) || name === undefined) return misused("user list, or add, disable or enable NAME");
   const isAdmin = isOn(context, "admin");
   const about = { team: typedTeam(context), role: textOption(context, "role"), days: readDays(context) };
-  return await ask(context, task === "add" ? { task: "user.add", name, isAdmin, ...about } : { task: `user.${task}`, name });
+  return await ask(
+    context,
+    task === "add" ? { task: "user.add", name, isAdmin, ...about } : { task: `user.${task}`, name },
+  );
 }
 
 /** `toolyard team add|list|members`. */
@@ -27,7 +30,8 @@ export async function team(context: CommandContext): Promise<number> {
     return misused("team list, or add TEAM, or members TEAM");
   if (task === "add") return await ask(context, { task: "team.add", name });
   const [added, removed] = [textOption(context, "add"), textOption(context, "remove")];
-  if (added !== undefined && removed !== undefined) return misused("team members TEAM with --add or --remove, not both");
+  if (added !== undefined && removed !== undefined)
+    return misused("team members TEAM with --add or --remove, not both");
   const role = textOption(context, "role");
   if (added !== undefined) return await ask(context, { task: "team.member.add", name, user: added, role });
   if (removed !== undefined) return await ask(context, { task: "team.member.remove", name, user: removed });
@@ -63,10 +67,20 @@ function fail({ message, hint }: ControlAnswer): number {
 
 function show({ users, teams, members, tokens, made }: PeopleAnswer): void {
   if (users !== undefined)
-    print(["USER", "ROLE", "STATUS", "TEAMS"], users.map((one) => [one.name, one.role, one.status, one.teams.join(", ")]));
-  if (teams !== undefined) print(["TEAM", "MEMBERS"], teams.map((one) => [one.slug, String(one.members)]));
+    print(
+      ["USER", "ROLE", "STATUS", "TEAMS"],
+      users.map((one) => [one.name, one.role, one.status, one.teams.join(", ")]),
+    );
+  if (teams !== undefined)
+    print(
+      ["TEAM", "MEMBERS"],
+      teams.map((one) => [one.slug, String(one.members)]),
+    );
   if (members !== undefined)
-    print(["MEMBER", "ROLE", "TOKENS", "ID"], members.map((one) => [one.user, one.role, String(one.tokens), one.id]));
+    print(
+      ["MEMBER", "ROLE", "TOKENS", "ID"],
+      members.map((one) => [one.user, one.role, String(one.tokens), one.id]),
+    );
   if (tokens !== undefined)
     print(
       ["ID", "USER", "TEAM", "EXPIRES", "LAST USED", "NAME"],
@@ -87,7 +101,11 @@ function show({ users, teams, members, tokens, made }: PeopleAnswer): void {
 }
 
 function print(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  for (const line of toTable(headings.map((heading) => ({ heading })), rows)) process.stdout.write(`${line}\n`);
+  for (const line of toTable(
+    headings.map((heading) => ({ heading })),
+    rows,
+  ))
+    process.stdout.write(`${line}\n`);
 }
 
 function misused(usage: string): number {

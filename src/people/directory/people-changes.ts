@@ -122,7 +122,11 @@ export function createPeopleChanges({ directory, store, clock }: PeopleChangesDe
     return { id: newId("m_"), teamId: team.id, userId: user.id, role, createdAtMs: clock.now() };
   }
 
-  function newPat(membershipId: string, name: string, days: number): { readonly row: PatRow; readonly made: MadeToken } {
+  function newPat(
+    membershipId: string,
+    name: string,
+    days: number,
+  ): { readonly row: PatRow; readonly made: MadeToken } {
     if (!Number.isInteger(days) || days < 1 || days > mostTokenDays)
       throw conflict(`a token is valid for 1 to ${mostTokenDays} days`, "Give another number with --days.");
     const { token, hash } = createToken("ty_pat_");
@@ -172,7 +176,13 @@ export function createPeopleChanges({ directory, store, clock }: PeopleChangesDe
         return { writes: { users: [{ ...user, status }] }, action, object: name, result: undefined };
       }),
     addTeam: async (slug) =>
-      await change(() => ({ writes: { teams: [newTeam(slug)] }, action: "team.add", object: slug, team: slug, result: undefined })),
+      await change(() => ({
+        writes: { teams: [newTeam(slug)] },
+        action: "team.add",
+        object: slug,
+        team: slug,
+        result: undefined,
+      })),
     addMember: async ({ team, user, role }) => await change(() => planMember(team, user, role)),
     removeMember: async ({ team, user: name }) =>
       await change(() => {
@@ -185,7 +195,8 @@ export function createPeopleChanges({ directory, store, clock }: PeopleChangesDe
     addToken: async ({ user: name, team, name: label, days }) =>
       await change(() => {
         const user = userOf(name);
-        if (user.status !== "active") throw conflict(`${name} is disabled`, "`toolyard user enable` lets them in again.");
+        if (user.status !== "active")
+          throw conflict(`${name} is disabled`, "`toolyard user enable` lets them in again.");
         const member = memberOf(user, team);
         if (member.pats.size >= mostTokens)
           throw conflict(`${name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");

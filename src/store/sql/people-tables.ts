@@ -21,10 +21,7 @@ export function createPeopleTables(database: SqlDatabase, db: Kysely<StateTables
   const put = createPut(database, db);
   const deleteMembership = prepareQuery(database, db.deleteFrom("membership").where("id", "=", "").compile());
   const deletePat = prepareQuery(database, db.deleteFrom("pat").where("id", "=", "").compile());
-  const updateUse = prepareQuery(
-    database,
-    db.updateTable("pat").set({ used_at_ms: 0 }).where("id", "=", "").compile(),
-  );
+  const updateUse = prepareQuery(database, db.updateTable("pat").set({ used_at_ms: 0 }).where("id", "=", "").compile());
 
   function writeRows({ users, teams, memberships, pats, goneMemberships, gonePats }: PeopleWrites): void {
     for (const id of gonePats ?? []) runWith(deletePat, [id]);
