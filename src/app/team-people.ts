@@ -4,6 +4,7 @@ import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { createPeopleChanges, type PeopleChanges } from "../people/directory/people-changes.ts";
 import { createTeamDirectory, type TeamDirectory } from "../people/directory/team-directory.ts";
+import { createToken } from "../people/identity/token.ts";
 import type { PeopleStore } from "../store/record-store.ts";
 
 /** The people of the database, read and ready. */
@@ -52,7 +53,7 @@ export async function openTeamPeople({ store, beside, config, clock, log }: Team
 
   return {
     directory,
-    changes: createPeopleChanges({ directory, store, clock }),
+    changes: createPeopleChanges({ directory, store, clock, createToken: () => createToken("ty_pat_") }),
     async close() {
       cancel();
       directory.stop();

@@ -4,7 +4,6 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isServerSlug } from "../../kernel/ids.ts";
 import type { MembershipRow, PatRow, PeopleWrites, TeamRole, TeamRow, UserRow } from "../../store/people-rows.ts";
 import type { PeopleStore } from "../../store/record-store.ts";
-import { createToken } from "../identity/token.ts";
 import type { Member } from "./member-book.ts";
 import type { TeamDirectory } from "./team-directory.ts";
 
@@ -51,6 +50,8 @@ export interface PeopleChangesDeps {
   readonly directory: Pick<TeamDirectory, "book" | "apply">;
   readonly store: PeopleStore;
   readonly clock: Pick<Clock, "now">;
+  /** A new token, and `sha256:` with its hash. */
+  readonly createToken: () => { readonly token: string; readonly hash: string };
 }
 
 /** A change, what it is called in the audit, and what comes of it. */
@@ -68,30 +69,9 @@ const mostTokens = 100;
 export const mostTokenDays = 365;
 const dayMs = 86_400_000;
 
-export function createPeopleChanges({ directory, store, clock }: PeopleChangesDeps): PeopleChanges {
+export function createPeopleChanges({ directory, store, clock, createToken }: PeopleChangesDeps): PeopleChanges {
   const { book } = directory;
-  let last: Promise<unknown> = Promise.resolve();
-  let isUncertain = false;
-
-  /** One after the other: each is planned with what the one before it left. */
-  async function change<Result>(plan: () => Plan<Result>): Promise<Result> {
-    const mine = last.then(async () => await carryOut(plan));
-    last = mine.catch(() => undefined);
-    return await mine;
-  }
-
-  async function carryOut<Result>(plan: () => Plan<Result>): Promise<Result> {
-    // The one before may have been written although nobody said so.
-    if (isUncertain) directory.apply(book.differenceTo(await store.read()));
-    isUncertain = false;
-    const { writes, action, object, team = null, result } = plan();
-    const about = { actor: "owner", via: "owner", team, action, object, outcome: "ok" as const, ip: null };
-    isUncertain = true;
-    await store.change(writes, { atMs: clock.now(), ...about, detail: "{}" });
-    isUncertain = false;
-    directory.apply(writes);
-    return result;
-  }
+  const change = createQueue({ directory, store, clock });
 
   function userOf(name: string): UserRow {
     return book.userNamed(name) ?? unknown(`there is no user ${quote(name)}`, "`toolyard user list` lists them.");
@@ -129,7 +109,7 @@ export function createPeopleChanges({ directory, store, clock }: PeopleChangesDe
   ): { readonly row: PatRow; readonly made: MadeToken } {
     if (!Number.isInteger(days) || days < 1 || days > mostTokenDays)
       throw conflict(`a token is valid for 1 to ${mostTokenDays} days`, "Give another number with --days.");
-    const { token, hash } = createToken("ty_pat_");
+    const { token, hash } = createToken();
     const [id, now] = [newId("p_"), clock.now()];
     const expiresAtMs = now + days * dayMs;
     const times = { createdAtMs: now, expiresAtMs, usedAtMs: null };
@@ -209,6 +189,33 @@ export function createPeopleChanges({ directory, store, clock }: PeopleChangesDe
         const team = held.member.team.slug;
         return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team, result: undefined };
       }),
+  };
+}
+
+type Carried = <Result>(plan: () => Plan<Result>) => Promise<Result>;
+
+function createQueue({ directory, store, clock }: Omit<PeopleChangesDeps, "createToken">): Carried {
+  let last: Promise<unknown> = Promise.resolve();
+  let isUncertain = false;
+
+  async function carryOut<Result>(plan: () => Plan<Result>): Promise<Result> {
+    // The one before may have been written although nobody said so.
+    if (isUncertain) directory.apply(directory.book.differenceTo(await store.read()));
+    isUncertain = false;
+    const { writes, action, object, team = null, result } = plan();
+    const about = { actor: "owner", via: "owner", team, action, object, outcome: "ok" as const, ip: null };
+    isUncertain = true;
+    await store.change(writes, { atMs: clock.now(), ...about, detail: "{}" });
+    isUncertain = false;
+    directory.apply(writes);
+    return result;
+  }
+
+  /** One after the other: each is planned with what the one before it left. */
+  return async function change<Result>(plan: () => Plan<Result>): Promise<Result> {
+    const mine = last.then(async () => await carryOut(plan));
+    last = mine.catch(() => undefined);
+    return await mine;
   };
 }
 
