@@ -48,8 +48,7 @@ export function createMemberBook(): MemberBook {
   const slugs = new Map<string, TeamRow>();
   const members = new Map<string, OpenMember>();
   const ofUser = new Map<string, Set<OpenMember>>();
-  const tokens = new Map<string, HeldPat>();
-  const pats = new Map<string, HeldPat>();
+  const held = createHeldPats();
 
   /** Whether the person lost something by it. */
   function renew(member: OpenMember, hasLost: boolean): boolean {
@@ -60,19 +59,10 @@ export function createMemberBook(): MemberBook {
     return before !== undefined;
   }
 
-  function removePat(id: string): OpenMember | undefined {
-    const held = pats.get(id);
-    if (held === undefined) return undefined;
-    pats.delete(id);
-    tokens.delete(held.row.hash);
-    held.member.pats.delete(held.row.hash);
-    return held.member;
-  }
-
   function removeMember(id: string): boolean {
     const member = members.get(id);
     if (member === undefined) return false;
-    for (const held of [...member.pats.values()]) removePat(held.row.id);
+    for (const { row } of [...member.pats.values()]) held.remove(row.id);
     members.delete(id);
     ofUser.get(member.user.id)?.delete(member);
     return member.principal !== undefined;
@@ -86,19 +76,14 @@ export function createMemberBook(): MemberBook {
     const member: OpenMember = known ?? { row, user, team, pats: new Map(), principal: undefined };
     Object.assign(member, { row, user, team });
     members.set(row.id, member);
-    const others = ofUser.get(user.id);
-    if (others === undefined) ofUser.set(user.id, new Set([member]));
-    else others.add(member);
+    ofUser.set(user.id, (ofUser.get(user.id) ?? new Set()).add(member));
     return renew(member, false);
   }
 
   function putPat(row: PatRow): void {
     const member = members.get(row.membershipId);
     if (member === undefined) throw new Error(`the token ${row.id} refers to nothing`);
-    const held = { row, member };
-    pats.set(row.id, held);
-    tokens.set(row.hash, held);
-    member.pats.set(row.hash, held);
+    held.put(row, member);
   }
 
   function putUser(row: UserRow): boolean {
@@ -118,15 +103,15 @@ export function createMemberBook(): MemberBook {
     users,
     teams,
     members,
-    tokens,
+    tokens: held.byHash,
     userNamed: (name) => names.get(name),
     teamOf: (slug) => slugs.get(slug),
     membersOf: (userId) => [...(ofUser.get(userId) ?? [])],
-    patOf: (id) => pats.get(id),
+    patOf: (id) => held.byId.get(id),
     apply(writes) {
       let isTaken = false;
       for (const id of writes.gonePats ?? []) {
-        const member = removePat(id);
+        const member = held.remove(id);
         if (member !== undefined) isTaken = renew(member, true) || isTaken;
       }
       for (const id of writes.goneMemberships ?? []) isTaken = removeMember(id) || isTaken;
@@ -139,15 +124,46 @@ export function createMemberBook(): MemberBook {
       for (const row of writes.pats ?? []) putPat(row);
       return isTaken;
     },
-    differenceTo(rows) {
-      const keptMembers = new Set(rows.memberships.map(({ id }) => id));
-      const keptPats = new Set(rows.pats.map(({ id }) => id));
-      return {
-        ...rows,
-        goneMemberships: [...members.keys()].filter((id) => !keptMembers.has(id)),
-        gonePats: [...pats.keys()].filter((id) => !keptPats.has(id)),
-      };
+    differenceTo: (rows) => difference(rows, members, held.byId),
+  };
+}
+
+/** Tokens by what they are looked up with, and at the members whose they are. */
+function createHeldPats() {
+  const byHash = new Map<string, HeldPat & { readonly member: OpenMember }>();
+  const byId = new Map<string, HeldPat & { readonly member: OpenMember }>();
+  return {
+    byHash,
+    byId,
+    put(row: PatRow, member: OpenMember): void {
+      const held = { row, member };
+      byId.set(row.id, held);
+      byHash.set(row.hash, held);
+      member.pats.set(row.hash, held);
     },
+    /** Returns whose it was. */
+    remove(id: string): OpenMember | undefined {
+      const held = byId.get(id);
+      if (held === undefined) return undefined;
+      byId.delete(id);
+      byHash.delete(held.row.hash);
+      held.member.pats.delete(held.row.hash);
+      return held.member;
+    },
+  };
+}
+
+function difference(
+  rows: PeopleRows,
+  members: ReadonlyMap<string, unknown>,
+  pats: ReadonlyMap<string, unknown>,
+): PeopleWrites {
+  const keptMembers = new Set(rows.memberships.map(({ id }) => id));
+  const keptPats = new Set(rows.pats.map(({ id }) => id));
+  return {
+    ...rows,
+    goneMemberships: [...members.keys()].filter((id) => !keptMembers.has(id)),
+    gonePats: [...pats.keys()].filter((id) => !keptPats.has(id)),
   };
 }
 

@@ -72,7 +72,64 @@ const dayMs = 86_400_000;
 export function createPeopleChanges({ directory, store, clock, createToken }: PeopleChangesDeps): PeopleChanges {
   const { book } = directory;
   const change = createQueue({ directory, store, clock });
+  const { userOf, memberOf, keepAdmin, newPat, newTeam, planUser, planMember } = createPlans({
+    book,
+    clock,
+    createToken,
+  });
 
+  return {
+    addUser: async (given) => await change(() => planUser(given)),
+    setStatus: async (name, status) =>
+      await change(() => {
+        const user = userOf(name);
+        keepAdmin(user, status === "disabled");
+        const action = status === "disabled" ? "user.disable" : "user.enable";
+        return { writes: { users: [{ ...user, status }] }, action, object: name, result: undefined };
+      }),
+    addTeam: async (slug) =>
+      await change(() => ({
+        writes: { teams: [newTeam(slug)] },
+        action: "team.add",
+        object: slug,
+        team: slug,
+        result: undefined,
+      })),
+    addMember: async ({ team, user, role }) => await change(() => planMember(team, user, role)),
+    removeMember: async ({ team, user: name }) =>
+      await change(() => {
+        const user = userOf(name);
+        const member = memberOf(user, team);
+        keepAdmin(user, book.membersOf(user.id).length === 1);
+        const writes = { goneMemberships: [member.row.id] };
+        return { writes, action: "team.member.remove", object: name, team, result: undefined };
+      }),
+    addToken: async ({ user: name, team, name: label, days }) =>
+      await change(() => {
+        const user = userOf(name);
+        if (user.status !== "active")
+          throw conflict(`${name} is disabled`, "`toolyard user enable` lets them in again.");
+        const member = memberOf(user, team);
+        if (member.pats.size >= mostTokens)
+          throw conflict(`${name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");
+        const { row, made } = newPat(member.row.id, label, days);
+        return { writes: { pats: [row] }, action: "token.add", object: made.id, team: member.team.slug, result: made };
+      }),
+    revokeToken: async (id) =>
+      await change(() => {
+        const held = book.patOf(id) ?? unknown(`there is no token ${quote(id)}`, "`toolyard token list` lists them.");
+        const team = held.member.team.slug;
+        return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team, result: undefined };
+      }),
+  };
+}
+
+/** What changes are made of, and what they must not do. Throws as they reject. */
+function createPlans({
+  book,
+  clock,
+  createToken,
+}: Pick<PeopleChangesDeps, "clock" | "createToken"> & Pick<TeamDirectory, "book">) {
   function userOf(name: string): UserRow {
     return book.userNamed(name) ?? unknown(`there is no user ${quote(name)}`, "`toolyard user list` lists them.");
   }
@@ -146,50 +203,7 @@ export function createPeopleChanges({ directory, store, clock, createToken }: Pe
     return { writes, action: "team.member.add", object: name, team: slug, result: undefined };
   }
 
-  return {
-    addUser: async (given) => await change(() => planUser(given)),
-    setStatus: async (name, status) =>
-      await change(() => {
-        const user = userOf(name);
-        keepAdmin(user, status === "disabled");
-        const action = status === "disabled" ? "user.disable" : "user.enable";
-        return { writes: { users: [{ ...user, status }] }, action, object: name, result: undefined };
-      }),
-    addTeam: async (slug) =>
-      await change(() => ({
-        writes: { teams: [newTeam(slug)] },
-        action: "team.add",
-        object: slug,
-        team: slug,
-        result: undefined,
-      })),
-    addMember: async ({ team, user, role }) => await change(() => planMember(team, user, role)),
-    removeMember: async ({ team, user: name }) =>
-      await change(() => {
-        const user = userOf(name);
-        const member = memberOf(user, team);
-        keepAdmin(user, book.membersOf(user.id).length === 1);
-        const writes = { goneMemberships: [member.row.id] };
-        return { writes, action: "team.member.remove", object: name, team, result: undefined };
-      }),
-    addToken: async ({ user: name, team, name: label, days }) =>
-      await change(() => {
-        const user = userOf(name);
-        if (user.status !== "active")
-          throw conflict(`${name} is disabled`, "`toolyard user enable` lets them in again.");
-        const member = memberOf(user, team);
-        if (member.pats.size >= mostTokens)
-          throw conflict(`${name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");
-        const { row, made } = newPat(member.row.id, label, days);
-        return { writes: { pats: [row] }, action: "token.add", object: made.id, team: member.team.slug, result: made };
-      }),
-    revokeToken: async (id) =>
-      await change(() => {
-        const held = book.patOf(id) ?? unknown(`there is no token ${quote(id)}`, "`toolyard token list` lists them.");
-        const team = held.member.team.slug;
-        return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team, result: undefined };
-      }),
-  };
+  return { userOf, memberOf, keepAdmin, newPat, newTeam, planUser, planMember };
 }
 
 type Carried = <Result>(plan: () => Plan<Result>) => Promise<Result>;
