@@ -1,83 +1,31 @@
-// Rebuilds the corpus `real_mcp` of bench/retrieval: starts each npm server below, asks it for its tools, and writes
-// all of them to one file, one tool per line.
+// Rebuilds the corpus `real_mcp` of bench/retrieval: starts each npm server of scripts/public-servers.mjs, asks it for
+// its tools, and writes all of them to one file, one tool per line.
 //   npm run bench:collect [-- slug ...]        into $BENCH_DATA/corpus/real_mcp.json, by default .cache/retrieval
+//   npm run bench:collect -- --more [slug ...]     the servers that no question is about, but that have phrases in the
+//                                              book, into $BENCH_DATA/corpus/more_mcp.json
 //   npm run bench:collect -- --out FILE slug ...   into FILE; this is how test/servers/public-tools.json is made
 // The servers run with made-up credentials: they list their tools, and no tool is called. A server that does not start
 // is left out, with a line on stderr that names it.
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { askedServers, moreServers } from "./public-servers.mjs";
 
 const startTimeoutMs = 180_000;
 
-/**
- * slug, npm package, arguments, variables that must be set before the server lists its tools
- * @type {[string, string, string[]?, string[]?][]}
- */
-const servers = [
-  ["airbnb", "@openbnb/mcp-server-airbnb"],
-  ["airtable", "airtable-mcp-server", [], ["AIRTABLE_API_KEY"]],
-  ["antv-chart", "@antv/mcp-server-chart"],
-  ["azure", "@azure/mcp", ["server", "start"]],
-  ["brave-search", "@brave/brave-search-mcp-server", [], ["BRAVE_API_KEY"]],
-  ["browserbase", "@browserbasehq/mcp", [], ["BROWSERBASE_API_KEY", "BROWSERBASE_PROJECT_ID", "GEMINI_API_KEY"]],
-  ["chrome-devtools", "chrome-devtools-mcp"],
-  ["circleci", "@circleci/mcp-server-circleci", [], ["CIRCLECI_TOKEN"]],
-  ["cloudflare", "@cloudflare/mcp-server-cloudflare", ["run", "account"], ["CLOUDFLARE_API_TOKEN"]],
-  ["context7", "@upstash/context7-mcp"],
-  ["digitalocean", "@digitalocean/mcp", [], ["DIGITALOCEAN_API_TOKEN"]],
-  ["elasticsearch", "@elastic/mcp-server-elasticsearch", [], ["ES_URL", "ES_API_KEY"]],
-  ["everything", "@modelcontextprotocol/server-everything"],
-  ["exa", "exa-mcp-server", [], ["EXA_API_KEY"]],
-  ["excel", "@negokaz/excel-mcp-server"],
-  ["executeautomation-playwright", "@executeautomation/playwright-mcp-server"],
-  ["figma", "figma-developer-mcp", ["--stdio"], ["FIGMA_API_KEY"]],
-  ["filesystem", "@modelcontextprotocol/server-filesystem", ["."]],
-  ["firecrawl", "firecrawl-mcp", [], ["FIRECRAWL_API_KEY"]],
-  ["git", "@cyanheads/git-mcp-server"],
-  ["github", "@modelcontextprotocol/server-github", [], ["GITHUB_PERSONAL_ACCESS_TOKEN"]],
-  ["gitlab", "@modelcontextprotocol/server-gitlab", [], ["GITLAB_PERSONAL_ACCESS_TOKEN"]],
-  ["gitlab-community", "@zereight/mcp-gitlab", [], ["GITLAB_PERSONAL_ACCESS_TOKEN"]],
-  ["google-maps", "@modelcontextprotocol/server-google-maps", [], ["GOOGLE_MAPS_API_KEY"]],
-  ["hubspot", "@hubspot/mcp-server", [], ["PRIVATE_APP_ACCESS_TOKEN"]],
-  [
-    "jira",
-    "@aashari/mcp-server-atlassian-jira",
-    [],
-    ["ATLASSIAN_SITE_NAME", "ATLASSIAN_USER_EMAIL", "ATLASSIAN_API_TOKEN"],
-  ],
-  ["kubernetes", "mcp-server-kubernetes"],
-  ["lark", "@larksuiteoapi/lark-mcp", ["mcp", "-a", "placeholder", "-s", "placeholder"]],
-  ["mapbox", "@mapbox/mcp-server", [], ["MAPBOX_ACCESS_TOKEN"]],
-  ["memory", "@modelcontextprotocol/server-memory"],
-  ["mobile", "@mobilenext/mobile-mcp"],
-  ["mongodb", "mongodb-mcp-server"],
-  ["n8n", "n8n-mcp", [], ["N8N_API_URL", "N8N_API_KEY"]],
-  ["neon", "@neondatabase/mcp-server-neon", ["start", "placeholder"]],
-  ["notion", "@notionhq/notion-mcp-server", [], ["NOTION_TOKEN"]],
-  ["pinecone", "@pinecone-database/mcp", [], ["PINECONE_API_KEY"]],
-  ["playwright", "@playwright/mcp"],
-  ["postgres", "@modelcontextprotocol/server-postgres", ["postgresql://localhost/placeholder"]],
-  ["postman", "@postman/postman-mcp-server", ["--full"], ["POSTMAN_API_KEY"]],
-  ["puppeteer", "@modelcontextprotocol/server-puppeteer"],
-  ["sentry", "@sentry/mcp-server", [], ["SENTRY_ACCESS_TOKEN"]],
-  ["sequential-thinking", "@modelcontextprotocol/server-sequential-thinking"],
-  ["slack", "@modelcontextprotocol/server-slack", [], ["SLACK_BOT_TOKEN", "SLACK_TEAM_ID"]],
-  ["task-master", "task-master-ai"],
-  ["taskmanager", "@kazuph/mcp-taskmanager"],
-  ["tavily", "tavily-mcp", [], ["TAVILY_API_KEY"]],
-  ["trello", "@delorenj/mcp-server-trello", [], ["TRELLO_API_KEY", "TRELLO_TOKEN"]],
-  ["xcodebuild", "xcodebuildmcp", ["mcp"]],
-  ["xero", "@xeroapi/xero-mcp-server", [], ["XERO_CLIENT_ID", "XERO_CLIENT_SECRET"]],
-];
-
-const { values, positionals: chosen } = parseArgs({ options: { out: { type: "string" } }, allowPositionals: true });
-const file = values.out ?? join(process.env.BENCH_DATA ?? ".cache/retrieval", "corpus/real_mcp.json");
+const { values, positionals: chosen } = parseArgs({
+  options: { out: { type: "string" }, more: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const corpus = values.more ? "more_mcp" : "real_mcp";
+const file = values.out ?? join(process.env.BENCH_DATA ?? ".cache/retrieval", `corpus/${corpus}.json`);
+const home = await madeUpHome();
 const tools = [];
-for (const [server, ...start] of servers) {
+for (const [server, ...start] of values.more ? moreServers : askedServers) {
   if (chosen.length > 0 && !chosen.includes(server)) continue;
   try {
     const found = await listTools(server, ...start);
@@ -87,17 +35,20 @@ for (const [server, ...start] of servers) {
     console.error(`${server}: left out, ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+await rm(home, { recursive: true, force: true });
 await mkdir(dirname(file), { recursive: true });
 const lines = tools.map((tool) => JSON.stringify(tool)).join(",\n");
-await writeFile(file, `{ "name": "real_mcp", "tools": [\n${lines}\n] }\n`);
+await writeFile(file, `{ "name": "${corpus}", "tools": [\n${lines}\n] }\n`);
 console.log(`${tools.length} tools in ${file}`);
 
 async function listTools(server, name, args = [], variables = []) {
   const env = {
     ...getDefaultEnvironment(),
-    ...Object.fromEntries(variables.map((variable) => [variable, placeholder(variable)])),
+    HOME: home,
+    ...Object.fromEntries(variables.map((variable) => toSetting(variable))),
   };
-  const transport = new StdioClientTransport({ command: "npx", args: ["-y", name, ...args], env, stderr: "ignore" });
+  const start = ["-y", name, ...args.map((arg) => arg.replace("{home}", home))];
+  const transport = new StdioClientTransport({ command: "npx", args: start, env, stderr: "ignore" });
   const client = new Client({ name: "toolyard-bench", version: "1" });
   try {
     await client.connect(transport, { timeout: startTimeoutMs });
@@ -115,7 +66,7 @@ async function listTools(server, name, args = [], variables = []) {
       server,
       ...about,
       name: tool.name,
-      title: tool.title,
+      title: tool.title ?? tool.annotations?.title,
       description: tool.description,
       inputSchema: tool.inputSchema,
     }));
@@ -124,6 +75,28 @@ async function listTools(server, name, args = [], variables = []) {
   }
 }
 
-function placeholder(variable) {
-  return /URL/.test(variable) ? "http://127.0.0.1:9" : "placeholder";
+function toSetting(variable) {
+  const [name, ...value] = variable.split("=");
+  if (value.length > 0) return [name, value.join("=").replace("{home}", home)];
+  return [name, /URL/.test(name) ? "http://127.0.0.1:9" : "placeholder"];
+}
+
+/** A home folder with the files that some servers look for before they list anything. None of them opens anything. */
+async function madeUpHome() {
+  const folder = await mkdtemp(join(tmpdir(), "toolyard-collect-"));
+  const login = { client_id: "placeholder", client_secret: "placeholder", redirect_uris: ["http://127.0.0.1:9"] };
+  const cluster = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "placeholder", cluster: { server: "http://127.0.0.1:9" } }],
+    contexts: [{ name: "placeholder", context: { cluster: "placeholder", user: "placeholder" } }],
+    users: [{ name: "placeholder", user: { token: "placeholder" } }],
+    "current-context": "placeholder",
+  };
+  await mkdir(join(folder, ".gmail-mcp"));
+  await writeFile(join(folder, "oauth.json"), JSON.stringify({ installed: login }));
+  await writeFile(join(folder, ".gmail-mcp/gcp-oauth.keys.json"), JSON.stringify({ installed: login }));
+  await writeFile(join(folder, "gdrive.json"), "{}");
+  await writeFile(join(folder, "kubeconfig"), JSON.stringify(cluster));
+  return folder;
 }

@@ -24,14 +24,17 @@ function indexOf(catalog: readonly InstanceCatalog[]): SearchIndex {
 
 const small = indexOf(sampleCatalog());
 
-/** The tools of all servers that the phrase book knows, with half of their phrases; the other half are questions. */
+/**
+ * The tools of all servers that the phrase book knows, without one phrase each. That of every other tool is a question:
+ * all of them would take a minute.
+ */
 function bookCatalog(): { readonly catalog: readonly InstanceCatalog[]; readonly questions: readonly string[] } {
   const questions: string[] = [];
   const catalog = phraseTexts.map((text, number) =>
     sampleInstance(
       `server-${number}`,
       readBook(text).map(({ name, phrases }, at) => {
-        questions.push(...phrases.filter((_, place) => place % 2 === 1));
+        if (at % 2 === 0) questions.push(...phrases.filter((_, place) => place % 2 === 1));
         const said = phrases.filter((_, place) => place % 2 === 0);
         const properties = Object.fromEntries(said.map((phrase, place) => [`p${place}`, { description: phrase }]));
         return {

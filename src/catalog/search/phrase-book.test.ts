@@ -39,6 +39,22 @@ test("another wording, title or parameter is another tool", () => {
   for (const change of changes) expect(book.find(entry(change))).toBeUndefined();
 });
 
+test("a title in the annotations is the title, as older servers have it", () => {
+  const titled = { title: "Create an issue" };
+  expect(phraseKey(entry({ annotations: titled }))).toBe(phraseKey(entry(titled)));
+  expect(phraseKey(entry({ annotations: titled }))).not.toBe(phraseKey(entry()));
+  expect(phraseKey(entry({ ...titled, annotations: { title: "Another" } }))).toBe(phraseKey(entry(titled)));
+});
+
+test("a line counts for each definition whose key it has, and for no other", () => {
+  const later = entry({ description: "Opens an issue" });
+  const both = createPhraseBook([`${phraseKey(entry())},${phraseKey(later)} create_issue: it crashed\n`]);
+  expect(both.find(entry())).toEqual(["it crashed"]);
+  expect(both.find(later)).toEqual(["it crashed"]);
+  expect(both.find(entry({ description: "Closes an issue" }))).toBeUndefined();
+  expect(both.size).toBe(1);
+});
+
 test("whoever wrote the server or the configuration is heard before the book, and the book before a model", () => {
   const written = () => ["from a model"];
   const own = (phrases: unknown): ToolEntry => entry({ _meta: { "toolyard/phrases": phrases } });
@@ -51,6 +67,11 @@ test("whoever wrote the server or the configuration is heard before the book, an
 });
 
 test("a line in no notation is refused, so that no phrase gets lost unseen", () => {
-  for (const text of ["create_issue: report a bug", "0123456789ab create_issue report", "xyz a: b"])
+  for (const text of [
+    "create_issue: report a bug",
+    "0123456789ab create_issue report",
+    "xyz a: b",
+    "0123456789ab, a: b",
+  ])
     expect(() => readBook(text)).toThrow("no line of a phrase book");
 });

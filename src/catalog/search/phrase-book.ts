@@ -15,12 +15,13 @@ export interface PhraseBook {
 
 /** One line of a book. `phrases/README.md` explains the notation. */
 export interface BookLine {
-  readonly key: string;
+  /** Of the definitions that the phrases fit: releases of a server say the same in other words. */
+  readonly keys: readonly string[];
   readonly name: string;
   readonly phrases: readonly string[];
 }
 
-const line = /^([0-9a-f]{12}|-) (\S+): (.+)$/;
+const line = /^([0-9a-f]{12}(?:,[0-9a-f]{12})*|-) (\S+): (.+)$/;
 
 /** The lines of a book that say something. Throws on one that is in no notation. */
 export function readBook(text: string): BookLine[] {
@@ -32,10 +33,10 @@ function isSilent(written: string): boolean {
 }
 
 function readLine(written: string): BookLine {
-  const [, key, name, phrases] = line.exec(written) ?? [];
-  if (key === undefined || name === undefined || phrases === undefined)
+  const [, keys, name, phrases] = line.exec(written) ?? [];
+  if (keys === undefined || name === undefined || phrases === undefined)
     throw new Error(`no line of a phrase book: ${written}`);
-  return { key, name, phrases: phrases.split(" | ") };
+  return { keys: keys.split(","), name, phrases: phrases.split(" | ") };
 }
 
 /** Kept as the text that it is, 0.1 KB per tool: a catalog has few of its tools. Throws like {@link readBook}. */
@@ -58,18 +59,19 @@ export function createPhraseBook(texts: readonly string[]): PhraseBook {
       const lines = byName.get(tool.upstreamName);
       if (lines === undefined) return undefined;
       const key = phraseKey(tool);
-      return readBook(lines).find((one) => one.key === key)?.phrases;
+      return readBook(lines).find(({ keys }) => keys.includes(key))?.phrases;
     },
   };
 }
 
 /**
- * What phrases are written from, as 12 hexadecimal digits: the server's own name of the tool, its title and
- * description, and the names of its parameters. Another wording may mean something else; another order of parameters,
+ * What phrases are written from, as 12 hexadecimal digits: the server's own name of the tool, its title (or
+ * the one in its annotations, where older servers have it) and description, and the names of its parameters. Another wording may mean something else; another order of parameters,
  * or a new limit of one of them, does not.
  */
 export function phraseKey({ upstreamName, definition }: Pick<ToolEntry, "upstreamName" | "definition">): string {
-  const { title = "", description = "", inputSchema } = definition;
+  const { annotations, description = "", inputSchema } = definition;
+  const title = definition.title ?? annotations?.title ?? "";
   const properties = inputSchema["properties"];
   const parameters = isJsonObject(properties) ? Object.keys(properties).sort() : [];
   const texts = JSON.stringify([upstreamName, title, description, parameters]);

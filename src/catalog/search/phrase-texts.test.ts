@@ -17,10 +17,11 @@ describe.each(files)("%s", (name) => {
   const lines = readBook(readFileSync(new URL(name, folder), "utf8"));
 
   test("has three different phrases per tool, none longer than counts, and a key for each", () => {
-    for (const { key, name: tool, phrases } of lines) {
+    for (const { keys, name: tool, phrases } of lines) {
       expect(new Set(phrases).size, tool).toBe(3);
       for (const phrase of phrases) expect(phrase.length, phrase).toBeLessThanOrEqual(phraseLengthLimit);
-      expect(key, tool).not.toBe("-");
+      expect(keys, tool).not.toContain("-");
+      expect(keys, tool).toEqual([...new Set(keys)]);
     }
   });
 
