@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { isServerSlug } from "../kernel/ids.ts";
 import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
@@ -66,7 +67,14 @@ function createTeamSeat({ config, clock, log, loadLate }: PeopleDeps, beside: Di
   async function open(store: () => Promise<RecordStore>): Promise<void> {
     try {
       const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
-      people = await openTeamPeople({ store: (await store()).people, beside, config, clock, log });
+      people = await openTeamPeople({
+        store: (await store()).people,
+        beside,
+        config,
+        clock,
+        isName: isServerSlug,
+        log,
+      });
       coming.arrive(people.directory);
     } catch (error) {
       const { message, hint } = toGatewayError(error);

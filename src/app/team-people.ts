@@ -21,6 +21,8 @@ export interface TeamPeopleDeps {
   readonly beside: Directory;
   readonly config: () => Pick<Config, "people">;
   readonly clock: Clock;
+  /** Given, because loading it with this file would cost each start of a gateway a file. */
+  readonly isName: (text: string) => boolean;
   readonly log: Log;
 }
 
@@ -28,7 +30,14 @@ export interface TeamPeopleDeps {
 const usesMs = 5_000;
 
 /** Reads the people. Rejects with STORE_UNAVAILABLE where they cannot be read. */
-export async function openTeamPeople({ store, beside, config, clock, log }: TeamPeopleDeps): Promise<TeamPeople> {
+export async function openTeamPeople({
+  store,
+  beside,
+  config,
+  clock,
+  isName,
+  log,
+}: TeamPeopleDeps): Promise<TeamPeople> {
   const directory = createTeamDirectory({ beside, config, clock });
   directory.apply(await store.read());
   if (directory.book.users.size === 0)
@@ -53,7 +62,7 @@ export async function openTeamPeople({ store, beside, config, clock, log }: Team
 
   return {
     directory,
-    changes: createPeopleChanges({ directory, store, clock, createToken: () => createToken("ty_pat_") }),
+    changes: createPeopleChanges({ directory, store, clock, isName, createToken: () => createToken("ty_pat_") }),
     async close() {
       cancel();
       directory.stop();

@@ -15,8 +15,8 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 const knowers = [
   "app/connectors.ts",
   "cli/add-server.ts",
-  "cli/example-servers.ts",
   "cli/connection-way.ts",
+  "cli/example-servers.ts",
   "config/clients/client-entry.ts",
   "config/read-entry.ts",
   "config/registry-entry.ts",

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isServerSlug } from "../../kernel/ids.ts";
 import type { MembershipRow, PatRow, PeopleWrites, TeamRole, TeamRow, UserRow } from "../../store/people-rows.ts";
 import type { PeopleStore } from "../../store/record-store.ts";
 import type { Member } from "./member-book.ts";
@@ -50,6 +49,8 @@ export interface PeopleChangesDeps {
   readonly directory: Pick<TeamDirectory, "book" | "apply">;
   readonly store: PeopleStore;
   readonly clock: Pick<Clock, "now">;
+  /** Whether a text can be the name of a user or a team: as names of servers are. */
+  readonly isName: (text: string) => boolean;
   /** A new token, and `sha256:` with its hash. */
   readonly createToken: () => { readonly token: string; readonly hash: string };
 }
@@ -69,14 +70,10 @@ const mostTokens = 100;
 export const mostTokenDays = 365;
 const dayMs = 86_400_000;
 
-export function createPeopleChanges({ directory, store, clock, createToken }: PeopleChangesDeps): PeopleChanges {
+export function createPeopleChanges({ directory, store, clock, ...given }: PeopleChangesDeps): PeopleChanges {
   const { book } = directory;
   const change = createQueue({ directory, store, clock });
-  const { userOf, memberOf, keepAdmin, newPat, newTeam, planUser, planMember } = createPlans({
-    book,
-    clock,
-    createToken,
-  });
+  const { userOf, memberOf, keepAdmin, newPat, newTeam, planUser, planMember } = createPlans({ book, clock, ...given });
 
   return {
     addUser: async (given) => await change(() => planUser(given)),
@@ -129,7 +126,14 @@ function createPlans({
   book,
   clock,
   createToken,
-}: Pick<PeopleChangesDeps, "clock" | "createToken"> & Pick<TeamDirectory, "book">) {
+  isName,
+}: Pick<PeopleChangesDeps, "clock" | "createToken" | "isName"> & Pick<TeamDirectory, "book">) {
+  /** Names stand in ids, paths and audits: they are as those of servers, in lower case, so that no two look alike. */
+  function toName(text: string): string {
+    if (isName(text) && text === text.toLowerCase()) return text;
+    throw conflict(`${quote(text)} is no name`, "Use lower-case letters, digits, dots, dashes and underscores.");
+  }
+
   function userOf(name: string): UserRow {
     return book.userNamed(name) ?? unknown(`there is no user ${quote(name)}`, "`toolyard user list` lists them.");
   }
@@ -208,7 +212,7 @@ function createPlans({
 
 type Carried = <Result>(plan: () => Plan<Result>) => Promise<Result>;
 
-function createQueue({ directory, store, clock }: Omit<PeopleChangesDeps, "createToken">): Carried {
+function createQueue({ directory, store, clock }: Omit<PeopleChangesDeps, "createToken" | "isName">): Carried {
   let last: Promise<unknown> = Promise.resolve();
   let isUncertain = false;
 
@@ -243,12 +247,6 @@ function conflict(message: string, hint?: string): GatewayError {
 
 function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100));
-}
-
-/** Names stand in ids, paths and audits: they are as those of servers, in lower case, so that no two look alike. */
-function toName(text: string): string {
-  if (isServerSlug(text) && text === text.toLowerCase()) return text;
-  throw conflict(`${quote(text)} is no name`, "Use lower-case letters, digits, dots, dashes and underscores.");
 }
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
