@@ -26,6 +26,7 @@ import type { EventOutlets } from "./event-outlets.ts";
 import { type LateModules } from "./late-modules.ts";
 import type { Namespaces } from "./namespace-wiring.ts";
 import { type Records } from "./records-wing.ts";
+import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
@@ -57,6 +58,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly late: LateModules;
   /** What happened, and what is wrong with keeping it. */
   readonly records: Records;
+  /** People who are kept in the database, where they are. */
+  readonly team: GatewayPeople["team"];
   /** How the gateway is, and what happened, for those who may see it. */
   readonly standing: Standing;
   readonly audit: GatewayAudit;
@@ -132,6 +135,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     isApplied = true;
     config = next;
     await wings.tracing?.ready;
+    await people.team?.open(wings.records.opened);
     people.follow(next);
     outlets.webhooks.follow(next);
     engine.namespaces.warnOfCollisions(next);
@@ -182,6 +186,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     usage,
     late,
     records,
+    team: people.team,
     standing: createStanding({ ...wings, version, clock, config, directory: people.directory }),
     audit,
     viewOf,

@@ -63,7 +63,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
   const catalog = createCurrentCatalog();
-  const people = createPeople(current(), deps.directory, log);
+  const people = createPeople({ config: current, given: deps.directory, loadLate: late.load, clock, log });
   const publicUrl = createPublicUrl(() => current().settings);
   const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.directory.secrets);
   const { redaction } = secrecy;
@@ -175,7 +175,10 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
     clients: fleet.clients,
     // What a model writes is found by everybody: one person's may only where there is nobody else.
     mayWritePhrases: ({ id }) =>
-      id === localPrincipal.id && work.directory === undefined && current().people.principals.size === 0,
+      id === localPrincipal.id &&
+      work.directory === undefined &&
+      !settings.team &&
+      current().people.principals.size === 0,
   });
 }
 
@@ -186,7 +189,7 @@ const recordsDeadlineMs = 3_000;
 
 /** From the top to the cellar: first what is asked for, last what carries it out. */
 export async function stopInOrder(
-  { servers, engine, mcp, metrics, records, outlets, usage, tracing }: Wings,
+  { servers, engine, mcp, metrics, records, outlets, usage, tracing, people }: Wings,
   signal: AbortSignal,
 ): Promise<void> {
   mcp.endWhere(
@@ -199,6 +202,7 @@ export async function stopInOrder(
   // When patience ends, the guardian kills what is left.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await usage.stop();
+  await people.team?.close();
   await records.close(recordsDeadlineMs);
   await Promise.all([
     servers[Symbol.asyncDispose](),

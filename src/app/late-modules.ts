@@ -98,6 +98,7 @@ const names: Readonly<Record<LateModule, string>> = {
   logins: "the use of logins",
   http: "the connection to remote servers",
   records: "the store of records",
+  team: "the people of the database",
   "live-events": "the stream of events",
   webhooks: "the code that sends events to webhooks",
   "http-route": "the connection through proxies",

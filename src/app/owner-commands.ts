@@ -10,6 +10,7 @@ import { auditToJson, type AuditJson } from "../records/audit-json.ts";
 import type { AuditFacts } from "../records/audit-log.ts";
 import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from "./config-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { askPeople, type PeopleAnswer } from "./owner-people.ts";
 
 /** What a command is answered with, on one line. */
 export interface ControlAnswer {
@@ -26,6 +27,8 @@ export interface ControlAnswer {
   readonly audit?: AuditPage;
   /** Of `config`. */
   readonly config?: ConfigStanding;
+  /** Of `people`. */
+  readonly people?: PeopleAnswer;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -103,6 +106,8 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
         return { ok: true, check: await history.verify() };
       case "config":
         return { ok: true, config: await readConfigStanding({ gateway, load, started }) };
+      case "people":
+        return { ok: true, people: await askPeople(gateway, request) };
       case "stop":
         await order("gateway.stop", "");
         stop();

@@ -1,23 +1,51 @@
 import type { Config } from "../config/config.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { isServerSlug } from "../kernel/ids.ts";
+import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
+import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
+import { createComingDirectory } from "../people/directory/coming-directory.ts";
 import { createConfigDirectory } from "../people/directory/config-directory.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
 import { createLookUp, type LookUp } from "../people/identity/look-ups.ts";
+import type { RecordStore } from "../store/record-store.ts";
+import type { TeamPeople } from "./team-people.ts";
 
-/** The people who may use the gateway. Only this file knows whether they come from the configuration. */
+/** The people who may use the gateway. Only this file knows where they come from. */
 export interface GatewayPeople {
   readonly directory: Directory;
   readonly authenticator: Authenticator;
   readonly lookUp: LookUp;
-  /** Applies a changed configuration, if the people come from there. */
+  /** Undefined where the people come from the configuration alone. */
+  readonly team: TeamSeat | undefined;
+  /** Applies a changed configuration, if people come from there. */
   follow(config: Config): void;
 }
 
-/** `given` replaces the people of the configuration, who then have no access. */
-export function createPeople(first: Config, given: Directory | undefined, log: Log): GatewayPeople {
-  const own = given === undefined ? createConfigDirectory(first) : undefined;
-  const directory = given ?? (own as Directory);
+/** Where the people of the database will be. */
+export interface TeamSeat {
+  /** Reads them, once; before that nobody is known. Rejects with STORE_UNAVAILABLE where that fails. */
+  open(store: () => Promise<RecordStore>): Promise<void>;
+  /** Undefined until they are read. */
+  people(): TeamPeople | undefined;
+  close(): Promise<void>;
+}
+
+export interface PeopleDeps {
+  readonly config: () => Config;
+  /** Replaces the people of the configuration, who then have no access. */
+  readonly given: Directory | undefined;
+  readonly loadLate: LoadLate;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createPeople(deps: PeopleDeps): GatewayPeople {
+  const { config, given, log } = deps;
+  const own = given === undefined ? createConfigDirectory(config()) : undefined;
+  const coming = own !== undefined && config().settings.team ? createComingDirectory() : undefined;
+  const directory = coming ?? given ?? (own as Directory);
   const lookUp = createLookUp(directory, (error) =>
     log.error({ component: "people", operation: "look-up", err: error }, "the directory of people failed"),
   );
@@ -25,6 +53,43 @@ export function createPeople(first: Config, given: Directory | undefined, log: L
     directory,
     authenticator: createAuthenticator(directory, lookUp),
     lookUp,
-    follow: (config) => own?.follow(config),
+    team: coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming),
+    follow: (next) => own?.follow(next),
+  };
+}
+
+type Coming = ReturnType<typeof createComingDirectory>;
+
+function createTeamSeat({ config, clock, log, loadLate }: PeopleDeps, beside: Directory, coming: Coming): TeamSeat {
+  let opening: Promise<void> | undefined;
+  let people: TeamPeople | undefined;
+
+  async function open(store: () => Promise<RecordStore>): Promise<void> {
+    try {
+      const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
+      people = await openTeamPeople({
+        store: (await store()).people,
+        beside,
+        config,
+        clock,
+        isName: isServerSlug,
+        log,
+      });
+      coming.arrive(people.directory);
+    } catch (error) {
+      const { message, hint } = toGatewayError(error);
+      const failure = new GatewayError("STORE_UNAVAILABLE", `the people cannot be read: ${message}`, {
+        ...(hint === undefined ? {} : { hint }),
+        cause: error,
+      });
+      coming.fail(failure);
+      throw failure;
+    }
+  }
+
+  return {
+    open: async (store) => await (opening ??= open(store)),
+    people: () => people,
+    close: async () => await people?.close(),
   };
 }

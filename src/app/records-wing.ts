@@ -30,6 +30,8 @@ export interface Records {
   readonly dropped: number;
   /** Loads the store and its thread, once the gateway answers. Waited for by nobody. */
   open(): void;
+  /** Opens it, and waits until it can be asked. Rejects with STORE_UNAVAILABLE where it cannot be opened. */
+  opened(): Promise<RecordStore>;
   /** Writes what waits and closes the store, at most within `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -60,6 +62,9 @@ const recordNothing: Records = Object.freeze({
   problems: () => [],
   dropped: 0,
   open: () => undefined,
+  opened: async () => {
+    throw new GatewayError("STORE_UNAVAILABLE", "records.store is off");
+  },
   close: async () => undefined,
 });
 
@@ -111,6 +116,13 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
     },
     open() {
       opening ??= open();
+    },
+    async opened() {
+      await (opening ??= open());
+      if (opened !== undefined) return opened;
+      throw new GatewayError("STORE_UNAVAILABLE", failed?.message ?? "the store is not open", {
+        ...(failed === undefined ? {} : { hint: failed.hint }),
+      });
     },
     async close(deadlineMs) {
       stopLogging();

@@ -1,6 +1,7 @@
 import { clientCommandRows } from "./client-command-rows.ts";
-import { account, common, principal, settingOptions, type Command } from "./command-row.ts";
+import { account, common, settingOptions, type Command } from "./command-row.ts";
 import { everydayCommandRows } from "./everyday-command-rows.ts";
+import { peopleCommandRows } from "./people-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
@@ -216,13 +217,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
 files are read directly; two gateways that run are told apart by --config.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.audit,
   },
-  token: {
-    words: 1,
-    usage: "toolyard token new [--principal NAME]",
-    about: "Makes a bearer token, and prints it once with its hash for the configuration.",
-    options: principal("whose token it is (default: the local user's)"),
-    load: async () => (await import("./short-commands.ts")).shortCommands.token,
-  },
+  ...peopleCommandRows,
 };
 
 /**

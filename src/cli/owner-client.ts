@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import type { AuditRequest, ControlAnswer } from "../app/owner-commands.ts";
+import type { PeopleRequest } from "../app/owner-people.ts";
 import type { OwnerPurpose } from "../front/owner/owner-door.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
@@ -62,7 +63,8 @@ function reachable(hostname: string): string {
 /** Sends one command to the running gateway and returns its answer. Rejects with GATEWAY_UNREACHABLE. */
 export async function control(
   holder: GatewayHolder,
-  command: { readonly command: string; readonly name?: string } & Partial<AuditRequest>,
+  command: { readonly command: string; readonly name?: string | undefined } & Partial<AuditRequest> &
+    Partial<PeopleRequest>,
 ): Promise<ControlAnswer> {
   const { socket } = await openOwnerSocket(holder, "control", "/mcp");
   try {

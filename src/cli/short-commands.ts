@@ -9,6 +9,7 @@ import { importServers } from "./import-command.ts";
 import { config } from "./config-command.ts";
 import { doctor } from "./doctor-command.ts";
 import { servers } from "./servers-command.ts";
+import { team, user } from "./people-command.ts";
 import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
@@ -42,7 +43,9 @@ export const shortCommands = {
   service,
   status,
   stop,
+  team,
   token,
   tokens,
+  user,
   visit: openVisit,
 } as const;

@@ -1,13 +1,15 @@
 import { createToken } from "../people/identity/token.ts";
 import type { CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
+import { personalToken } from "./people-command.ts";
 
-/** `toolyard token new`: prints the token to stdout, and where to put it to stderr. */
-export function token(context: CommandContext): Promise<number> {
-  if (context.positionals[0] !== "new") {
-    process.stderr.write("toolyard: the only thing to do with tokens is `toolyard token new`\n");
-    return Promise.resolve(2);
-  }
+/**
+ * `toolyard token new`: prints the token to stdout, and where to put it to stderr. With `--user`, and for every other
+ * task, it is about tokens that a gateway for teams keeps.
+ */
+export async function token(context: CommandContext): Promise<number> {
+  if (context.positionals[0] !== "new" || textOption(context, "user") !== undefined)
+    return await personalToken(context);
   const made = createToken();
   const principal = textOption(context, "principal");
   const place =
@@ -18,5 +20,5 @@ export function token(context: CommandContext): Promise<number> {
   process.stderr.write(
     `The first line is the token: it is shown only now. The second is its hash, for the configuration:\n  ${place}\n`,
   );
-  return Promise.resolve(0);
+  return 0;
 }

@@ -155,6 +155,12 @@ export const settingsTable = {
     reason: "anybody else could write whatever they like into these headers",
     example: ["10.0.0.0/8"],
   }),
+  team: boolean({
+    fallback: false,
+    flag: { name: "team" },
+    about: "whether people and teams are kept in the gateway's database, beside those of the configuration",
+    isReadAtStart: true,
+  }),
   dataDir: text({
     fallback: undefined,
     fallbackText: "the platform's usual place, such as `~/.local/share/toolyard`",

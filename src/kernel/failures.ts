@@ -302,6 +302,18 @@ export const failures = {
     hint: 'Close clients that are not used, raise limits.clientInstances, or give the server scope "user".',
   },
   // Starting and running the gateway
+  PERSON_UNKNOWN: {
+    http: 404,
+    rpc: -31120,
+    retry: false,
+    hint: "`toolyard user list` and `toolyard team list` list who there is.",
+  },
+  PEOPLE_CONFLICT: {
+    http: 409,
+    rpc: -31121,
+    retry: false,
+    hint: "Look at `toolyard user list`, and ask for something that fits.",
+  },
   CONFIG_INVALID: {
     http: 400,
     rpc: -31070,

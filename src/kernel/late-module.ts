@@ -11,6 +11,7 @@ export type LateModule =
   | "live-events"
   | "webhooks"
   | "records"
+  | "team"
   | "traces";
 
 /**

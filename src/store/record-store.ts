@@ -13,6 +13,7 @@ import type {
   UsageFigures,
   UsageHour,
 } from "./record-rows.ts";
+import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
 /**
  * What a gateway remembers of what happened. Records are written behind the calls, in batches, and may be lost: those
@@ -59,6 +60,9 @@ export interface RecordStore {
   /** Reads the whole chain, in pieces, between other work. */
   verifyAudit(): Promise<AuditVerdict>;
 
+  /** People who are kept here, and not in the configuration. */
+  readonly people: PeopleStore;
+
   /** The same object until something changes. Costs nothing. */
   health(): StoreHealth;
   /** Calls back after `health().problems` changed, or the store became ready. Returns what ends that. */
@@ -71,6 +75,17 @@ export interface RecordStore {
    * written by then is counted as dropped. Again: the same promise.
    */
   close(deadlineMs: number): Promise<void>;
+}
+
+/** The people of a gateway for teams. Rejects as the rest does, so that nobody gets in while they cannot be read. */
+export interface PeopleStore {
+  read(): Promise<PeopleRows>;
+  /**
+   * Resolves when the change and its entry in the audit are on the disk. When it rejects, it is not known whether
+   * they are, but either both are or none: read again.
+   */
+  change(writes: PeopleWrites, entry: AuditEntry): Promise<AuditPlace>;
+  use(uses: readonly PatUse[]): Promise<void>;
 }
 
 /** Where an entry stands in the chain. */

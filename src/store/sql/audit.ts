@@ -18,6 +18,8 @@ import type { StateTables } from "./tables.ts";
 export interface AuditChain {
   /** All of them are written to the disk when it returns, or none. */
   append(entries: readonly AuditEntry[]): readonly AuditPlace[];
+  /** The same, with a change that the entries tell of: it is on the disk with them, or neither is. */
+  appendWith(entries: readonly AuditEntry[], change: () => void): readonly AuditPlace[];
   /** The time of the oldest entry; undefined where there is none. */
   oldestMs(): number | undefined;
   /**
@@ -89,6 +91,11 @@ export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>,
 
   return {
     append: (entries) => inTransaction(database, () => appendAll(entries)),
+    appendWith: (entries, change) =>
+      inTransaction(database, () => {
+        change();
+        return appendAll(entries);
+      }),
     oldestMs() {
       const oldest = selectOldest.get(1);
       return oldest === undefined ? undefined : Number(oldest["at_ms"]);

@@ -4,6 +4,7 @@ import { addTraceIds } from "./migrations/records-0002.ts";
 import { addRequestBacklog } from "./migrations/records-0003.ts";
 import { createFindingTables } from "./migrations/records-0004.ts";
 import { createState } from "./migrations/state-0001.ts";
+import { createPeople } from "./migrations/state-0002.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -14,4 +15,4 @@ export const recordsSteps: Migrations = {
 };
 
 /** The steps of `state.db`. */
-export const stateSteps: Migrations = { "0001": createState };
+export const stateSteps: Migrations = { "0001": createState, "0002": createPeople };

@@ -22,6 +22,7 @@ import type {
   UsageQuery,
   UsageSum,
 } from "../record-store.ts";
+import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { RetentionLimits } from "./retention.ts";
 
@@ -52,8 +53,18 @@ export interface Questions {
   readonly finding: { readonly ask: FindingQuery; readonly answer: FindingRows };
   readonly audit: { readonly ask: readonly AuditEntry[]; readonly answer: readonly AuditPlace[] };
   readonly audits: { readonly ask: AuditQuery; readonly answer: Page<AuditRow> };
+  readonly people: { readonly ask: null; readonly answer: PeopleRows };
+  readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace };
+  readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }
+
+/** A change of people, and its entry in the audit. */
+export interface PeopleAsk {
+  readonly writes: PeopleWrites;
+  readonly entry: AuditEntry;
+}
+
 export type QuestionName = keyof Questions;
 
 /** To the worker. `text` is JSON: one text is handed over cheaper than a tree of objects. */

@@ -139,7 +139,18 @@ function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLim
 
 type QuestionsOfStore = Pick<
   RecordStore,
-  "audit" | "auditAll" | "calls" | "call" | "logs" | "events" | "usage" | "tools" | "finding" | "audits" | "verifyAudit"
+  | "audit"
+  | "auditAll"
+  | "calls"
+  | "call"
+  | "logs"
+  | "events"
+  | "usage"
+  | "tools"
+  | "finding"
+  | "audits"
+  | "verifyAudit"
+  | "people"
 >;
 
 function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
@@ -158,5 +169,10 @@ function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
     finding: async (query) => await client.ask("finding", query),
     audits: async (query) => await client.ask("audits", query),
     verifyAudit: async () => await client.ask("verifyAudit", null),
+    people: {
+      read: async () => await client.ask("people", null),
+      change: async (writes, entry) => await client.ask("changePeople", { writes, entry }),
+      use: async (uses) => void (await client.ask("usePats", uses)),
+    },
   };
 }

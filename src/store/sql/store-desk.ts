@@ -10,6 +10,7 @@ import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
+import { createPeopleTables, type PeopleTables } from "./people-tables.ts";
 import { createRetentionRounds } from "./retention-rounds.ts";
 import { readLogs } from "./server-log.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
@@ -52,6 +53,7 @@ export interface StoreDeskOptions {
 interface StateDatabase {
   readonly db: Kysely<StateTables>;
   readonly chain: AuditChain;
+  readonly people: PeopleTables;
 }
 
 export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }: StoreDeskOptions): StoreDesk {
@@ -75,7 +77,8 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     isDisposable: false,
     prepare(database) {
       const db = createKysely<StateTables>(database);
-      return { db, chain: createAuditChain(database, db, auditKey) };
+      const chain = createAuditChain(database, db, auditKey);
+      return { db, chain, people: createPeopleTables(database, db, chain) };
     },
   });
   const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
@@ -193,6 +196,19 @@ function createAnswers(
     }
   }
 
+  async function writeState<T>(write: (opened: StateDatabase) => T): Promise<T> {
+    // A file that is gone takes entries that nobody will ever find.
+    await state.look();
+    const opened = use(state);
+    try {
+      return write(opened);
+    } catch (error) {
+      if (sqliteCode(error) !== sqliteCodes.full) throw error;
+      ballast.free();
+      return write(opened);
+    }
+  }
+
   return {
     async calls(query) {
       await sortFor(query);
@@ -209,17 +225,12 @@ function createAnswers(
     finding: async (query) => await readFinding(ofRecords(), query),
     audits: async (query) => await readAudits(use(state).db, query),
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
-    async audit(entries) {
-      // A file that is gone takes entries that nobody will ever find.
-      await state.look();
-      const { chain } = use(state);
-      try {
-        return chain.append(entries);
-      } catch (error) {
-        if (sqliteCode(error) !== sqliteCodes.full) throw error;
-        ballast.free();
-        return chain.append(entries);
-      }
+    audit: async (entries) => await writeState(({ chain }) => chain.append(entries)),
+    people: async () => await use(state).people.read(),
+    changePeople: async ({ writes, entry }) => await writeState(({ people }) => people.write(writes, entry)),
+    async usePats(uses) {
+      use(state).people.use(uses);
+      return null;
     },
   };
 }
@@ -234,8 +245,17 @@ function isNewestPage({ limit, ...rest }: CallQuery): boolean {
   return Number.isFinite(limit) && Object.values(rest).every((value) => value === undefined);
 }
 
+const stateQuestions: ReadonlySet<QuestionName> = new Set([
+  "audit",
+  "audits",
+  "verifyAudit",
+  "people",
+  "changePeople",
+  "usePats",
+]);
+
 function isOfState(name: QuestionName): boolean {
-  return name === "audit" || name === "audits" || name === "verifyAudit";
+  return stateQuestions.has(name);
 }
 
 /** Whether it says something of the file, and not of the question. */

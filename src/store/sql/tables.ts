@@ -1,3 +1,5 @@
+import type { TeamRole, UserRow } from "../people-rows.ts";
+
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
 
 /** `records.db`: may be lost, is kept for a while. */
@@ -18,6 +20,10 @@ export interface RecordsTables {
 export interface StateTables {
   readonly audit: AuditTable;
   readonly meta: MetaTable;
+  readonly user: UserTable;
+  readonly team: TeamTable;
+  readonly membership: MembershipTable;
+  readonly pat: PatTable;
 }
 
 interface RequestLogTable {
@@ -160,6 +166,38 @@ interface AuditTable {
   detail: string;
   prev: string;
   hash: string;
+}
+
+interface UserTable {
+  id: string;
+  name: string;
+  role: UserRow["role"];
+  status: UserRow["status"];
+  created_at_ms: number;
+}
+
+interface TeamTable {
+  id: string;
+  slug: string;
+  created_at_ms: number;
+}
+
+interface MembershipTable {
+  id: string;
+  team_id: string;
+  user_id: string;
+  role: TeamRole;
+  created_at_ms: number;
+}
+
+interface PatTable {
+  id: string;
+  membership_id: string;
+  name: string;
+  hash: string;
+  created_at_ms: number;
+  expires_at_ms: number;
+  used_at_ms: number | null;
 }
 
 interface MetaTable {

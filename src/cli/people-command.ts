@@ -1,0 +1,126 @@
+import type { ControlAnswer } from "../app/owner-commands.ts";
+import type { PeopleAnswer, PeopleRequest } from "../app/owner-people.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { CommandContext } from "./command-context.ts";
+import { givenOption, isOn, textOption } from "./options.ts";
+import { control } from "./owner-client.ts";
+import { plainText } from "./plain-text.ts";
+import { findGateway } from "./running-gateways.ts";
+import { toTable } from "./table.ts";
+
+/** `toolyard user add|list|disable|enable`. */
+export async function user(context: CommandContext): Promise<number> {
+  const [task = "list", name] = context.positionals;
+  if (task === "list") return await ask(context, { task: "user.list" });
+  const tasks = ["add", "disable", "enable"];
+  if (!tasks.includes(task) || name === undefined) return misused("user list, or add, disable or enable NAME");
+  const isAdmin = isOn(context, "admin");
+  const about = { team: typedTeam(context), role: textOption(context, "role"), days: readDays(context) };
+  return await ask(
+    context,
+    task === "add" ? { task: "user.add", name, isAdmin, ...about } : { task: `user.${task}`, name },
+  );
+}
+
+/** `toolyard team add|list|members`. */
+export async function team(context: CommandContext): Promise<number> {
+  const [task = "list", name] = context.positionals;
+  if (task === "list") return await ask(context, { task: "team.list" });
+  if ((task !== "add" && task !== "members") || name === undefined)
+    return misused("team list, or add TEAM, or members TEAM");
+  if (task === "add") return await ask(context, { task: "team.add", name });
+  const [added, removed] = [textOption(context, "add"), textOption(context, "remove")];
+  if (added !== undefined && removed !== undefined)
+    return misused("team members TEAM with --add or --remove, not both");
+  const role = textOption(context, "role");
+  if (added !== undefined) return await ask(context, { task: "team.member.add", name, user: added, role });
+  if (removed !== undefined) return await ask(context, { task: "team.member.remove", name, user: removed });
+  return await ask(context, { task: "team.members", name });
+}
+
+/** `toolyard token new --user`, `token list` and `token revoke`. */
+export async function personalToken(context: CommandContext): Promise<number> {
+  const [task, name] = context.positionals;
+  const owner = textOption(context, "user");
+  if (task === "list") return await ask(context, { task: "token.list", user: owner });
+  if (task === "revoke" && name !== undefined) return await ask(context, { task: "token.revoke", name });
+  if (task !== "new" || owner === undefined) return misused("token new, token list, or token revoke ID");
+  const about = { name: textOption(context, "name"), team: typedTeam(context), days: readDays(context) };
+  return await ask(context, { task: "token.new", user: owner, ...about });
+}
+
+async function ask(context: CommandContext, request: PeopleRequest): Promise<number> {
+  // `--team` of these commands is a name, and that of `serve` a setting.
+  const holder = await findGateway({ ...context, flags: { ...context.flags, team: undefined } });
+  const answer = await control(holder, { command: "people", ...request });
+  if (!answer.ok) return fail(answer);
+  const people = answer.people ?? {};
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: true, ...people })}\n`);
+  else show(people);
+  return 0;
+}
+
+function fail({ message, hint }: ControlAnswer): number {
+  process.stderr.write(`toolyard: ${plainText(message ?? "it failed")}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+  return 1;
+}
+
+function show({ users, teams, members, tokens, made }: PeopleAnswer): void {
+  if (users !== undefined)
+    print(
+      ["USER", "ROLE", "STATUS", "TEAMS"],
+      users.map((one) => [one.name, one.role, one.status, one.teams.join(", ")]),
+    );
+  if (teams !== undefined)
+    print(
+      ["TEAM", "MEMBERS"],
+      teams.map((one) => [one.slug, String(one.members)]),
+    );
+  if (members !== undefined)
+    print(
+      ["MEMBER", "ROLE", "TOKENS", "ID"],
+      members.map((one) => [one.user, one.role, String(one.tokens), one.id]),
+    );
+  if (tokens !== undefined)
+    print(
+      ["ID", "USER", "TEAM", "EXPIRES", "LAST USED", "NAME"],
+      tokens.map((one) => [
+        one.id,
+        one.user,
+        one.team,
+        one.expires.slice(0, 10),
+        one.used === null ? "never" : one.used.slice(0, 13).replace("T", " "),
+        plainText(one.name),
+      ]),
+    );
+  if (made === undefined) return;
+  process.stdout.write(`${made.token}\n`);
+  process.stderr.write(
+    `This is the token: it is shown only now. It is valid until ${new Date(made.expiresAtMs).toISOString().slice(0, 10)}.\n`,
+  );
+}
+
+function print(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  for (const line of toTable(
+    headings.map((heading) => ({ heading })),
+    rows,
+  ))
+    process.stdout.write(`${line}\n`);
+}
+
+function misused(usage: string): number {
+  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
+  return 2;
+}
+
+/** Only as typed: TOOLYARD_TEAM is the setting of `serve`. */
+function typedTeam({ flags }: CommandContext): string | undefined {
+  return typeof flags["team"] === "string" ? flags["team"] : undefined;
+}
+
+function readDays(context: CommandContext): number | undefined {
+  const given = givenOption(context, "days");
+  if (given === undefined) return undefined;
+  if (/^\d{1,4}$/.test(given.text)) return Number(given.text);
+  throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a number of days`, { hint: "Give 1 to 365." });
+}

@@ -1,0 +1,110 @@
+import { beforeEach, expect, test } from "vitest";
+import { createManualClock } from "../../../test/harness/manual-clock.ts";
+import { buildConfig } from "../../config/load.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
+import type { MembershipRow, PatRow, PeopleRows, UserRow } from "../../store/people-rows.ts";
+import { createConfigDirectory } from "./config-directory.ts";
+import { createTeamDirectory, type TeamDirectory } from "./team-directory.ts";
+
+const clock = createManualClock();
+const homeDirectories = { config: "/h", data: "/h" };
+const dayMs = 86_400_000;
+const user: UserRow = { id: "u_1", name: "ann", role: "user", status: "active", createdAtMs: 0 };
+const member: MembershipRow = { id: "m_1", teamId: "t_1", userId: "u_1", role: "member", createdAtMs: 0 };
+const other: MembershipRow = { ...member, id: "m_2", teamId: "t_2", role: "admin" };
+
+function patOf(id: string, membershipId: string): PatRow {
+  const times = { createdAtMs: 0, expiresAtMs: clock.now() + dayMs, usedAtMs: null };
+  return { id, membershipId, name: "", hash: `hash of ${id}`, ...times };
+}
+
+let directory: TeamDirectory;
+let changes: number;
+beforeEach(() => {
+  const text = JSON.stringify({ toolyard: { principals: { old: { tokenHash: `sha256:${"a".repeat(64)}` } } } });
+  const config = buildConfig({ file: "/f/toolyard.json", text }, { cwd: "/", env: {}, flags: {}, homeDirectories });
+  directory = createTeamDirectory({ beside: createConfigDirectory(config), config: () => config, clock });
+  const rows: PeopleRows = {
+    users: [user],
+    teams: [
+      { id: "t_1", slug: "red", createdAtMs: 0 },
+      { id: "t_2", slug: "blue", createdAtMs: 0 },
+    ],
+    memberships: [member, other],
+    pats: [patOf("p_1", "m_1"), patOf("p_2", "m_1"), patOf("p_3", "m_2")],
+  };
+  directory.apply(rows);
+  changes = 0;
+  directory.onChange(() => (changes += 1));
+});
+
+const find = (id: string): Principal | undefined => directory.byToken(`hash of ${id}`);
+
+test("a token is a membership: somebody in two teams is two principals, and no team's admin is the gateway's", () => {
+  expect(find("p_1")).toEqual({ id: "m_1", team: "red", roles: ["member"], scopes: [] });
+  expect(find("p_2")).toBe(find("p_1"));
+  expect(find("p_3")).toEqual({ id: "m_2", team: "blue", roles: ["member", "team-admin"], scopes: [] });
+  expect(directory.byId("m_1" as PrincipalId)).toBe(find("p_1"));
+});
+
+test("people of the configuration stay, and nobody is local without a token", () => {
+  expect(directory.byToken("a".repeat(64))).toMatchObject({ id: "old" });
+  expect(directory.open).toBe(false);
+  expect(directory.byId(localPrincipal.id)).toBeUndefined();
+  expect(directory.isCurrent(localPrincipal)).toBe(false);
+});
+
+test("what is added changes no principal, and what is taken away changes that one alone", () => {
+  const [red, blue] = [find("p_1") as Principal, find("p_3") as Principal];
+  directory.apply({ pats: [patOf("p_4", "m_1")], users: [user] });
+  expect([find("p_1"), changes]).toEqual([red, 0]);
+  expect(directory.isCurrent(red)).toBe(true);
+  directory.apply({ gonePats: ["p_1"] });
+  expect([find("p_1"), directory.isCurrent(red), directory.isCurrent(blue), changes]).toEqual([
+    undefined,
+    false,
+    true,
+    1,
+  ]);
+  expect(directory.credentialsOf("m_1" as PrincipalId)).toEqual(["hash of p_2", "hash of p_4"]);
+});
+
+test("other roles, a removed membership and a disabled user end what was there before", () => {
+  const [red, blue] = [find("p_1") as Principal, find("p_3") as Principal];
+  directory.apply({ memberships: [{ ...other, role: "member" }] });
+  expect([directory.isCurrent(red), directory.isCurrent(blue)]).toEqual([true, false]);
+  directory.apply({ goneMemberships: ["m_1"] });
+  expect([directory.isCurrent(red), find("p_2"), directory.byId(red.id)]).toEqual([false, undefined, undefined]);
+  directory.apply({ users: [{ ...user, status: "disabled" }] });
+  expect([find("p_3"), changes]).toEqual([undefined, 3]);
+});
+
+test("a token that expires is refused at once, and what it opened ends a minute later at most", async () => {
+  const red = find("p_1") as Principal;
+  await clock.advance(dayMs - 30_000);
+  expect(find("p_1")).toBe(red);
+  await clock.advance(30_000);
+  expect(find("p_1")).toBeUndefined();
+  await clock.advance(60_000);
+  expect(directory.isCurrent(red)).toBe(false);
+});
+
+test("the use of a token is noted once an hour", async () => {
+  for (let times = 0; times < 3; times += 1) find("p_1");
+  const uses = directory.takeUses();
+  expect(uses).toEqual([{ id: "p_1", usedAtMs: clock.now() - (clock.now() % 3_600_000) }]);
+  find("p_1");
+  expect(directory.takeUses()).toEqual([]);
+  await clock.advance(3_600_000);
+  find("p_1");
+  expect(directory.takeUses()).toHaveLength(1);
+});
+
+test("rows that were read again replace what was thought to be there", () => {
+  const red = find("p_1") as Principal;
+  const rows = { users: [user], teams: [...directory.book.teams.values()], memberships: [other], pats: [] };
+  directory.apply(directory.book.differenceTo(rows));
+  expect([directory.isCurrent(red), find("p_3")]).toEqual([false, undefined]);
+  expect(directory.byId("m_2" as PrincipalId)).toMatchObject({ team: "blue" });
+});

@@ -1,0 +1,102 @@
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { PatUse, PeopleWrites } from "../../store/people-rows.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
+import type { Directory } from "./directory.ts";
+import { createMemberBook, type HeldPat, type MemberBook } from "./member-book.ts";
+
+/** The people of the database, and beside them those of the configuration. */
+export interface TeamDirectory extends Directory {
+  readonly book: Omit<MemberBook, "apply">;
+  /** What is in the database now. Whatever is taken away by it is gone when this returns. */
+  apply(writes: PeopleWrites): void;
+  /** Tokens that were used for the first time in an hour, since the last call. */
+  takeUses(): readonly PatUse[];
+  stop(): void;
+}
+
+export interface TeamDirectoryOptions {
+  /** People of the configuration: their tokens work as they do without a database. */
+  readonly beside: Directory;
+  /** What teams of the configuration set for servers, for teams of the database with the same name. */
+  readonly config: () => Pick<Config, "people">;
+  readonly clock: Clock;
+}
+
+const hourMs = 3_600_000;
+/** How late a stream ends whose token expired. A request is refused at once. */
+const expiryCheckMs = 60_000;
+
+export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOptions): TeamDirectory {
+  const book = createMemberBook();
+  const listeners = new Set<() => void>();
+  /** At most one for each token. */
+  const uses = new Map<string, HeldPat>();
+  let cancel = (): void => undefined;
+
+  function noteUse(held: HeldPat, hour: number): void {
+    held.row = { ...held.row, usedAtMs: hour };
+    uses.set(held.row.id, held);
+  }
+
+  function apply(writes: PeopleWrites): void {
+    if (!book.apply(writes)) return;
+    for (const listener of listeners) listener();
+  }
+
+  /** Walks over all tokens, once a minute. Those that expired stay in the database, and take what they opened along. */
+  function endExpired(): void {
+    const now = clock.now();
+    const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= now);
+    if (expired.length > 0) apply({ gonePats: expired.map(({ row }) => row.id) });
+    cancel = clock.after(expiryCheckMs, endExpired);
+  }
+  cancel = clock.after(expiryCheckMs, endExpired);
+
+  return {
+    book,
+    open: false,
+    byToken(hash) {
+      const held = book.tokens.get(hash);
+      if (held === undefined) return beside.byToken(hash);
+      const now = clock.now();
+      if (held.row.expiresAtMs <= now) return undefined;
+      const hour = now - (now % hourMs);
+      if (held.row.usedAtMs !== hour) noteUse(held, hour);
+      return held.member.principal;
+    },
+    byId(id) {
+      const member = book.members.get(id);
+      if (member !== undefined) return member.principal;
+      const found = beside.byId(id);
+      // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
+      return found === localPrincipal ? undefined : found;
+    },
+    isCurrent(principal) {
+      const member = book.members.get(principal.id);
+      if (member !== undefined) return member.principal === principal;
+      return principal !== localPrincipal && beside.isCurrent(principal);
+    },
+    credentialsOf(id) {
+      const member = book.members.get(id);
+      return member === undefined ? beside.credentialsOf(id) : [...member.pats.keys()];
+    },
+    valuesFor(id, slug) {
+      const member = book.members.get(id);
+      if (member === undefined) return { ...beside.valuesFor(id, slug), isOnlyUser: false };
+      return { team: config().people.teams.get(member.team.slug)?.get(slug), user: undefined, isOnlyUser: false };
+    },
+    secrets: beside.secrets,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    apply,
+    takeUses() {
+      const taken = [...uses.values()].map(({ row }) => ({ id: row.id, usedAtMs: row.usedAtMs ?? 0 }));
+      uses.clear();
+      return taken;
+    },
+    stop: () => cancel(),
+  };
+}

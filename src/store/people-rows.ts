@@ -1,0 +1,69 @@
+/**
+ * The people of a gateway as they are kept: declared once, for those who change them and those who keep them. Plain
+ * values only, because they travel to a worker thread as JSON. Times are wall clock, in ms.
+ */
+
+export interface UserRow {
+  /** `u_` and 26 letters and digits. */
+  readonly id: string;
+  readonly name: string;
+  /** An admin may do everything, in every team. */
+  readonly role: "admin" | "user";
+  readonly status: "active" | "disabled";
+  readonly createdAtMs: number;
+}
+
+export interface TeamRow {
+  /** `t_` and 26 letters and digits. */
+  readonly id: string;
+  readonly slug: string;
+  readonly createdAtMs: number;
+}
+
+export const teamRoles = ["owner", "admin", "member"] as const;
+export type TeamRole = (typeof teamRoles)[number];
+
+/** A user in a team. Its id is the principal's. */
+export interface MembershipRow {
+  /** `m_` and 26 letters and digits. */
+  readonly id: string;
+  readonly teamId: string;
+  readonly userId: string;
+  readonly role: TeamRole;
+  readonly createdAtMs: number;
+}
+
+/** A personal token. The token itself is not kept. */
+export interface PatRow {
+  /** `p_` and 26 letters and digits. */
+  readonly id: string;
+  readonly membershipId: string;
+  readonly name: string;
+  /** SHA-256 of the token, 64 lower-case hex digits. */
+  readonly hash: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  /** The beginning of the hour of its last use; null when it was never used. */
+  readonly usedAtMs: number | null;
+}
+
+/** All of them. */
+export interface PeopleRows {
+  readonly users: readonly UserRow[];
+  readonly teams: readonly TeamRow[];
+  readonly memberships: readonly MembershipRow[];
+  readonly pats: readonly PatRow[];
+}
+
+/** One change: rows that are new or replace those with their id, and ids of those that are removed. */
+export interface PeopleWrites extends Partial<PeopleRows> {
+  /** Their tokens go with them. */
+  readonly goneMemberships?: readonly string[];
+  readonly gonePats?: readonly string[];
+}
+
+/** When a token was last used. */
+export interface PatUse {
+  readonly id: string;
+  readonly usedAtMs: number;
+}
