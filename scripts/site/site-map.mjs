@@ -43,6 +43,7 @@ export const siteMap = [
     pages: [
       ["docs/operations.md", "Operations"],
       ["docs/security.md", "Security"],
+      ["docs/teams.md", "People and teams"],
       ["docs/deployment.md", "Containers and services"],
       ["docs/behind-a-proxy.md", "Behind a reverse proxy"],
       ["docs/records.md", "Records"],

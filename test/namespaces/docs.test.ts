@@ -32,7 +32,7 @@ describe("each exposure's page", () => {
     "%s.md has an example that runs as it stands",
     async (name) => {
       const page = await readFile(`${pages}/${name}.md`, "utf8");
-      const script = /```sh\n([^]*?)```/.exec(page)?.[1] ?? "";
+      const script = /```sh(?: run)?\n([^]*?)```/.exec(page)?.[1] ?? "";
       const { stdout } = await promisify(execFile)("sh", [
         "-euc",
         script.replaceAll("http://127.0.0.1:3001", gateway.url),

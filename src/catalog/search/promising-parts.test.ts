@@ -90,7 +90,8 @@ test("the same with filters, and with what was learned", () => {
       };
       expect(answerOf(index, text, options)).toEqual(answerOf(plain, text, options));
     }),
-    { numRuns: 200 },
+    // The first is of a learned tool in a part that words alone give no reason to look at.
+    { numRuns: 200, examples: [["bug", "page-0", false, [[641, 1]]]] as never },
   );
 });
 

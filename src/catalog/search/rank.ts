@@ -58,9 +58,9 @@ const farBehind = 0.4;
 export function search(index: SearchIndex, query: string, options: SearchOptions): Ranking {
   const plan = planQuery(index, query);
   const isWanted = wantedBy(index, options);
-  const { candidates, matched } = findCandidates(index, plan, isWanted);
-  const worded = fitServers(index, refine(index, query, plan, candidates));
   const { learned } = options;
+  const { candidates, matched } = findCandidates(index, plan, isWanted, learned);
+  const worded = fitServers(index, refine(index, query, plan, candidates));
   const sorted = (
     learned === undefined || learned.size === 0
       ? worded
@@ -80,12 +80,14 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
 }
 
 /**
- * The best by words, and how much of the query's words each has.
+ * The best by words, and how much of the query's words each has; also that of learned ones, which may become the best
+ * although their words are few.
  */
 export function findCandidates(
   index: SearchIndex,
   { groups, stems }: QueryPlan,
   isWanted: ((tool: number) => boolean) | undefined,
+  learned?: LearnedTools,
 ): { readonly candidates: readonly Candidate[]; readonly matched: Float64Array } {
   const phrases = findPhrases(index, stems);
   const scored = emptyScores(index);
@@ -100,7 +102,12 @@ export function findCandidates(
   const first = promising(bounds, sampleParts);
   const sample = score(first);
   const least = sample.length < candidateLimit ? 0 : leastOf(sample);
-  return { candidates: score(atLeast(bounds, least, first)), matched: scored.matched };
+  const second = atLeast(bounds, least, first);
+  for (const tool of learned?.keys() ?? []) {
+    const part = index.partOf[tool] as number;
+    if (first[part] === 0) second[part] = 1;
+  }
+  return { candidates: score(second), matched: scored.matched };
 }
 
 /**
