@@ -3,13 +3,19 @@ import type { CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
 import { personalToken } from "./people-command.ts";
 
+const wrongUsage = 2;
+
 /**
  * `toolyard token new`: prints the token to stdout, and where to put it to stderr. With `--user`, and for every other
  * task, it is about tokens that a gateway for teams keeps.
  */
 export async function token(context: CommandContext): Promise<number> {
-  if (context.positionals[0] !== "new" || textOption(context, "user") !== undefined)
-    return await personalToken(context);
+  const [what, extra] = context.positionals;
+  if (what === "new" && extra !== undefined) {
+    process.stderr.write(`toolyard: what is ${JSON.stringify(extra)}? Usage: toolyard token new [options]\n`);
+    return wrongUsage;
+  }
+  if (what !== "new" || textOption(context, "user") !== undefined) return await personalToken(context);
   const made = createToken();
   const principal = textOption(context, "principal");
   const place =
