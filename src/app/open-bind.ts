@@ -12,7 +12,7 @@ export function refuseOpenBind(config: Config, host: string): void {
     throw new GatewayError("CONFIG_INVALID", "a gateway for teams keeps its people in a database, and it is off", {
       hint: 'Set toolyard.records.store to "sqlite", or leave --team out.',
     });
-  if (team && !loopback && publicUrl?.startsWith("https://") !== true)
+  if (team && !loopback && (publicUrl === undefined || new URL(publicUrl).protocol !== "https:"))
     throw new GatewayError("BIND_REFUSED", `${host} can be reached from other machines, and tokens would be readable`, {
       hint: "Put a proxy with TLS in front and name its address with --public-url https://..., or listen on 127.0.0.1.",
     });
