@@ -35,6 +35,7 @@ const groups = [
       ORIGIN_FORBIDDEN: "A web page of another origin sends the request.",
       UNAUTHORIZED: "A token is needed, and the request has none or a wrong one.",
       FORBIDDEN: "The token is good, but not for this.",
+      SCOPE_INSUFFICIENT: "The token's scopes do not permit it, whoever's it is; `scope` lists those that are needed.",
       RATE_LIMITED: "More calls, streams or subscriptions at once than the principal may have.",
       SESSION_UNKNOWN: "`Mcp-Session-Id` names a session that has ended or never was.",
       SESSION_LIMIT: "`limits.sessions` sessions are open.",

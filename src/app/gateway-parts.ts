@@ -99,7 +99,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   let config = first;
   let isApplied = false;
   const current = (): Config => config;
-  const owner: Principal = Object.freeze({ ...localPrincipal });
+  const owner: Principal = Object.freeze({ ...localPrincipal, via: "owner" as const });
   const wings = buildWings(current, deps);
   const { events, catalog, servers, engine, people, mcp, outlets } = wings;
   const { fleet } = servers;

@@ -119,6 +119,12 @@ export const failures = {
     retry: false,
     hint: "This credential may not do that; ask whoever runs the gateway.",
   },
+  SCOPE_INSUFFICIENT: {
+    http: 403,
+    rpc: -31122,
+    retry: false,
+    hint: "Use a credential with the scopes named in `scope`; `toolyard token new` makes one.",
+  },
   RATE_LIMITED: {
     http: 429,
     rpc: -31115,

@@ -1,18 +1,41 @@
 import type { PrincipalId } from "./ids.ts";
 
-/** Who makes a request. A gateway in local mode has exactly one principal, {@link localPrincipal}. */
+/**
+ * What a request came with: a personal token (`pat`), an application's grant, a browser's session, a token for one
+ * instance (`instance`), a token of a foreign authorization server (`jwt`), a token of the configuration (`config`),
+ * the door of whoever owns the data directory (`owner`), or nothing, where nothing is asked for (`local`).
+ */
+export type Credential = "pat" | "grant" | "session" | "instance" | "jwt" | "config" | "owner" | "local";
+
+/**
+ * Who makes a request, and with which kind of credential. A gateway in local mode has exactly one principal, {@link
+ * localPrincipal}. In team mode the id is that of a membership, one user in one team, and each credential of it has a
+ * principal object of its own: they share the id, and with it everything that is kept by id.
+ */
 export interface Principal {
   readonly id: PrincipalId;
+  /** The user of the database; null for people of the configuration. Limits count everything of one user together. */
+  readonly user: string | null;
+  readonly via: Credential;
   readonly team: string | null;
   readonly roles: readonly string[];
-  /** What the credential permits; empty means everything that the roles permit. */
+  /** What the credential permits (`engine/policy/scopes.ts`); empty means everything that the roles permit. */
   readonly scopes: readonly string[];
+  /** The servers that the credential is for, by slug; absent means all. */
+  readonly only?: readonly string[] | undefined;
 }
 
 /** The only principal of a gateway in local mode. */
 export const localPrincipal: Principal = Object.freeze({
   id: "local" as PrincipalId,
+  user: null,
+  via: "local",
   team: null,
   roles: Object.freeze(["admin"]),
   scopes: Object.freeze([]),
 });
+
+/** Whether the principal's credential is for this server. */
+export function reaches({ only }: Principal, slug: string): boolean {
+  return only === undefined || only.includes(slug);
+}

@@ -9,6 +9,8 @@ const person = (id: string, ...roles: string[]): Principal => ({
   team: "red",
   roles,
   scopes: [],
+  user: null,
+  via: "config",
 });
 const anna = person("anna");
 const bert = person("bert");

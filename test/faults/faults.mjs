@@ -696,7 +696,6 @@ export const faultGroups = [
         number: "101",
         what: "A token whose scope is too small.",
         gets: "403 `insufficient_scope`, with the scope that is needed.",
-        notBuilt: "Scopes of the gateway's own tokens. What a server answers so is a login that is needed.",
       },
       {
         number: "102",

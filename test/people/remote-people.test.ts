@@ -61,7 +61,14 @@ function createRemotePeople(tokens: Readonly<Record<string, string>>, values: Pe
   const listeners = new Set<() => void>();
   const signals: AbortSignal[] = [];
   for (const [id, token] of Object.entries(tokens))
-    everybody.set(hashOf(token), { id: id as PrincipalId, team: "acme", roles: ["member"], scopes: [] });
+    everybody.set(hashOf(token), {
+      id: id as PrincipalId,
+      team: "acme",
+      roles: ["member"],
+      scopes: [],
+      user: null,
+      via: "config",
+    });
   const findBy = async (
     wanted: (hash: string, principal: Principal) => boolean,
     signal: AbortSignal,

@@ -20,6 +20,7 @@ const protocolFailures: ReadonlySet<FailureCode> = new Set([
   "UPSTREAM_PROTOCOL",
   "CALL_CANCELLED",
   "HANDLE_INVALID",
+  "SCOPE_INSUFFICIENT",
 ]);
 
 /** Whether a model can do something about this failure, so that it is shown as a tool result. */

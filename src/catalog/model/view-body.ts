@@ -1,4 +1,4 @@
-import type { Principal } from "../../kernel/principal.ts";
+import { reaches, type Principal } from "../../kernel/principal.ts";
 import { createSizedCache } from "../../kernel/sized-cache.ts";
 import { resolveNamespaces } from "./namespace-names.ts";
 import { buildNames, type NamedCatalog, type NameTable } from "./names.ts";
@@ -32,7 +32,7 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
 
   return {
     build(principal, before) {
-      const standings = source.statusViews(principal);
+      const standings = ownStandings(source, principal);
       const namespaces = resolveNamespaces(standings).names;
       const servers = standings.map((standing) => {
         const namespace = namespaces.get(standing.slug) ?? standing.namespace;
@@ -56,6 +56,11 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
       };
     },
   };
+}
+
+function ownStandings(source: ViewSource, principal: Principal): readonly StatusView[] {
+  const standings = source.statusViews(principal);
+  return principal.only === undefined ? standings : standings.filter(({ slug }) => reaches(principal, slug));
 }
 
 function toNamed({ catalog, tools, namespace }: ViewServer, configured: string): NamedCatalog[] {

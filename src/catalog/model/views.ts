@@ -10,6 +10,9 @@ const standardBareNames: BareNameRules = Object.freeze({
   autoMigration: false,
 });
 
+/** Stands for all servers: no slug is empty. */
+const all: readonly string[] = [""];
+
 /** Views that are kept, one per principal. The least recently used is dropped first. */
 const keptViews = 1_000;
 
@@ -28,10 +31,12 @@ export function createViews(
   maySee: MaySee,
   extras: ViewExtras = plainExtras,
 ): (principal: Principal) => View {
-  const memo = new Map<string, Kept>();
+  const memo = new Map<string | Principal, Kept>();
   const bodies = createViewBodies(source, maySee);
   return (principal) => {
-    const known = memo.get(principal.id);
+    // A credential for single servers sees less than the others of the same person.
+    const key = principal.only === undefined ? principal.id : principal;
+    const known = memo.get(key);
     const loaded = extras.loaded(principal);
     const bareNames = extras.bareNames();
     const before = known !== undefined && isSamePrincipal(known.view.principal, principal) ? known : undefined;
@@ -41,9 +46,9 @@ export function createViews(
     // Asked again: the first look at a person's servers makes them.
     const version = source.versionOf(principal);
     const view = toView(body, version, { loaded, bareNames });
-    memo.delete(principal.id);
-    memo.set(principal.id, { version, body, view });
-    if (memo.size > keptViews) memo.delete(memo.keys().next().value as string);
+    memo.delete(key);
+    memo.set(key, { version, body, view });
+    if (memo.size > keptViews) memo.delete(memo.keys().next().value as string | Principal);
     return view;
   };
 }
@@ -66,10 +71,14 @@ function toView(
   });
 }
 
-/** One person may come with several credentials, each of which has a principal object of its own. */
+/**
+ * One person may come with several credentials, each of which has a principal object of its own. What is seen does not
+ * depend on scopes.
+ */
 function isSamePrincipal(a: Principal, b: Principal): boolean {
   return (
-    a === b || (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.scopes, b.scopes))
+    a === b ||
+    (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.only ?? all, b.only ?? all))
   );
 }
 

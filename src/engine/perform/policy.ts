@@ -1,14 +1,17 @@
 import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import { requireScope, scopeOf } from "../policy/scopes.ts";
 import { mayUse } from "../policy/tool-rules.ts";
 import type { Gate } from "./gate.ts";
 
 /**
- * Refuses a call that the configuration does not allow, before anything of it is done. Rejects with POLICY_DENIED.
+ * Refuses what the credential does not permit, and a call that the configuration does not allow, before anything of it
+ * is done. Throws SCOPE_INSUFFICIENT and POLICY_DENIED.
  */
 export function createPolicyStage(instanceOf: (id: InstanceId) => Instance | undefined): Gate {
   return (intent, { context }) => {
+    requireScope(context.principal, scopeOf(intent));
     if (intent.kind !== "call") return undefined;
     const { tool } = intent;
     const rules = instanceOf(intent.instance)?.server.tools;

@@ -8,7 +8,14 @@ import { createSpillFiles } from "../../store/files/spill-files.ts";
 import { createKeptResults } from "../results/kept-results.ts";
 import { readKept } from "./read-kept.ts";
 
-const person = (id: string): Principal => ({ id: id as PrincipalId, team: null, roles: [], scopes: [] });
+const person = (id: string): Principal => ({
+  id: id as PrincipalId,
+  team: null,
+  roles: [],
+  scopes: [],
+  user: null,
+  via: "config",
+});
 const anna = person("anna");
 const bert = person("bert");
 const text = Array.from({ length: 60 }, (_, n) => `line ${n} of the log\n`).join("");

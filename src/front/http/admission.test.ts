@@ -4,7 +4,14 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createAdmission } from "./admission.ts";
 
-const person = (id: string): Principal => ({ id: id as PrincipalId, team: null, roles: [], scopes: [] });
+const person = (id: string): Principal => ({
+  id: id as PrincipalId,
+  team: null,
+  roles: [],
+  scopes: [],
+  user: null,
+  via: "config",
+});
 const [alice, bob] = [person("alice"), person("bob")];
 const limited = (retryAfterS: number) =>
   expect.objectContaining({ code: "RATE_LIMITED", data: { retry_after_s: retryAfterS } }) as Error;

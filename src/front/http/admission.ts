@@ -2,10 +2,12 @@ import type { Limits } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
-import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
-/** Limits what one principal may use at once, so that a client out of control disturbs nobody else (fault K). */
+/**
+ * Limits what one person may use at once, so that a client out of control disturbs nobody else (fault K). A user in
+ * several teams is one person, who would otherwise have more the more teams they are in.
+ */
 export interface Admission {
   /**
    * Counts a request. Returns a function that is to be called once, when the request ends, with the size of its
@@ -24,7 +26,7 @@ export interface Admission {
 
 export type AdmissionLimits = Pick<Limits, "concurrentCalls" | "callsPerSecond" | "openStreams">;
 
-/** One per principal that has ever called. Its functions are created once, so that a call allocates nothing. */
+/** One per person who has ever called. Its functions are created once, so that a call allocates nothing. */
 interface Account {
   running: number;
   streams: number;
@@ -43,9 +45,9 @@ const streamRetryS = 30;
 
 /** `limits` is called each time, because an edited configuration changes the limits. */
 export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Admission {
-  const accounts = new Map<PrincipalId, Account>();
+  const accounts = new Map<string, Account>();
 
-  function openAccount(id: PrincipalId): Account {
+  function openAccount(id: string): Account {
     const account: Account = {
       running: 0,
       streams: 0,
@@ -68,9 +70,9 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
   }
 
   return {
-    admit({ id }) {
+    admit({ user, id }) {
       const { callsPerSecond, concurrentCalls } = limits();
-      const account = accounts.get(id) ?? openAccount(id);
+      const account = accounts.get(user ?? id) ?? openAccount(user ?? id);
       if (account.tokens < 1 || account.tokens < callsPerSecond / 2) refill(account, callsPerSecond);
       if (account.tokens < 1)
         throw refusal(
@@ -88,9 +90,9 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
       account.running += 1;
       return account.leave;
     },
-    openStream({ id }) {
+    openStream({ user, id }) {
       const { openStreams } = limits();
-      const account = accounts.get(id) ?? openAccount(id);
+      const account = accounts.get(user ?? id) ?? openAccount(user ?? id);
       if (account.streams >= openStreams)
         throw refusal(
           `${account.streams} streams are open for this principal already (limits.openStreams)`,

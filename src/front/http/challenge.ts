@@ -1,3 +1,5 @@
+import { wantedScope } from "../../engine/policy/scopes.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
 import { prefixOf } from "./public-url.ts";
 
 /** Where the metadata of protected resources is (RFC 9728, section 3). */
@@ -9,6 +11,21 @@ export const metadataPath = "/.well-known/oauth-protected-resource";
  */
 export function toChallenge(publicUrl: string, path: string): string {
   return `Bearer realm="toolyard", error="invalid_token", resource_metadata="${publicUrl}${metadataPath}${path}"`;
+}
+
+/**
+ * What a request with a valid credential needs in addition (RFC 6750, section 3.1; 2026-07-28, authorization). `scope`
+ * is everything that the operation needs, because a client asks for exactly that.
+ */
+export function toStepUp(publicUrl: string, path: string, scope: string): string {
+  return `Bearer realm="toolyard", error="insufficient_scope", scope="${scope}", resource_metadata="${publicUrl}${metadataPath}${path}"`;
+}
+
+/** The challenge that goes with a failure, if it has one. */
+export function challengeOf(failure: GatewayError, publicUrl: () => string, path: string): string | undefined {
+  if (failure.code === "UNAUTHORIZED") return toChallenge(publicUrl(), path);
+  const scope = wantedScope(failure);
+  return scope === undefined ? undefined : toStepUp(publicUrl(), path, scope);
 }
 
 /**

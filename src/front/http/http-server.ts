@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { requireScope } from "../../engine/policy/scopes.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Authenticator } from "../../people/identity/authenticator.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { toChallenge } from "./challenge.ts";
+import { challengeOf } from "./challenge.ts";
 import { corsHeaders } from "./cors.ts";
 import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
@@ -99,6 +100,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
         ? deps.authenticator.authenticate(request)
         : deps.authenticateInstance(request, endpoint.instance);
     if (!(found instanceof Promise)) {
+      requireScope(found, "mcp:read");
       deps.mcp.handle(request, response, endpoint, found);
       return;
     }
@@ -107,6 +109,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
       response,
       enter(principal) {
         refuseWhileDraining();
+        requireScope(principal, "mcp:read");
         deps.mcp.handle(request, response, endpoint, principal);
       },
       refuse: (error) => refuse(request, response, error),
@@ -175,10 +178,8 @@ function createRefusal<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpo
         failure.message,
       );
     const endpoint = mcp.endpointOf(requestPath(request.url ?? "/"));
-    const challenge: Record<string, string> =
-      failure.code === "UNAUTHORIZED"
-        ? { "WWW-Authenticate": toChallenge(publicUrl(request), endpoint?.path ?? "") }
-        : {};
+    const wanted = challengeOf(failure, () => publicUrl(request), endpoint?.path ?? "");
+    const challenge: Record<string, string> = wanted === undefined ? {} : { "WWW-Authenticate": wanted };
     if (endpoint === undefined) refuseWithProblem(response, failure, challenge);
     else mcp.refuse(response, failure, Object.entries(challenge).flat());
     request.resume();

@@ -28,4 +28,6 @@ export type ReplyChannel = Replies;
 export interface ReplyBody {
   readonly body: WireText;
   readonly status: number;
+  /** What the credential would have to permit; set where the request was refused for want of it. */
+  readonly scope?: string | undefined;
 }

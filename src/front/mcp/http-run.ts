@@ -4,6 +4,8 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Admission } from "../http/admission.ts";
+import { toStepUp } from "../http/challenge.ts";
+import type { PublicUrl } from "../http/public-url.ts";
 import type { Accepts } from "./accept.ts";
 import { createAnswerChannel } from "./answer-channel.ts";
 import type { Caller } from "./caller.ts";
@@ -34,6 +36,7 @@ export interface HttpRunDeps {
   readonly memory: LargeBuffers;
   readonly admission: Admission;
   readonly running: RunningRequests;
+  readonly publicUrl: PublicUrl;
 }
 
 /** A request over HTTP, from admission to its answer. */
@@ -95,10 +98,16 @@ export function createHttpRun(deps: HttpRunDeps): HttpRun {
         session.requests.delete(message.id, controller);
         deps.sessions.touch(session);
       }
+      if (reply.scope !== undefined) tellScope(incoming, reply.scope);
       channel.finish(reply.body, reply.status);
       controllers.give(controller);
     });
     return true;
+  }
+
+  function tellScope({ request, response, endpoint, stream }: Incoming, scope: string): void {
+    if (stream !== undefined || response.headersSent) return;
+    response.setHeader("WWW-Authenticate", toStepUp(deps.publicUrl(request), endpoint.path, scope));
   }
 
   function admit<T>(response: ServerResponse, message: ClientRequest, count: () => T): T | undefined {

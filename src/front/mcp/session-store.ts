@@ -82,7 +82,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
     },
     find(id, principal, endpointPath) {
       const session = sessions.get(id);
-      if (session === undefined || session.principal.id !== principal.id || session.endpointPath !== endpointPath)
+      if (session === undefined || session.principal !== principal || session.endpointPath !== endpointPath)
         return undefined;
       const nowMs = clock.monotonic();
       if (isIdle(session, nowMs)) {

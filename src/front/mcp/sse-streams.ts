@@ -92,7 +92,7 @@ export function createSseStreams(deps: SseStreamsDeps): SseStreams {
 }
 
 function belongsTo(stream: SseStream, endpoint: Endpoint, principal: Principal): boolean {
-  return stream.principal.id === principal.id && stream.endpoint.path === endpoint.path;
+  return stream.principal === principal && stream.endpoint.path === endpoint.path;
 }
 
 /** A client that does not say what it takes, or takes everything, gets the only thing there is. */

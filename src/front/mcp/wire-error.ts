@@ -1,3 +1,4 @@
+import { wantedScope } from "../../engine/policy/scopes.ts";
 import { failureBody } from "../../wire/mcp/failure-text.ts";
 import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import type { Era } from "../../kernel/call-context.ts";
@@ -18,8 +19,11 @@ const modernStatus: ReadonlySet<FailureCode> = new Set([
 /** A failure of ours as a JSON-RPC error. Legacy clients get HTTP 200 with it (docs/design.md, "Eras"). */
 export function toWireError(error: GatewayError, era: Era, method: string): ReplyBody {
   const row = failures[error.code];
-  const status = era === "modern" && modernStatus.has(error.code) ? row.http : 200;
-  return { body: failureBody(error, wireCode(error.code, era, method)), status };
+  const body = failureBody(error, wireCode(error.code, era, method));
+  // The authorization of either era is that of HTTP.
+  const scope = wantedScope(error);
+  if (scope !== undefined) return { body, status: row.http, scope };
+  return { body, status: era === "modern" && modernStatus.has(error.code) ? row.http : 200 };
 }
 
 /** Where the protocol has a code of its own for what happened, it is that one. */

@@ -4,7 +4,7 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
-import { toChallenge } from "../http/challenge.ts";
+import { challengeOf } from "../http/challenge.ts";
 import { corsHeaders } from "../http/cors.ts";
 import type { RestHandler } from "../http/http-server.ts";
 import { refuseWithProblem } from "../http/problem.ts";
@@ -123,7 +123,8 @@ function refuse(deps: RestDeps, { request, response, headers, principal }: Incom
   if (failure.code === "FORBIDDEN") deps.audit.onDenied(request, failure, principal);
   if (failure.code === "INTERNAL")
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
-  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = toChallenge(deps.publicUrl(request), "");
+  const challenge = challengeOf(failure, () => deps.publicUrl(request), "");
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
   refuseWithProblem(response, failure, headers);
   // The unread rest of a body must not be taken for the next request.
   if (!request.readableEnded) request.resume();

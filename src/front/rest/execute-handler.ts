@@ -4,7 +4,7 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { traceContextOf, withTraceContext } from "../../kernel/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
-import { toChallenge } from "../http/challenge.ts";
+import { challengeOf } from "../http/challenge.ts";
 import { corsHeaders } from "../http/cors.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { whenFound } from "../http/when-found.ts";
@@ -103,7 +103,8 @@ function refuse(
   failure: GatewayError,
 ): void {
   if (failure.code === "INTERNAL") deps.reportFailure(failure, "POST /execute");
-  if (failure.code === "UNAUTHORIZED") headers["WWW-Authenticate"] = toChallenge(deps.publicUrl(request), "");
+  const challenge = challengeOf(failure, () => deps.publicUrl(request), "");
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
   refuseWithProblem(response, failure, headers);
   // What is left of a body that nobody read must not be taken for the next request.
   request.resume();

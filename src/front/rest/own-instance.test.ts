@@ -5,7 +5,14 @@ import type { RestDeps } from "./deps.ts";
 import { endpointOf, findInstance, findOwnInstance } from "./own-instance.ts";
 import type { RestRequest } from "./route.ts";
 
-const person = (id: string, ...roles: string[]) => ({ id: id as PrincipalId, team: null, roles, scopes: [] });
+const person = (id: string, ...roles: string[]) => ({
+  id: id as PrincipalId,
+  team: null,
+  roles,
+  scopes: [],
+  user: null,
+  via: "config" as const,
+});
 const instance = (id: string, owner: string | null): Instance => ({ id, owner }) as unknown as Instance;
 const shared = instance("files", null);
 const anns = instance("mail-ann", "ann");

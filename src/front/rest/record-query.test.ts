@@ -56,6 +56,8 @@ describe("who may read what", () => {
       team: null,
       roles,
       scopes: [],
+      user: null,
+      via: "config",
     });
 
   test("an admin sees that others call, but neither what they say nor their instances' logs", () => {

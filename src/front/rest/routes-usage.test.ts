@@ -42,7 +42,7 @@ async function ask({ query = {}, roles = [], isOpen = false, accept, sums = [] }
   } as unknown as RestDeps;
   const route = createUsageRoutes(deps).find(({ path }) => path === "/api/usage");
   if (route === undefined || route.isPublic === true) throw new Error("there is such a route");
-  const principal = { id: "ann" as PrincipalId, team: null, roles, scopes: [] };
+  const principal = { id: "ann" as PrincipalId, team: null, roles, scopes: [], user: null, via: "config" };
   const raw = { headers: { accept } } as unknown as IncomingMessage;
   const request = { raw, principal, query: route.query?.parse(query) ?? {}, params: {} } as unknown as RestRequest<
     Record<string, unknown>,

@@ -79,9 +79,9 @@ function readHolders({ settings, people }: PeopleConfig, before: Holders): Holde
       known.hashes.every((hash) => hashes.includes(hash));
     holders.set(wanted.id, { hashes, principal: stays ? known.principal : Object.freeze({ ...wanted }) });
   };
-  if (settings.auth.tokenHashes.length > 0) enter(settings.auth.tokenHashes, { ...localPrincipal });
+  if (settings.auth.tokenHashes.length > 0) enter(settings.auth.tokenHashes, { ...localPrincipal, via: "config" });
   for (const { id, team, roles, tokenHashes } of people.principals.values())
-    enter(tokenHashes, { id, team, roles, scopes: [] });
+    enter(tokenHashes, { id, user: null, via: "config", team, roles, scopes: [] });
   return holders;
 }
 

@@ -5,9 +5,10 @@ import type { Principal } from "../../kernel/principal.ts";
 /**
  * The people who may use the gateway: their tokens, team, roles and scopes, and their own values for single servers.
  *
- * A person's principal stays the same object until something is taken from that person. Losing a token, or getting
- * another team or other roles, makes a new object, so that everything opened under the old one can be found and
- * closed.
+ * A principal stays the same object until something is taken from the person or the credential. Losing a token, or
+ * getting another team or other roles, makes a new object, so that everything opened under the old one can be found
+ * and closed. Where credentials of one person may have different scopes or ends, as in the database, each has an
+ * object of its own: what was opened with the others goes on when one is revoked.
  */
 export interface Directory {
   /** True when no credentials are required: everybody who reaches the gateway is the local principal. */
@@ -17,7 +18,10 @@ export interface Directory {
    * for every request.
    */
   byToken(hash: string): Principal | undefined;
-  /** The person with this id, if known locally: the same object that `byToken` returns. */
+  /**
+   * The person with this id, if known locally, as one who comes with a token for one instance. Where the tokens of a
+   * person do not differ, it is the object that `byToken` returns.
+   */
   byId(id: PrincipalId): Principal | undefined;
   /**
    * Looks up people who are not known locally; absent when everybody is. A person found there is known locally from

@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { MembershipRow, PatRow, PeopleWrites, TeamRole, TeamRow, UserRow } from "../../store/people-rows.ts";
 import type { PeopleStore } from "../../store/record-store.ts";
-import type { Member } from "./member-book.ts";
+import type { Member } from "./member.ts";
 import type { TeamDirectory } from "./team-directory.ts";
 
 /** A token that was just made: the only time that anybody sees it. */

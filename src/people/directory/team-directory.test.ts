@@ -42,10 +42,41 @@ beforeEach(() => {
 const find = (id: string): Principal | undefined => directory.byToken(`hash of ${id}`);
 
 test("a token is a membership: somebody in two teams is two principals, and no team's admin is the gateway's", () => {
-  expect(find("p_1")).toEqual({ id: "m_1", team: "red", roles: ["member"], scopes: [] });
-  expect(find("p_2")).toBe(find("p_1"));
-  expect(find("p_3")).toEqual({ id: "m_2", team: "blue", roles: ["member", "team-admin"], scopes: [] });
-  expect(directory.byId("m_1" as PrincipalId)).toBe(find("p_1"));
+  const pat = { user: user.id, via: "pat", scopes: [] };
+  expect(find("p_1")).toEqual({ id: "m_1", team: "red", roles: ["member"], ...pat });
+  expect(find("p_3")).toEqual({ id: "m_2", team: "blue", roles: ["member", "team-admin"], ...pat });
+  expect(directory.byId("m_1" as PrincipalId)).toEqual({ ...find("p_1"), via: "instance" });
+});
+
+test("each token of a membership is a principal object of its own, which stays until that token is gone", () => {
+  const [first, second] = [find("p_1") as Principal, find("p_2") as Principal];
+  expect([find("p_1"), find("p_2")]).toEqual([first, second]);
+  expect(find("p_1")).toBe(first);
+  expect(second).not.toBe(first);
+  directory.apply({ gonePats: ["p_2"] });
+  expect([directory.isCurrent(first), directory.isCurrent(second)]).toEqual([true, false]);
+});
+
+test("a token for one instance is as good as the tokens that were there: with one of them, what it opened is gone", () => {
+  const inside = directory.byId("m_1" as PrincipalId) as Principal;
+  directory.apply({ gonePats: ["p_2"] });
+  expect([directory.isCurrent(inside), directory.byId("m_1" as PrincipalId)]).toEqual([false, inside]);
+});
+
+test("a credential that is no row is the same principal under its key until it is withdrawn, or the person changes", () => {
+  const grant = { key: "g_1", via: "grant", scopes: ["mcp:read"] } as const;
+  const made = directory.book.under("m_1", grant) as Principal;
+  expect(made).toMatchObject({ id: "m_1", via: "grant", scopes: ["mcp:read"] });
+  expect(directory.book.under("m_1", grant)).toBe(made);
+  directory.withdraw("m_1", "g_1");
+  expect([directory.isCurrent(made), changes]).toEqual([false, 1]);
+  directory.withdraw("m_1", "g_1");
+  expect(changes).toBe(1);
+  const again = directory.book.under("m_1", grant) as Principal;
+  directory.apply({ memberships: [{ ...member, role: "admin" }] });
+  expect(directory.isCurrent(again)).toBe(false);
+  expect(directory.book.under("m_1", grant)).toMatchObject({ roles: ["member", "team-admin"] });
+  expect(directory.book.under("m_9", grant)).toBeUndefined();
 });
 
 test("people of the configuration stay, and nobody is local without a token", () => {

@@ -1,15 +1,18 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { PatUse, PeopleWrites } from "../../store/people-rows.ts";
+import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { Directory } from "./directory.ts";
-import { createMemberBook, type HeldPat, type MemberBook } from "./member-book.ts";
+import type { CredentialFacts, HeldPat } from "./member.ts";
+import { createMemberBook, type MemberBook } from "./member-book.ts";
 
 /** The people of the database, and beside them those of the configuration. */
 export interface TeamDirectory extends Directory {
-  readonly book: Omit<MemberBook, "apply">;
+  readonly book: Omit<MemberBook, "apply" | "withdraw">;
   /** What is in the database now. Whatever is taken away by it is gone when this returns. */
   apply(writes: PeopleWrites): void;
+  /** A credential that is no row of the book is not valid any more: what was opened with it is gone when this returns. */
+  withdraw(membershipId: string, key: string): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
   takeUses(): readonly PatUse[];
   stop(): void;
@@ -40,7 +43,10 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
   }
 
   function apply(writes: PeopleWrites): void {
-    if (!book.apply(writes)) return;
+    if (book.apply(writes)) tell();
+  }
+
+  function tell(): void {
     for (const listener of listeners) listener();
   }
 
@@ -63,7 +69,7 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       if (held.row.expiresAtMs <= now) return undefined;
       const hour = now - (now % hourMs);
       if (held.row.usedAtMs !== hour) noteUse(held, hour);
-      return held.member.principal;
+      return held.member.credentials.get(held.row.id) ?? book.under(held.row.membershipId, toFacts(held.row));
     },
     byId(id) {
       const member = book.members.get(id);
@@ -73,8 +79,7 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       return found === localPrincipal ? undefined : found;
     },
     isCurrent(principal) {
-      const member = book.members.get(principal.id);
-      if (member !== undefined) return member.principal === principal;
+      if (book.members.has(principal.id)) return book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
     credentialsOf(id) {
@@ -92,6 +97,9 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       return () => listeners.delete(listener);
     },
     apply,
+    withdraw(membershipId, key) {
+      if (book.withdraw(membershipId, key)) tell();
+    },
     takeUses() {
       const taken = [...uses.values()].map(({ row }) => ({ id: row.id, usedAtMs: row.usedAtMs ?? 0 }));
       uses.clear();
@@ -99,4 +107,8 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
     },
     stop: () => cancel(),
   };
+}
+
+function toFacts({ id }: PatRow): CredentialFacts {
+  return { key: id, via: "pat", scopes: [] };
 }

@@ -80,7 +80,14 @@ test("somebody without a token cannot come, and closes the door for others witho
 
 test("who is at hand is answered without a promise, though others have to be asked for", async () => {
   const asked: string[] = [];
-  const bob: Principal = { id: "bob" as PrincipalId, team: null, roles: ["member"], scopes: [] };
+  const bob: Principal = {
+    id: "bob" as PrincipalId,
+    team: null,
+    roles: ["member"],
+    scopes: [],
+    user: null,
+    via: "config",
+  };
   const directory: Directory = {
     ...createConfigDirectory(configOf({ alice: { tokenHashes: [one.hash] } })),
     open: false,

@@ -35,7 +35,14 @@ function configOf(servers: readonly ServerConfig[], people: Readonly<Record<stri
 
 const server = (slug: string, over: Partial<ServerConfig> = {}): ServerConfig =>
   fakeServer({ slug: slug as ServerSlug, key: slug, hash: `hash-${slug}`, ...over });
-const principal = (id: string): Principal => ({ id: id as PrincipalId, team: "acme", roles: ["member"], scopes: [] });
+const principal = (id: string): Principal => ({
+  id: id as PrincipalId,
+  team: "acme",
+  roles: ["member"],
+  scopes: [],
+  user: null,
+  via: "config",
+});
 const withToken = (token: string): Partial<Person> => ({
   servers: new Map<string, ServerOverrides>([["own", { env: { TOKEN: token } }]]),
 });
