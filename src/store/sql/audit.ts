@@ -4,9 +4,7 @@ import type { AuditEntry, AuditRow } from "../record-rows.ts";
 import type { AuditPlace, AuditQuery, AuditVerdict, Page } from "../record-store.ts";
 import { checkpointFromText, checkpointKey, checkpointToText, readCheckpoint } from "./audit-checkpoint.ts";
 import { filterEqual, floorOf, readPage } from "./paging.ts";
-import { prepareQuery, runWith } from "./row-writer.ts";
-import type { SqlDatabase } from "./sql-driver.ts";
-import { inTransaction } from "./sqlite-dialect.ts";
+import type { Transact } from "./state-database.ts";
 import { toStorable } from "./storable.ts";
 import type { StateTables } from "./tables.ts";
 
@@ -16,92 +14,106 @@ import type { StateTables } from "./tables.ts";
  * the whole file, is not found out.
  */
 export interface AuditChain {
-  /** All of them are written to the disk when it returns, or none. */
-  append(entries: readonly AuditEntry[]): readonly AuditPlace[];
+  /** All of them are written to the disk when it resolves, or none. */
+  append(entries: readonly AuditEntry[]): Promise<readonly AuditPlace[]>;
   /** The same, with a change that the entries tell of: it is on the disk with them, or neither is. */
-  appendWith(entries: readonly AuditEntry[], change: () => void): readonly AuditPlace[];
+  appendWith(
+    entries: readonly AuditEntry[],
+    change: (db: Kysely<StateTables>) => Promise<unknown>,
+  ): Promise<readonly AuditPlace[]>;
   /** The time of the oldest entry; undefined where there is none. */
-  oldestMs(): number | undefined;
+  oldestMs(): Promise<number | undefined>;
   /**
    * Removes a piece of the entries at the beginning that are older than `beforeMs`, never the newest of all, and seals
-   * where the chain begins now. With the last piece, an entry says so. Returns whether there are more.
+   * where the chain begins now. With the last piece, an entry says so. Resolves with whether there are more.
    */
-  prune(beforeMs: number, nowMs: number): boolean;
+  prune(beforeMs: number, nowMs: number): Promise<boolean>;
 }
 
 /** Entries that go in one transaction. */
 const prunedAtOnce = 1_000;
+/** Entries in one statement: twelve values each, of 32,766 that SQLite takes. */
+const insertedAtOnce = 500;
 
 const noHash = "0".repeat(64);
 const start: AuditPlace = { seq: 0, hash: noHash };
 const headKey = "audit.head";
 
-export function createAuditChain(database: SqlDatabase, db: Kysely<StateTables>, key: Uint8Array): AuditChain {
-  const about = { action: "", object: "", outcome: "", ip: null, detail: "", prev: "", hash: "" };
-  const row = { seq: 0, at_ms: 0, actor: "", via: "", team: null, ...about };
-  const insert = prepareQuery(database, db.insertInto("audit").values(row).compile());
-  const last = db.selectFrom("audit").select(["seq", "hash"]).orderBy("seq", "desc").limit(1);
-  const selectLast = prepareQuery(database, last.compile());
-  const ofOldest = db.selectFrom("audit").select(["seq", "at_ms", "hash"]).orderBy("seq").limit(1);
-  const selectOldest = prepareQuery(database, ofOldest.compile());
-  const deleteThrough = prepareQuery(database, db.deleteFrom("audit").where("seq", "<=", 0).compile());
-  const head = db.insertInto("meta").values({ key: "", value: "" });
-  const upsertMeta = prepareQuery(
-    database,
-    head
-      .onConflict((conflict) => conflict.column("key").doUpdateSet((inner) => ({ value: inner.ref("excluded.value") })))
-      .compile(),
-  );
-
-  function link(given: AuditEntry, before: AuditPlace): AuditPlace {
-    const seq = before.seq + 1;
-    const prev = before.hash;
-    const entry = toStorableEntry(given);
-    const hash = sealEntry({ ...entry, seq, prev }, key);
-    const { atMs, actor, via, team, action, object, outcome, ip, detail } = entry;
-    runWith(insert, [seq, atMs, actor, via, team, action, object, outcome, ip, detail, prev, hash]);
-    return { seq, hash };
-  }
-
-  function appendAll(entries: readonly AuditEntry[]): readonly AuditPlace[] {
-    const before = selectLast.get(1);
-    let place = before === undefined ? start : { seq: Number(before["seq"]), hash: String(before["hash"]) };
-    const places = entries.map((entry) => (place = link(entry, place)));
-    if (places.length > 0) runWith(upsertMeta, [headKey, sealHead(place.seq, place.hash, key)]);
-    return places;
-  }
-
-  function pruneSome(beforeMs: number, nowMs: number): boolean {
-    const oldest = selectOldest.all(prunedAtOnce + 2);
-    // The newest of all stays, so that the next one has a place to follow.
-    const removable = oldest.slice(0, Math.min(prunedAtOnce, oldest.length - 1));
-    const kept = removable.findIndex((found) => Number(found["at_ms"]) >= beforeMs);
-    const through = (kept === -1 ? removable : removable.slice(0, kept)).at(-1);
-    if (through === undefined) return false;
-    const place = { seq: Number(through["seq"]), hash: String(through["hash"]) };
-    runWith(deleteThrough, [place.seq]);
-    runWith(upsertMeta, [checkpointKey, checkpointToText({ ...place, atMs: nowMs }, key)]);
-    const next = oldest[prunedAtOnce];
-    // Where `next` is the newest of all it stays, and this was the last piece.
-    const isNextRemovable = oldest.length > prunedAtOnce + 1 && Number(next?.["at_ms"]) < beforeMs;
-    if (kept === -1 && isNextRemovable) return true;
-    appendAll([toPruned(place, nowMs)]);
-    return false;
-  }
-
+export function createAuditChain(db: Kysely<StateTables>, transact: Transact, key: Uint8Array): AuditChain {
   return {
-    append: (entries) => inTransaction(database, () => appendAll(entries)),
-    appendWith: (entries, change) =>
-      inTransaction(database, () => {
-        change();
-        return appendAll(entries);
+    append: async (entries) => await transact(async (open) => await appendAll(open, entries, key)),
+    appendWith: async (entries, change) =>
+      await transact(async (open) => {
+        await change(open);
+        return await appendAll(open, entries, key);
       }),
-    oldestMs() {
-      const oldest = selectOldest.get(1);
-      return oldest === undefined ? undefined : Number(oldest["at_ms"]);
-    },
-    prune: (beforeMs, nowMs) => inTransaction(database, () => pruneSome(beforeMs, nowMs)),
+    oldestMs: async () =>
+      (await db.selectFrom("audit").select("at_ms").orderBy("seq").limit(1).executeTakeFirst())?.at_ms,
+    prune: async (beforeMs, nowMs) => await transact(async (open) => await pruneSome(open, { beforeMs, nowMs, key })),
   };
+}
+
+async function appendAll(
+  db: Kysely<StateTables>,
+  entries: readonly AuditEntry[],
+  key: Uint8Array,
+): Promise<readonly AuditPlace[]> {
+  if (entries.length === 0) return [];
+  const last = db.selectFrom("audit").select(["seq", "hash"]).orderBy("seq", "desc").limit(1);
+  let place: AuditPlace = (await last.executeTakeFirst()) ?? start;
+  const rows = entries.map((entry) => {
+    const row = toRow(entry, place, key);
+    place = { seq: row.seq, hash: row.hash };
+    return row;
+  });
+  for (let from = 0; from < rows.length; from += insertedAtOnce)
+    await db
+      .insertInto("audit")
+      .values(rows.slice(from, from + insertedAtOnce))
+      .execute();
+  await putMeta(db, headKey, sealHead(place.seq, place.hash, key));
+  return rows.map(({ seq, hash }) => ({ seq, hash }));
+}
+
+function toRow(given: AuditEntry, before: AuditPlace, key: Uint8Array): StateTables["audit"] {
+  const { atMs, ...entry } = toStorableEntry(given);
+  const place = { seq: before.seq + 1, prev: before.hash };
+  const hash = sealEntry({ ...entry, atMs, ...place }, key);
+  const { actor, via, team, action, object, outcome, ip, detail } = entry;
+  return { ...place, at_ms: atMs, actor, via, team, action, object, outcome, ip, detail, hash };
+}
+
+async function putMeta(db: Kysely<StateTables>, key: string, value: string): Promise<void> {
+  await db
+    .insertInto("meta")
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet((inner) => ({ value: inner.ref("excluded.value") })))
+    .execute();
+}
+
+interface PruneParts {
+  readonly beforeMs: number;
+  readonly nowMs: number;
+  readonly key: Uint8Array;
+}
+
+async function pruneSome(db: Kysely<StateTables>, { beforeMs, nowMs, key }: PruneParts): Promise<boolean> {
+  const some = db.selectFrom("audit").select(["seq", "at_ms", "hash"]).orderBy("seq");
+  const oldest = await some.limit(prunedAtOnce + 2).execute();
+  // The newest of all stays, so that the next one has a place to follow.
+  const removable = oldest.slice(0, Math.min(prunedAtOnce, oldest.length - 1));
+  const kept = removable.findIndex((found) => found.at_ms >= beforeMs);
+  const through = (kept === -1 ? removable : removable.slice(0, kept)).at(-1);
+  if (through === undefined) return false;
+  const place = { seq: through.seq, hash: through.hash };
+  await db.deleteFrom("audit").where("seq", "<=", place.seq).execute();
+  await putMeta(db, checkpointKey, checkpointToText({ ...place, atMs: nowMs }, key));
+  const next = oldest[prunedAtOnce];
+  // Where `next` is the newest of all it stays, and this was the last piece.
+  const isNextRemovable = oldest.length > prunedAtOnce + 1 && next !== undefined && next.at_ms < beforeMs;
+  if (kept === -1 && isNextRemovable) return true;
+  await appendAll(db, [toPruned(place, nowMs)], key);
+  return false;
 }
 
 function toPruned({ seq, hash }: AuditPlace, atMs: number): AuditEntry {

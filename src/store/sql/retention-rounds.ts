@@ -13,7 +13,7 @@ export interface RoundParts {
 }
 
 /** Deletes one piece of what is too old at each call. False when there is nothing more, until the next round. */
-export function createRetentionRounds({ limits, records, chain, isFree }: RoundParts): () => boolean {
+export function createRetentionRounds({ limits, records, chain, isFree }: RoundParts): () => Promise<boolean> {
   let round: RetentionStep[] | undefined;
 
   function begin(): RetentionStep[] {
@@ -25,11 +25,11 @@ export function createRetentionRounds({ limits, records, chain, isFree }: RoundP
     ];
   }
 
-  return () => {
+  return async () => {
     round ??= begin();
     const [step] = round;
     try {
-      if (step !== undefined && !step()) round.shift();
+      if (step !== undefined && !(await step())) round.shift();
     } catch (error) {
       // The next round begins with the databases as they are then.
       round = undefined;

@@ -46,7 +46,7 @@ const keptSessions = 100_000;
 const spentMs = 2 * dayMs;
 
 /** Deletes what is too old, or too much, in one piece. False when there is nothing more to delete. */
-export type RetentionStep = () => boolean;
+export type RetentionStep = () => boolean | Promise<boolean>;
 
 /** One round of deleting. Each step is to be repeated until it says that it is done, with pauses. */
 export function retentionSteps(
@@ -92,10 +92,10 @@ export function auditStep(
 ): RetentionStep {
   const spareMs = Math.min(dayMs, auditMs / 30);
   let hasBegun = false;
-  return () => {
+  return async () => {
     if (auditMs === Number.POSITIVE_INFINITY || !isFree()) return false;
-    hasBegun ||= (chain.oldestMs() ?? nowMs) < nowMs - auditMs - spareMs;
-    return hasBegun && chain.prune(nowMs - auditMs, nowMs);
+    hasBegun ||= ((await chain.oldestMs()) ?? nowMs) < nowMs - auditMs - spareMs;
+    return hasBegun && isFree() && (await chain.prune(nowMs - auditMs, nowMs));
   };
 }
 

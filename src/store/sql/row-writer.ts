@@ -21,7 +21,8 @@ export function runWith(statement: SqlStatement, values: readonly unknown[]): nu
   return statement.run(...values.map(toValue));
 }
 
-function toValue(value: unknown): SqlValue {
+/** The value as SQLite holds it. Throws BadValue. */
+export function toValue(value: unknown): SqlValue {
   if (typeof value === "string") return toStorable(value);
   if (typeof value === "boolean") return value ? 1 : 0;
   if (value === null || typeof value === "number") return value;

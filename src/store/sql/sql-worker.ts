@@ -66,7 +66,7 @@ function lookAgain(desk: StoreDesk): void {
 }
 
 function retainAgain(desk: StoreDesk, delayMs: number): void {
-  later(delayMs, () => retainAgain(desk, tryRetain(desk) ? data.pauseMs : data.retentionMs));
+  later(delayMs, async () => retainAgain(desk, (await tryRetain(desk)) ? data.pauseMs : data.retentionMs));
 }
 
 /** Writes the rows of one batch after the other, with room for others between them. */
@@ -74,9 +74,9 @@ function sortAgain(desk: StoreDesk, delayMs: number): void {
   later(delayMs, async () => sortAgain(desk, (await desk.sort()) ? data.pauseMs : data.lookMs / 5));
 }
 
-function tryRetain(desk: StoreDesk): boolean {
+async function tryRetain(desk: StoreDesk): Promise<boolean> {
   try {
-    return desk.retain();
+    return await desk.retain();
   } catch {
     // What is wrong shows itself to who writes; deleting can wait for the next round.
     return false;

@@ -1,5 +1,6 @@
 import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
-import type { SqlDatabase, SqlValue } from "./sql-driver.ts";
+import type { SqlDatabase, SqlStatement } from "./sql-driver.ts";
+import { toValue } from "./row-writer.ts";
 
 /**
  * Kysely says of SQLite that a table cannot be made in a transaction, and then makes each by itself: a process that
@@ -17,24 +18,61 @@ class Dialect extends SqliteDialect {
   }
 }
 
+/** Statements that stay prepared: more than there are in the state. */
+const keptStatements = 200;
+
 /** Queries with types over an open database. Destroying it does not close the database. */
 export function createKysely<Tables>(database: SqlDatabase): Kysely<Tables> {
+  const statements = new Map<string, SqlStatement>();
+
+  function prepare(sql: string): SqlStatement {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = database.prepare(toImmediate(sql));
+    if (statements.size >= keptStatements) statements.clear();
+    statements.set(sql, statement);
+    return statement;
+  }
+
   const adapted = {
     close: () => undefined,
     prepare(sql: string) {
-      const statement = database.prepare(toImmediate(sql));
-      const isReader = readerPattern.test(sql);
+      if (sql === "rollback") return toRollback(database);
+      const statement = prepare(sql);
+      const all = (values: readonly unknown[]) => [...statement.all(...values.map(toValue))];
       return {
-        reader: isReader,
-        all: (values: readonly unknown[]) => [...statement.all(...(values as readonly SqlValue[]))],
-        run(values: readonly unknown[]) {
-          return { changes: statement.run(...(values as readonly SqlValue[])), lastInsertRowid: 0 };
-        },
-        iterate: (values: readonly unknown[]) => statement.all(...(values as readonly SqlValue[]))[Symbol.iterator](),
+        reader: readerPattern.test(sql),
+        all,
+        run: (values: readonly unknown[]) => ({
+          changes: statement.run(...values.map(toValue)),
+          lastInsertRowid: 0,
+        }),
+        iterate: (values: readonly unknown[]) => all(values)[Symbol.iterator](),
       };
     },
   };
   return new Kysely<Tables>({ dialect: new Dialect({ database: adapted }) });
+}
+
+/** What went wrong is what the caller of the transaction is told, and not that there is nothing left to roll back. */
+function toRollback(database: SqlDatabase) {
+  return {
+    reader: false,
+    all: () => [],
+    iterate: () => [][Symbol.iterator](),
+    run() {
+      rollBack(database);
+      return { changes: 0, lastInsertRowid: 0 };
+    },
+  };
+}
+
+function rollBack(database: SqlDatabase): void {
+  try {
+    database.exec("rollback");
+  } catch {
+    // SQLite has rolled back by itself: it does where there is no room or no disk.
+  }
 }
 
 const readerPattern = /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i;
@@ -55,11 +93,7 @@ export function inTransaction<T>(database: SqlDatabase, run: () => T): T {
     database.exec("commit");
     return result;
   } catch (error) {
-    try {
-      database.exec("rollback");
-    } catch {
-      // SQLite has rolled back by itself: it does where there is no room or no disk.
-    }
+    rollBack(database);
     throw error;
   }
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import type { Kysely } from "kysely";
 import type { CallQuery, StoreProblem } from "../record-store.ts";
-import { createAuditChain, readAudits, verifyAudit, type AuditChain } from "./audit.ts";
+import { createAuditChain, verifyAudit } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
 import { readFinding } from "./finding-rows.ts";
@@ -10,12 +9,13 @@ import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { readCall, readCalls } from "./request-log.ts";
-import { createPeopleTables, type PeopleTables } from "./people-tables.ts";
 import { createRetentionRounds } from "./retention-rounds.ts";
 import { readLogs } from "./server-log.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
+import { stateReads, stateWrites } from "./state-answers.ts";
+import type { StateDatabase, Transact } from "./state-database.ts";
 import type { StateTables } from "./tables.ts";
 import { readTools } from "./tool-metadata.ts";
 import { readUsage } from "./usage.ts";
@@ -36,7 +36,7 @@ export interface StoreDesk {
   /** At files and disk; call it every few seconds. */
   look(): Promise<void>;
   /** Deletes one piece of what is too old. False when there is nothing more, until the next round. */
-  retain(): boolean;
+  retain(): Promise<boolean>;
   close(): void;
 }
 
@@ -48,12 +48,6 @@ export interface StoreDeskOptions {
   readonly onUnwritten: (rows: number) => void;
   /** Lets other work go first. */
   readonly turn: () => Promise<void>;
-}
-
-interface StateDatabase {
-  readonly db: Kysely<StateTables>;
-  readonly chain: AuditChain;
-  readonly people: PeopleTables;
 }
 
 export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }: StoreDeskOptions): StoreDesk {
@@ -77,8 +71,8 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     isDisposable: false,
     prepare(database) {
       const db = createKysely<StateTables>(database);
-      const chain = createAuditChain(database, db, auditKey);
-      return { db, chain, people: createPeopleTables(database, db, chain) };
+      const transact: Transact = async (run) => await db.transaction().execute(run);
+      return { db, transact, chain: createAuditChain(db, transact, auditKey) };
     },
   });
   const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
@@ -196,16 +190,16 @@ function createAnswers(
     }
   }
 
-  async function writeState<T>(write: (opened: StateDatabase) => T): Promise<T> {
+  async function writeState<T>(write: (opened: StateDatabase) => Promise<T>): Promise<T> {
     // A file that is gone takes entries that nobody will ever find.
     await state.look();
     const opened = use(state);
     try {
-      return write(opened);
+      return await write(opened);
     } catch (error) {
       if (sqliteCode(error) !== sqliteCodes.full) throw error;
       ballast.free();
-      return write(opened);
+      return await write(opened);
     }
   }
 
@@ -223,16 +217,24 @@ function createAnswers(
     usage: async (query) => await readUsage(ofRecords(), query),
     tools: async (installation) => await readTools(ofRecords(), installation),
     finding: async (query) => await readFinding(ofRecords(), query),
-    audits: async (query) => await readAudits(use(state).db, query),
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
-    audit: async (entries) => await writeState(({ chain }) => chain.append(entries)),
-    people: async () => await use(state).people.read(),
-    changePeople: async ({ writes, entry }) => await writeState(({ people }) => people.write(writes, entry)),
-    async usePats(uses) {
-      use(state).people.use(uses);
-      return null;
-    },
+    ...eachAnswer(stateReads, async (read) => await read(use(state))),
+    ...eachAnswer(stateWrites, async (write) => await writeState(write)),
   };
+}
+
+type StateAnswer = (state: StateDatabase, ask: never) => Promise<unknown>;
+
+/** The same answers, of a question alone: `run` has the state. */
+function eachAnswer<Names extends QuestionName>(
+  answers: { readonly [Name in Names]: StateAnswer },
+  run: (answer: (state: StateDatabase) => Promise<unknown>) => Promise<unknown>,
+): Pick<Answers, Names> {
+  const pairs = Object.entries<StateAnswer>(answers).map(([name, answer]) => [
+    name,
+    async (ask: never) => await run(async (state) => await answer(state, ask)),
+  ]);
+  return Object.fromEntries(pairs) as Pick<Answers, Names>;
 }
 
 function use<Opened>(keeper: DatabaseKeeper<Opened>): Opened {
@@ -245,17 +247,8 @@ function isNewestPage({ limit, ...rest }: CallQuery): boolean {
   return Number.isFinite(limit) && Object.values(rest).every((value) => value === undefined);
 }
 
-const stateQuestions: ReadonlySet<QuestionName> = new Set([
-  "audit",
-  "audits",
-  "verifyAudit",
-  "people",
-  "changePeople",
-  "usePats",
-]);
-
 function isOfState(name: QuestionName): boolean {
-  return stateQuestions.has(name);
+  return name === "verifyAudit" || Object.hasOwn(stateReads, name) || Object.hasOwn(stateWrites, name);
 }
 
 /** Whether it says something of the file, and not of the question. */

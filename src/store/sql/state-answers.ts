@@ -1,0 +1,31 @@
+import { readAudits } from "./audit.ts";
+import { readPeople, usePats, writePeople } from "./people-tables.ts";
+import type { AuditPlace } from "../record-store.ts";
+import type { QuestionName, Questions } from "./sql-messages.ts";
+import type { StateDatabase } from "./state-database.ts";
+
+/** How a question is answered from the state. `state-database.ts` says how a new one is added. */
+type Answer<Name extends QuestionName> = (
+  state: StateDatabase,
+  ask: Questions[Name]["ask"],
+) => Promise<Questions[Name]["answer"]>;
+type Answers = { readonly [Name in QuestionName]?: Answer<Name> };
+
+/** Those that only read. */
+export const stateReads = {
+  audits: async ({ db }, query) => await readAudits(db, query),
+  people: async ({ db }) => await readPeople(db),
+} satisfies Answers;
+
+/** Those that write: what they wrote is on the disk when they are answered. */
+export const stateWrites = {
+  audit: async ({ chain }, entries) => await chain.append(entries),
+  async changePeople({ chain }, { writes, entry }) {
+    const [place] = await chain.appendWith([entry], async (db) => await writePeople(db, writes));
+    return place as AuditPlace;
+  },
+  async usePats({ transact }, uses) {
+    await transact(async (db) => await usePats(db, uses));
+    return null;
+  },
+} satisfies Answers;
