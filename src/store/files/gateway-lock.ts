@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { sleep } from "../../kernel/abort.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { GatewayHolder, GatewayLock } from "../gateway-holder.ts";
 import { sealServed, type SealedServed, type Served } from "../served.ts";
+import { createExclusive, isRunning, readIfThere, removeExactly, removeOwn } from "./exclusive-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Which lock to take, and what to write into it. */
@@ -21,8 +22,12 @@ type LockClaim =
   | { readonly kind: "taken"; readonly by: GatewayHolder };
 
 const lockName = "gateway.lock";
-/** Attempts to take the lock. In each failed one some other process made progress, so nobody fails this often. */
-const mostRounds = 50;
+/**
+ * Attempts to take the lock. In each failed one some other process made progress, or is about to and is waited for: ten
+ * seconds in all, because it may not get any processor time before.
+ */
+const mostRounds = 1_000;
+const pollMs = 10;
 
 /**
  * Takes the lock, or tells which gateway holds it. The lock of a gateway that ended without releasing it is taken
@@ -31,6 +36,7 @@ const mostRounds = 50;
 export async function claimGatewayLock(options: LockOptions): Promise<LockClaim> {
   const path = join(options.folder, lockName);
   const secret = randomBytes(32).toString("hex");
+  const never = new AbortController().signal;
   const holder: GatewayHolder = {
     pid: process.pid,
     startTime: options.startTimeOf(process.pid) ?? null,
@@ -40,11 +46,11 @@ export async function claimGatewayLock(options: LockOptions): Promise<LockClaim>
     version: options.version,
   };
   for (let round = 0; round < mostRounds; round += 1) {
-    if (await createWhole(path, JSON.stringify(holder))) return { kind: "held", lock: toLock(path, holder) };
-    const text = await readText(path);
+    if (await createExclusive(path, JSON.stringify(holder))) return { kind: "held", lock: toLock(path, holder) };
+    const text = await readIfThere(path);
     const other = text === undefined ? undefined : parseHolder(text);
     if (other !== undefined && isAlive(other, options.startTimeOf)) return { kind: "taken", by: other };
-    if (text !== undefined) await removeExactly(path, text);
+    if (text === undefined || !(await removeExactly(path, text))) await sleep(pollMs, never);
   }
   throw new Error(`${path} cannot be taken`);
 }
@@ -53,7 +59,7 @@ export async function claimGatewayLock(options: LockOptions): Promise<LockClaim>
 export async function readGatewayHolder(
   options: Pick<LockOptions, "folder" | "startTimeOf">,
 ): Promise<GatewayHolder | undefined> {
-  const text = await readText(join(options.folder, lockName));
+  const text = await readIfThere(join(options.folder, lockName));
   const holder = text === undefined ? undefined : parseHolder(text);
   return holder !== undefined && isAlive(holder, options.startTimeOf) ? holder : undefined;
 }
@@ -82,70 +88,9 @@ function toLock(path: string, first: GatewayHolder): GatewayLock {
     announceServed: async (serves) => await change({ serves: sealServed(serves, first.secret) }),
     async [Symbol.asyncDispose]() {
       await writing.catch(() => undefined);
-      if ((await readText(path)) === text) await unlink(path).catch(() => undefined);
+      await removeOwn(path, text);
     },
   };
-}
-
-/** Creates a file with all of its content at once, readable by its owner only. Returns false when the file exists. */
-async function createWhole(path: string, text: string): Promise<boolean> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
-    await link(temporary, path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    if (!withoutLinks.has(codeOf(error))) throw error;
-    return await createInPlace(path, text);
-  } finally {
-    await unlink(temporary).catch(() => undefined);
-  }
-}
-
-/** Error codes of file systems that do not support hard links. */
-const withoutLinks: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
-
-/**
- * Without links, a reader may see the file half-written and take it for a stale one. That is still better than no
- * lock.
- */
-async function createInPlace(path: string, text: string): Promise<boolean> {
-  try {
-    await writeFile(path, text, { mode: 0o600, flag: "wx" });
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-/**
- * Removes a stale lock and no other. Two gateways may find it at the same time, and the slower one must not remove
- * the lock that the faster one has made since. So the file is moved aside first, and put back when its content is not
- * the expected one.
- */
-async function removeExactly(path: string, text: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}.stale`;
-  try {
-    await rename(path, aside);
-  } catch {
-    return;
-  }
-  if ((await readText(aside)) !== text) await link(aside, path).catch(() => undefined);
-  await unlink(aside).catch(() => undefined);
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }
 
 function parseHolder(text: string): GatewayHolder | undefined {
@@ -193,10 +138,5 @@ function isAlive({ pid, startTime }: GatewayHolder, startTimeOf: LockOptions["st
   const running = startTimeOf(pid);
   if (running !== undefined) return startTime === null || running === startTime;
   if (process.platform === "linux") return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
+  return isRunning(pid);
 }
