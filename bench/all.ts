@@ -6,14 +6,16 @@ import { fileURLToPath } from "node:url";
 import { barChart, readTables } from "./all-charts.ts";
 
 /**
- * Runs every benchmark and writes docs/benchmarks.md with its charts: `npm run bench:all [-- --only=NAME ...] [--quick]`.
- * A section that is not run keeps what it had. Takes an hour; nothing else should run beside it.
+ * Runs every benchmark and writes docs/benchmarks.md with its charts: `npm run bench:all [-- --only=NAME ...]
+ * [--quick]`. A section that is not run keeps what it had. Takes an hour; nothing else should run beside it.
  */
 interface Section {
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  /** What is run: a file of bench/, or the file of the npm script that is called as the section is; and its arguments. */
+  /**
+   * What is run: a file of bench/, or the file of the npm script that is called as the section is; and its arguments.
+   */
   readonly script: string;
   readonly args: readonly string[];
   readonly quickArgs?: readonly string[];

@@ -1,8 +1,9 @@
 /**
- * CPU of one small call to a server over HTTP, in the calling process: our connection against node:http with a keep-alive agent.
- * Rounds alternate, so that both see the same machine; the ratio is that of the medians.
+ * CPU of one small call to a server over HTTP, in the calling process: our connection against node:http with a
+ * keep-alive agent. Rounds alternate, so that both see the same machine; the ratio is that of the medians.
  *
- *   npx esbuild bench/http-upstream.ts --bundle --packages=external --platform=node --target=node20 --format=esm --outfile=.cache/bench/http-upstream.mjs
+ *   npx esbuild bench/http-upstream.ts --bundle --packages=external --platform=node --target=node20 --format=esm \
+ *     --outfile=.cache/bench/http-upstream.mjs
  *   node .cache/bench/http-upstream.mjs
  */
 import { fork, type ChildProcess } from "node:child_process";

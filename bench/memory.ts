@@ -6,9 +6,9 @@ import { pace } from "./measure/load.ts";
 import { peakBytes, residentBytes, startMeasured, type Measured } from "./measure/process.ts";
 
 /**
- * What calls leave in memory: after the first ones, after a rest, with two hundred clients, and with the largest results
- * that are passed. `node scripts/run-bench.mjs bench/memory.ts [--rest-s=60]`. Beside each figure the same of the raw
- * forwarder, where it can do that at all.
+ * What calls leave in memory: after the first ones, after a rest, with two hundred clients, and with the largest
+ * results that are passed. `node scripts/run-bench.mjs bench/memory.ts [--rest-s=60]`. Beside each figure the same of
+ * the raw forwarder, where it can do that at all.
  */
 const restSeconds = Number(process.argv.find((argument) => argument.startsWith("--rest-s="))?.slice(9) ?? 60);
 const pacedClients = 200;

@@ -12,8 +12,8 @@ import { cpuMicros, startMeasured, type Measured } from "./measure/process.ts";
 import { readCorpus } from "./retrieval/data.ts";
 
 /**
- * Namespaces and REST on 1,478 tools of 50 servers (`BENCH_DATA`: the `real_mcp` corpus, served by one local HTTP server) and on
- * 400 tools of 4. `node scripts/run-bench.mjs bench/namespaces.ts [--quick]`
+ * Namespaces and REST on 1,478 tools of 50 servers (`BENCH_DATA`: the `real_mcp` corpus, served by one local HTTP
+ * server) and on 400 tools of 4. `node scripts/run-bench.mjs bench/namespaces.ts [--quick]`
  */
 const quick = process.argv.includes("--quick");
 const dataDirectory = process.env["BENCH_DATA"] ?? ".cache/retrieval";

@@ -6,8 +6,8 @@ import { load, percentile } from "./measure/load.ts";
 import { cpuMicros, residentBytes, startMeasured, type Measured } from "./measure/process.ts";
 
 /**
- * What the gateway costs per call beside a raw forwarder (the floor) in the same run. Ratios are medians over rounds in which the
- * two take turns. `node scripts/run-bench.mjs bench/overhead.ts [--quick]`
+ * What the gateway costs per call beside a raw forwarder (the floor) in the same run. Ratios are medians over rounds in
+ * which the two take turns. `node scripts/run-bench.mjs bench/overhead.ts [--quick]`
  */
 const quick = process.argv.includes("--quick");
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice(7);

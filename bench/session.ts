@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { startMeasured } from "./measure/process.ts";
 
 /**
- * What a model reads in a working session with everyday servers: the list of all tools and ten calls, or four tools, ten
- * searches and ten calls. The servers are those of examples/laptop.json, started from npm. Tokens are o200k, and counted
- * of what was really sent: nothing is averaged or assumed. `node scripts/run-bench.mjs bench/session.ts
+ * What a model reads in a working session with everyday servers: the list of all tools and ten calls, or four tools,
+ * ten searches and ten calls. The servers are those of examples/laptop.json, started from npm. Tokens are o200k, and
+ * counted of what was really sent: nothing is averaged or assumed. `node scripts/run-bench.mjs bench/session.ts
  * [--wait-s=300]`.
  */
 const waitSeconds = Number(process.argv.find((argument) => argument.startsWith("--wait-s="))?.slice(9) ?? 300);

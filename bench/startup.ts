@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import { cpuMicros, residentBytes, startMeasured } from "./measure/process.ts";
 
 /**
- * How soon the gateway answers and its servers can be called, and what it holds in memory. `node scripts/run-bench.mjs bench/startup.ts
- * [--idle-s=60]`. Every figure stands beside the same of an empty node:http server, or of a raw forwarder, of the same run.
+ * How soon the gateway answers and its servers can be called, and what it holds in memory. `node scripts/run-bench.mjs
+ * bench/startup.ts [--idle-s=60]`. Every figure stands beside the same of an empty node:http server, or of a raw
+ * forwarder, of the same run.
  */
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const idleSeconds = Number(process.argv.find((argument) => argument.startsWith("--idle-s="))?.slice(9) ?? 60);
@@ -32,7 +33,10 @@ async function untilAnswered(
   return { readyMs: performance.now() - startedMs, target };
 }
 
-/** The floor for "callable": a raw forwarder that starts the same servers, from its own start until it has forwarded a call to each. */
+/**
+ * The floor for "callable": a raw forwarder that starts the same servers, from its own start until it has forwarded a
+ * call to each.
+ */
 async function floorCallable(count: number): Promise<number> {
   const startedMs = performance.now();
   const floor = await startMeasured([here("./servers/floor-many.mjs"), String(count), here("./servers/slow.mjs")]);

@@ -29,7 +29,10 @@ function hashOf(paths) {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Declarations of the package's entry. Its types stand in one file and import nothing of ours, so that no other file has to be read. */
+/**
+ * Declarations of the package's entry. Its types stand in one file and import nothing of ours, so that no other file
+ * has to be read.
+ */
 function writeTypes() {
   const files = ["toolyard.ts", "embedding-types.ts"].map((name) => `src/app/${name}`);
   const options = ["--declaration", "--emitDeclarationOnly", "--noResolve", "--noCheck", "--ignoreConfig"];
@@ -43,8 +46,8 @@ function writeTypes() {
   writeFileSync(entry, readFileSync(entry, "utf8").replaceAll('types.ts"', 'types.js"'));
 }
 
-// The command and the package's own entry. Each is built for itself, in a folder of its own, because every module that two programs share in part
-// of their ways becomes one more file to load: 35 at each start instead of 27.
+// The command and the package's own entry. Each is built for itself, in a folder of its own, because every module that
+// two programs share in part of their ways becomes one more file to load: 35 at each start instead of 27.
 const programs = { cli: "src/cli/main.ts", embedded: "src/app/toolyard.ts" };
 // What runs in threads of its own. One file each, with the packages that it uses (Ajv is 60 files): the first call that
 // needs one of them waits until it is up. Both programs use those of dist/cli/.
@@ -57,8 +60,8 @@ const alone = [
 const guardian = "src/servers/process/guardian-main.ts";
 
 /**
- * What we use of undici, as one file for both programs: as a package it takes 2.2 MB, and with everything that its index
- * names twice as much as this. The index also gives every dispatcher the functions that ProxyAgent calls.
+ * What we use of undici, as one file for both programs: as a package it takes 2.2 MB, and with everything that its
+ * index names twice as much as this. The index also gives every dispatcher the functions that ProxyAgent calls.
  */
 const sharedPackages = {
   undici: `
@@ -109,8 +112,9 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     platform: "node",
     format: "esm",
     target: "node20",
-    // Puts the value of a constant where it is used. Without it the named characters of src/wire/json/characters.ts are variables to V8,
-    // and looking over JSON takes a tenth longer; with it, a tenth less than with numbers in the code. Names and lines stay readable.
+    // Puts the value of a constant where it is used. Without it the named characters of src/wire/json/characters.ts are
+    // variables to V8, and looking over JSON takes a tenth longer; with it, a tenth less than with numbers in the code.
+    // Names and lines stay readable.
     minifySyntax: true,
     // Packages in CommonJS (pino) ask for Node's own modules with require, which a module does not have.
     banner: {

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// Has the command lines that people use, in their newest versions from npm, work through a gateway: a scripted model makes each of them
-// call discover_mcp_tools and execute_mcp_tool, and its own resource tools where it has such, and what comes back is compared with what
-// the gateway itself answers. No account is needed, and nothing leaves the machine but what npm fetches. Each client is tried twice, once
-// without its row in the table of client profiles, so that a row that is no longer needed is seen. `npm run clients`; not part of the
-// tests, because the packages are large and change every week.
+// Has the command lines that people use, in their newest versions from npm, work through a gateway: a scripted model
+// makes each of them call discover_mcp_tools and execute_mcp_tool, and its own resource tools where it has such, and
+// what comes back is compared with what the gateway itself answers. No account is needed, and nothing leaves the
+// machine but what npm fetches. Each client is tried twice, once without its row in the table of client profiles, so
+// that a row that is no longer needed is seen. `npm run clients`; not part of the tests, because the packages are large
+// and change every week.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

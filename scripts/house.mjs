@@ -1,10 +1,11 @@
-// The house: every wing of src/ from the top to the cellar, with its rooms. A wing imports only wings below it; a room only rooms after
-// it in its own wing; everybody may import `kernel`. The lint rules and ARCHITECTURE's table are made from this list, so that they
-// cannot drift. What is planned and not built yet stands in `planned`.
+// The house: every wing of src/ from the top to the cellar, with its rooms. A wing imports only wings below it; a room
+// only rooms after it in its own wing; everybody may import `kernel`. The lint rules and ARCHITECTURE's table are made
+// from this list, so that they cannot drift. What is planned and not built yet stands in `planned`.
 
 /**
  * @typedef {{ name: string, about: string }} Room
- * @typedef {{ name: string, about: string, rooms: readonly Room[], ground?: true }} Wing With `ground` it has files of its own beside its
+ * @typedef {{ name: string, about: string, rooms: readonly Room[], ground?: true }} Wing With `ground` it has files of
+ *   its own beside its
  *   rooms, which lie below all of them.
  */
 
@@ -105,5 +106,7 @@ export const wings = [
   { name: "kernel", about: "what everybody needs: ids, principal, status, failures, events, abort, clock", rooms: [] },
 ];
 
-/** Wings and rooms that later work moves into. Their place is kept here and in the lint rules; there is no folder yet. */
+/**
+ * Wings and rooms that later work moves into. Their place is kept here and in the lint rules; there is no folder yet.
+ */
 export const planned = new Set(["cluster", "engine/approvals", "people/authorization-server"]);

@@ -1,7 +1,9 @@
-// Writes .oxlintrc.json: the rules, and for each wing and room which others it may not import. The house is the list in house.mjs.
+// Writes .oxlintrc.json: the rules, and for each wing and room which others it may not import. The house is the list in
+// house.mjs.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { wings } from "./house.mjs";
+import { lineLengthRule } from "./line-length-rule.mjs";
 import { sizeExceptions, sizeRules } from "./lint-exceptions.mjs";
 
 /** Rooms in which the protocol's own packages may be imported. */
@@ -50,6 +52,7 @@ function off(rules) {
 const config = {
   $schema: "./node_modules/oxlint/configuration_schema.json",
   plugins: ["typescript", "import", "unicorn", "promise", "node", "vitest", "oxc"],
+  jsPlugins: ["./scripts/line-length-rule.mjs"],
   categories: { correctness: "error", suspicious: "error" },
   options: { typeAware: true },
   ignorePatterns: ["dist", "node_modules", ".cache", "docs", "**/*.bundle.mjs"],
@@ -61,8 +64,9 @@ const config = {
     "typescript/no-misused-promises": ["error", { checksVoidReturn: false }],
     "typescript/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
     "no-console": "error",
-    // Off, each because it is wrong for this code: objects of closures have no `this`, copies guard a loop against its own changes,
-    // conditions change in callbacks, fast-check and vitest are used as their manuals show.
+    [lineLengthRule]: "error",
+    // Off, each because it is wrong for this code: objects of closures have no `this`, copies guard a loop against its
+    // own changes, conditions change in callbacks, fast-check and vitest are used as their manuals show.
     "typescript/unbound-method": "off",
     "unicorn/no-useless-spread": "off",
     "unicorn/no-new-array": "off",

@@ -1,4 +1,5 @@
-// Runs a TypeScript file of bench/ on the built gateway: bundled by esbuild, packages left outside. `node scripts/run-bench.mjs bench/overhead.ts [args]`
+// Runs a TypeScript file of bench/ on the built gateway: bundled by esbuild, packages left outside.
+// `node scripts/run-bench.mjs bench/overhead.ts [args]`
 import { execFileSync, spawnSync } from "node:child_process";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,5 @@
-// Writes the pages of docs/ that are made from tables in src/ and test/, so that they cannot drift. Node 20 runs no TypeScript, so the table is bundled first.
+// Writes the pages of docs/ that are made from tables in src/ and test/, so that they cannot drift. Node 20 runs no
+// TypeScript, so the table is bundled first.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { faultGroups } from "../test/faults/faults.mjs";

@@ -16,8 +16,8 @@ import { peers, type Peer } from "./gateways.ts";
 /**
  * The same calls to the same real servers, by the same client, through this gateway and through others from npm, which
  * are installed into .cache/. `node scripts/run-bench.mjs bench/peers/run.ts [--calls=2000] [--rounds=5]`. Programs
- * take turns, and every figure is the median of the rounds: CPU time is that of the gateway's process alone, without the
- * servers behind it.
+ * take turns, and every figure is the median of the rounds: CPU time is that of the gateway's process alone, without
+ * the servers behind it.
  */
 const option = (name: string, fallback: number): number =>
   Number(process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split("=")[1] ?? fallback);

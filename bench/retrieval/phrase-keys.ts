@@ -12,9 +12,10 @@ const keysLimit = 3;
 main();
 
 /**
- * Writes the keys of the phrase book again, from corpora of tools as servers list them: `npm run phrases [-- CORPUS.json
- * ...]`, by default both that `npm run bench:collect` makes. Says which tools have no phrases, which lines were written
- * for another definition (they keep its key as well, for those who have not updated), and which for none that is there.
+ * Writes the keys of the phrase book again, from corpora of tools as servers list them: `npm run phrases [--
+ * CORPUS.json ...]`, by default both that `npm run bench:collect` makes. Says which tools have no phrases, which lines
+ * were written for another definition (they keep its key as well, for those who have not updated), and which for none
+ * that is there.
  */
 function main(): void {
   const folder = join(process.env["BENCH_DATA"] ?? ".cache/retrieval", "corpus");

@@ -1,5 +1,5 @@
-// The floor of starting: a node:http process that spawns its servers at once, shakes hands, and forwards calls to them. No check, no
-// catalog, no limits. `node floor-many.mjs COUNT SERVER.mjs`; the servers are called s0, s1, and so on.
+// The floor of starting: a node:http process that spawns its servers at once, shakes hands, and forwards calls to them.
+// No check, no catalog, no limits. `node floor-many.mjs COUNT SERVER.mjs`; the servers are called s0, s1, and so on.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 

@@ -1,5 +1,5 @@
-// The floor: what any gateway on node:http costs at the least. Parses the body, maps execute to tools/call, gives it a new id,
-// forwards it over stdio or HTTP, and answers. No check, no search, no second client.
+// The floor: what any gateway on node:http costs at the least. Parses the body, maps execute to tools/call, gives it a
+// new id, forwards it over stdio or HTTP, and answers. No check, no search, no second client.
 import { spawn } from "node:child_process";
 import { Agent, createServer, request as httpRequest } from "node:http";
 import { fileURLToPath } from "node:url";

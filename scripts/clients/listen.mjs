@@ -3,7 +3,8 @@
 import { createServer } from "node:http";
 
 /**
- * @param {(request: import("node:http").IncomingMessage, response: import("node:http").ServerResponse) => Promise<void>} serve
+ * @param {(request: import("node:http").IncomingMessage, response: import("node:http").ServerResponse) =>
+ *   Promise<void>} serve
  * @returns {Promise<{ url: string, close: () => void }>}
  */
 export async function listen(serve) {

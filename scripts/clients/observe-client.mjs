@@ -23,7 +23,8 @@ const resourceTools = ourTools.slice(2);
  *   onOutput: (chunk: Buffer) => void }} run
  * @returns {Promise<Observation>}
  *
- * @typedef {{ toolPath: string, executed: string, resource: string }} Truth what the results must hold, asked of the gateway beforehand
+ * @typedef {{ toolPath: string, executed: string, resource: string }} Truth what the results must hold, asked of the
+ *   gateway beforehand
  */
 export async function observeClient({ client, command, home, truth, front, model, onOutput }) {
   await mkdir(home, { recursive: true });

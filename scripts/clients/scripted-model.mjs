@@ -13,7 +13,8 @@ const ownTools = { list: "list_mcp_resources", read: "read_mcp_resource" };
 /**
  * What was seen of a client's model requests.
  * @typedef {object} SeenByModel
- * @property {Set<string>} tools names of all tools that the model was offered, behind their namespace where they have one
+ * @property {Set<string>} tools names of all tools that the model was offered, behind their namespace where they have
+ *   one
  * @property {Map<string, string>} results the text that came back, by step: discover, execute, list, read
  * @property {Set<string>} dialects
  *

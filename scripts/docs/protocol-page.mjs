@@ -10,7 +10,8 @@ import { isNamed } from "./test-titles.mjs";
  * The tests that hold each requirement.
  * @param {readonly Section[]} sections
  * @param {readonly { file: string, title: string }[]} titles
- * @returns {{ section: string, title: string, rows: { level: string, text: string, held: { file: string, title: string }[], missing: string[] }[] }[]}
+ * @returns {{ section: string, title: string, rows: { level: string, text: string, held: { file: string, title: string
+ *   }[], missing: string[] }[] }[]}
  */
 export function heldBy(sections, titles) {
   return sections.map(({ section, title, requirements }) => ({

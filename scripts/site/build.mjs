@@ -1,4 +1,5 @@
-// Builds the documentation as a site of plain files: `npm run site [-- FOLDER]`. Nothing in it is loaded from elsewhere, and it needs no server.
+// Builds the documentation as a site of plain files: `npm run site [-- FOLDER]`. Nothing in it is loaded from
+// elsewhere, and it needs no server.
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,4 +1,5 @@
-// Whether links of Markdown pages lead somewhere: files and anchors of the repository are looked up, other addresses only have to be well formed.
+// Whether links of Markdown pages lead somewhere: files and anchors of the repository are looked up, other addresses
+// only have to be well formed.
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { readPage } from "./markdown.mjs";

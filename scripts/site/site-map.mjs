@@ -1,5 +1,8 @@
-// The documentation's table of contents: what the site's navigation shows, in its order. A page of docs/ that is missing here is found by a test.
-/** @type {readonly { readonly title: string, readonly pages: readonly (readonly [file: string, title: string])[] }[]} */
+// The documentation's table of contents: what the site's navigation shows, in its order. A page of docs/ that is
+// missing here is found by a test.
+/**
+ * @type {readonly { readonly title: string, readonly pages: readonly (readonly [file: string, title: string])[] }[]}
+ */
 export const siteMap = [
   {
     title: "Start",

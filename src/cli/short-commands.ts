@@ -20,9 +20,9 @@ import { openVisit } from "./terminal-visit.ts";
 import { tokens } from "./tokens-command.ts";
 
 /**
- * The commands that do not become a gateway. They are loaded together, because what several of them share with a gateway would
- * otherwise be six files more at each start of one.
- * What only a person on a terminal sees of a gateway is here for the same reason.
+ * The commands that do not become a gateway. They are loaded together, because what several of them share with a
+ * gateway would otherwise be six files more at each start of one. What only a person on a terminal sees of a gateway is
+ * here for the same reason.
  */
 export const shortCommands = {
   ...everydayCommands,

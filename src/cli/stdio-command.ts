@@ -20,8 +20,8 @@ import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { isOn, textOption } from "./options.ts";
 import { openOwnerSocket, type OwnerSocket } from "./owner-client.ts";
 
-// What tries a server is made of the same parts. Loaded with this command: as an entry of its own it would split what every
-// start loads into two more files.
+// What tries a server is made of the same parts. Loaded with this command: as an entry of its own it would split what
+// every start loads into two more files.
 export { tryServers } from "../app/server-trial.ts";
 
 /** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */

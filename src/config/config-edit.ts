@@ -54,8 +54,8 @@ const newFileMode = 0o600;
 /**
  * Replaces the file at once: whoever reads it sees the old text or the new one, also after a crash. Its permissions
  * stay, links to it stay, and the old text is kept beside it as `<file>.bak`. A new file is readable by its owner only,
- * because secrets may come to stand in it. Rejects with CONFIG_CHANGED when the file is not as it was read any more, and
- * with CONFIG_UNWRITABLE when it cannot be written.
+ * because secrets may come to stand in it. Rejects with CONFIG_CHANGED when the file is not as it was read any more,
+ * and with CONFIG_UNWRITABLE when it cannot be written.
  */
 export async function saveConfig(before: EditableConfig, text: string): Promise<SavedConfig> {
   const { file, realFile, mode = newFileMode } = before;

@@ -57,9 +57,9 @@ export async function watchPlaces({ files, onEvent, signal }: PlacesOptions): Pr
 }
 
 /**
- * Watches directories with the system's own watches, by the names that it reports. A library that looks after each event
- * what changed reads the whole directory for that, and a configuration often lies in a home or temporary directory, where
- * hundreds of other files change.
+ * Watches directories with the system's own watches, by the names that it reports. A library that looks after each
+ * event what changed reads the whole directory for that, and a configuration often lies in a home or temporary
+ * directory, where hundreds of other files change.
  */
 function open(paths: readonly string[], onEvent: () => void, onBlind: () => void): Closeable {
   const interesting = new Set(paths);

@@ -43,7 +43,9 @@ export interface RecordHistoryDeps {
 /** Who asks wants to see what happened just now. What a slow disk takes longer for is left out. */
 const flushMs = 1_000;
 
-/** Waits a moment for rows that are on their way. Without the store's thread they would be waited for until it is back. */
+/**
+ * Waits a moment for rows that are on their way. Without the store's thread they would be waited for until it is back.
+ */
 export async function flushRecent(store: Pick<RecordStore, "flush">): Promise<void> {
   await untilAborted(store.flush(), abortAfter(flushMs)).catch(() => undefined);
 }

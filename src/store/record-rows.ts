@@ -155,7 +155,9 @@ export interface SessionRecord {
   readonly spent: number;
 }
 
-/** What one person's models spent on finding tools on one day, in one life of a gateway. A later row takes its place. */
+/**
+ * What one person's models spent on finding tools on one day, in one life of a gateway. A later row takes its place.
+ */
 export interface SpentDay {
   /** Midnight of UTC. */
   readonly dayMs: number;

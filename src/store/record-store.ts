@@ -91,7 +91,10 @@ export interface PeopleStore {
 /** Where an entry stands in the chain. */
 export type AuditPlace = Pick<AuditRow, "seq" | "hash">;
 
-/** What is written in batches, and the rows of each. `usage` adds, `tools`, `session` and `spent` replace, the others append. */
+/**
+ * What is written in batches, and the rows of each. `usage` adds, `tools`, `session` and `spent` replace, the others
+ * append.
+ */
 export interface RecordRows {
   readonly request: RequestRecord;
   readonly log: ServerLogLine;

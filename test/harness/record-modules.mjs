@@ -1,4 +1,5 @@
-// Writes down every module that a process imports: `node --import record-modules.mjs`, with the file to append to in LOADED_MODULES.
+// Writes down every module that a process imports: `node --import record-modules.mjs`, with the file to append to in
+// LOADED_MODULES.
 import { appendFileSync } from "node:fs";
 import { register } from "node:module";
 import { isMainThread } from "node:worker_threads";

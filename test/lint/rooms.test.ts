@@ -22,7 +22,8 @@ describe("the room rule", () => {
       string,
       unknown
     >;
-    writeFileSync(join(house, ".oxlintrc.json"), JSON.stringify(rules));
+    const jsPlugins = [join(root, "scripts/line-length-rule.mjs")];
+    writeFileSync(join(house, ".oxlintrc.json"), JSON.stringify({ ...rules, jsPlugins }));
   });
   afterAll(() => rmSync(house, { recursive: true, force: true }));
 

@@ -10,7 +10,8 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
  * Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the
  * connector; what translates other clients' entries is a parser, too. Those of our own clients have the same names: who
  * took a request in says which way it came. The registry of servers has names of its own, and the command that adds
- * servers has an option for the older transport. Examples are entries as people write them. The command that clients start is called after one.
+ * servers has an option for the older transport. Examples are entries as people write them. The command that clients
+ * start is called after one.
  */
 const knowers = [
   "app/connectors.ts",

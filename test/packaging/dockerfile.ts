@@ -68,8 +68,8 @@ export function placeIn(home: string, text: string): string {
 }
 
 /**
- * Does what `docker build` does, step by step, without a container: WORKDIR, COPY and RUN. Only `npm ci` is replaced, by
- * the packages that are installed here.
+ * Does what `docker build` does, step by step, without a container: WORKDIR, COPY and RUN. Only `npm ci` is replaced,
+ * by the packages that are installed here.
  */
 export async function build({ stages, home, context, environment }: BuildOptions): Promise<void> {
   for (const stage of stages) {

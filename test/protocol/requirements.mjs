@@ -1,5 +1,6 @@
-// What MCP asks of something that stands between clients and servers, and which tests hold it. `level` and `section` are those of the
-// specification (2026-07-28 unless another revision is named); `tests` are titles, or their beginnings. docs/protocol.md is made of it.
+// What MCP asks of something that stands between clients and servers, and which tests hold it. `level` and `section`
+// are those of the specification (2026-07-28 unless another revision is named); `tests` are titles, or their
+// beginnings. docs/protocol.md is made of it.
 
 /** @typedef {"MUST" | "MUST NOT" | "SHOULD" | "SHOULD NOT" | "MAY"} Level */
 /** @typedef {{ level: Level, text: string, tests: string[] }} Requirement */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// An MCP server that holds state, over stdio: a number that is gone with its process. With `--write-pid FILE` it appends `PID server` there.
+// An MCP server that holds state, over stdio: a number that is gone with its process. With `--write-pid FILE` it
+// appends `PID server` there.
 
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -19,7 +19,9 @@ export interface BudgetWait {
   readonly until: "the next minute" | "the next hour";
 }
 
-/** What may be spent within a minute, an hour and in all. A minute or hour begins with the first tool asked for in it. */
+/**
+ * What may be spent within a minute, an hour and in all. A minute or hour begins with the first tool asked for in it.
+ */
 export interface EnrichmentBudget {
   /** Undefined when a tool may be asked for now. */
   wait(): BudgetWait | "spent" | undefined;

@@ -34,7 +34,9 @@ export function toListing(servers: readonly ViewServer[], items: readonly string
   };
 }
 
-/** The resources, templates, prompts or skills of all servers, under addresses and names that are unique in the view. */
+/**
+ * The resources, templates, prompts or skills of all servers, under addresses and names that are unique in the view.
+ */
 export function listNative(view: View, kind: Exclude<ListKind, "tools">): Listing {
   const shown = view.servers.filter((server) => server.shown && (kind !== "skills" || offersSkills(server.catalog)));
   return toListing(

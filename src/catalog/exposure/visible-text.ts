@@ -1,4 +1,5 @@
-/* oxlint-disable no-control-regex, no-misleading-character-class -- control and combining characters are what this file is about */
+// Control and combining characters are what this file is about.
+/* oxlint-disable no-control-regex, no-misleading-character-class */
 /** Text of a server as a person or a model may see it, and whether anything hidden was taken out of it. */
 export interface VisibleText {
   readonly text: string;

@@ -66,8 +66,8 @@ export function createPhraseBook(texts: readonly string[]): PhraseBook {
 
 /**
  * What phrases are written from, as 12 hexadecimal digits: the server's own name of the tool, its title (or
- * the one in its annotations, where older servers have it) and description, and the names of its parameters. Another wording may mean something else; another order of parameters,
- * or a new limit of one of them, does not.
+ * the one in its annotations, where older servers have it) and description, and the names of its parameters. Another
+ * wording may mean something else; another order of parameters, or a new limit of one of them, does not.
  */
 export function phraseKey({ upstreamName, definition }: Pick<ToolEntry, "upstreamName" | "definition">): string {
   const { annotations, description = "", inputSchema } = definition;

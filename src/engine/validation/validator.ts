@@ -67,7 +67,8 @@ interface Validate {
  */
 function evaluate(code: string, runtime: Runtime): Validate {
   const module: { exports: unknown } = { exports: undefined };
-  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the main thread must not load Ajv, nor compile with it
+  // The main thread must not load Ajv, nor compile with it.
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval
   new Function("module", "require", code)(module, runtime.require);
   if (typeof module.exports !== "function") throw new Error("compiled code exports no function");
   return module.exports as Validate;

@@ -13,7 +13,9 @@ export interface ComingDirectory extends Directory {
 const none: ReadonlySet<string> = new Set();
 const nobody = { team: undefined, user: undefined, isOnlyUser: false };
 
-/** Nobody is known before the directory is there, and nothing is open: requests wait until their sender can be found. */
+/**
+ * Nobody is known before the directory is there, and nothing is open: requests wait until their sender can be found.
+ */
 export function createComingDirectory(): ComingDirectory {
   let here: Directory | undefined;
   let resolve: (directory: Directory) => void = () => undefined;

@@ -23,8 +23,8 @@ type What = Pick<RequestRecord, (typeof whatFields)[number]>;
 type Odd = Pick<RequestRecord, (typeof oddFields)[number]>;
 
 /**
- * Id, time, place of the `What` in this batch or a new one, durations, tokens, and what is not as usual. Batches wait in
- * the database too: another form needs another name there.
+ * Id, time, place of the `What` in this batch or a new one, durations, tokens, and what is not as usual. Batches wait
+ * in the database too: another form needs another name there.
  */
 type CallValues = readonly [
   id: number,

@@ -20,7 +20,8 @@ import { memberText } from "./raw-json.mjs";
 /**
  * A legacy session, a connection, or the one process on stdio. `isLegacy` once it was initialized: only then is it told
  * of changes without having asked.
- * @typedef {{ id: string, memory: Map<string, unknown>, isLegacy?: boolean, push: (text: string) => void, end: () => void }} Session
+ * @typedef {{ id: string, memory: Map<string, unknown>, isLegacy?: boolean, push: (text: string) => void, end: () =>
+ *   void }} Session
  */
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";

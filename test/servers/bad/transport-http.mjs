@@ -1,4 +1,5 @@
-// Streamable HTTP of both eras. An answer is JSON until something else has to be said first; then it is an event stream.
+// Streamable HTTP of both eras. An answer is JSON until something else has to be said first; then it is an event
+// stream.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";

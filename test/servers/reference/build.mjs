@@ -11,11 +11,13 @@ import { addPushingTools } from "./tools-pushing.mjs";
 /**
  * What an instance needs from whoever serves it.
  * @typedef {object} Serving
- * @property {import("@modelcontextprotocol/server").RequestStateCodec} stateCodec seals requestState; shared by all instances
+ * @property {import("@modelcontextprotocol/server").RequestStateCodec} stateCodec seals requestState; shared by all
+ *   instances
  * @property {() => void} announceTools tells modern listeners that the list of tools changed
  * @property {() => void} announcePrompts the same for prompts
  * @property {number} retryMs how long a client is told to wait before it comes back for the rest of a closed stream
- * @property {(sessionId: string, requestId: string | number) => void} closeStream ends the event stream of a legacy request early
+ * @property {(sessionId: string, requestId: string | number) => void} closeStream ends the event stream of a legacy
+ *   request early
  */
 
 /** @param {Serving} serving */

@@ -1,4 +1,5 @@
-// Tools that answer at once: every kind of content, an error, log messages, progress, and a schema of JSON Schema 2020-12.
+// Tools that answer at once: every kind of content, an error, log messages, progress, and a schema of JSON Schema
+// 2020-12.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { fromJsonSchema } from "@modelcontextprotocol/server";

@@ -1,4 +1,5 @@
-// Tools that exist so that the suite can watch the transport: headers, capabilities, streams, list changes, reconnection.
+// Tools that exist so that the suite can watch the transport: headers, capabilities, streams, list changes,
+// reconnection.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { fromJsonSchema, inputRequired } from "@modelcontextprotocol/server";

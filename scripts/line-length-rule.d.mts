@@ -1,0 +1,2 @@
+export const widestLine: number;
+export const lineLengthRule: string;
