@@ -11,7 +11,7 @@ export interface TeamDirectory extends Directory {
   readonly book: Omit<MemberBook, "apply" | "withdraw">;
   /** What is in the database now. Whatever is taken away by it is gone when this returns. */
   apply(writes: PeopleWrites): void;
-  /** A credential that is no row of the book is not valid any more: what was opened with it is gone when this returns. */
+  /** Ends a credential that is no row of the book: what was opened with it is gone when this returns. */
   withdraw(membershipId: string, key: string): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
   takeUses(): readonly PatUse[];

@@ -4,9 +4,9 @@ import type { AuditEntry, AuditRow } from "../record-rows.ts";
 import type { AuditPlace, AuditQuery, AuditVerdict, Page } from "../record-store.ts";
 import { checkpointFromText, checkpointKey, checkpointToText, readCheckpoint } from "./audit-checkpoint.ts";
 import { filterEqual, floorOf, readPage } from "./paging.ts";
-import type { Transact } from "./state-database.ts";
 import { toStorable } from "./storable.ts";
 import type { StateTables } from "./tables.ts";
+import type { Transact } from "./transact.ts";
 
 /**
  * A chain of entries, each sealed together with the one before it. Where the chain ends is sealed as well, in `meta`,

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AuditChain } from "./audit.ts";
 import type { StateTables } from "./tables.ts";
+import type { Transact } from "./transact.ts";
 
 /**
  * The state (people, rights, audit), open, in whichever database it is. Everything that is kept there is written once,
@@ -9,15 +10,15 @@ import type { StateTables } from "./tables.ts";
  * To keep something new, which here is called `shelf`:
  *
  * 1. A step `migrations/state-NNNN.ts`, and its line in `schema-steps.ts`. Columns are `text` (ids, JSON) and `integer`
- *    (times in ms, counts, and 0 or 1 for truth; it has 64 bits in both databases); foreign keys with `onDelete`; nothing
- *    that only one of the databases has, but for `modifyEnd(sql`strict`)`, which PostgreSQL is not told.
+ *    (times in ms, counts, and 0 or 1 for truth; it has 64 bits in both databases); foreign keys with `onDelete`;
+ *    nothing that only one of the databases has, but for `modifyEnd(sql`strict`)`, which PostgreSQL is not told.
  * 2. The rows that travel between threads in `../shelf-rows.ts`, and the columns in `tables.ts`.
  * 3. `shelf-tables.ts` with `readShelf(db)` and `writeShelf(db, writes)`. Each takes a Kysely, awaits its queries one
  *    after the other, and knows nothing of transactions: `writeShelf` is given one that has begun, in which reads see
  *    what was written before and nobody else writes. When it throws, nothing of the change stays. Values are texts,
  *    numbers and null, no booleans.
- * 4. Two rows in `Questions` of `sql-messages.ts` (what is asked and answered, both JSON), and one in `stateReads` or
- *    `stateWrites` of `state-answers.ts` each. What changes state goes through `chain.appendWith`, so that the change and
+ * 4. Two rows in `Questions` of `sql-messages.ts` (what is asked and answered, both JSON), and one each in `stateReads`
+ *    or `stateWrites` of `state-answers.ts`. What changes state goes through `chain.appendWith`, so that the change and
  *    its entries in the audit are on the disk together.
  * 5. The interface for the main thread in `../record-store.ts`, and its `client.ask(…)` in `sql-store.ts`.
  */
@@ -28,9 +29,3 @@ export interface StateDatabase {
   /** For writing without an entry in the audit. */
   readonly transact: Transact;
 }
-
-/**
- * Runs all queries of `run` in one transaction of a writer: nobody else writes meanwhile, of this gateway or of
- * another. What it wrote is on the disk when it resolves; when `run` rejects, nothing of it is.
- */
-export type Transact = <T>(run: (db: Kysely<StateTables>) => Promise<T>) => Promise<T>;

@@ -15,7 +15,8 @@ import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
 import { stateReads, stateWrites } from "./state-answers.ts";
-import type { StateDatabase, Transact } from "./state-database.ts";
+import type { StateDatabase } from "./state-database.ts";
+import type { Transact } from "./transact.ts";
 import type { StateTables } from "./tables.ts";
 import { readTools } from "./tool-metadata.ts";
 import { readUsage } from "./usage.ts";
