@@ -1,3 +1,5 @@
+import { fileText } from "./client-folders.mjs";
+
 /**
  * The table of clients for docs/import.md: whose settings are read, where they are, and what moves them.
  * @param {readonly import("../../src/config/clients/client-row.ts").ClientRow[]} clients
@@ -26,14 +28,6 @@ function filesText(files) {
   return texts.join("<br>");
 }
 
-const bases = {
-  home: "~/",
-  config: "~/.config/",
-  roaming: "%APPDATA%/",
-  support: "~/Library/Application Support/",
-  project: "",
-};
-
 function listText(files) {
-  return files.map((file) => `\`${file.replace(/^[a-z]+:/, (base) => bases[base.slice(0, -1)])}\``).join(", ");
+  return files.map((file) => `\`${fileText(file)}\``).join(", ");
 }

@@ -1,5 +1,6 @@
 import { stringify as toToml } from "smol-toml";
 import { stringify as toYaml } from "yaml";
+import { fileText } from "./client-folders.mjs";
 
 const url = "http://127.0.0.1:3001/mcp";
 const command = {
@@ -65,26 +66,13 @@ ${written(client, place, entry)}
 
 /** The file on each system, as the client itself makes it; one where all are the same. */
 function fileOf({ files }) {
-  if (Array.isArray(files)) return `\`${pathOf(files[0])}\``;
+  if (Array.isArray(files)) return `\`${fileText(files[0])}\``;
   const named = [
     ["macOS", files.darwin],
     ["Windows", files.win32],
     ["Linux", files.linux],
-  ].flatMap(([system, paths]) => (paths === undefined ? [] : [`\`${pathOf(paths[0])}\` (${system})`]));
+  ].flatMap(([system, paths]) => (paths === undefined ? [] : [`\`${fileText(paths[0])}\` (${system})`]));
   return named.join(", ");
-}
-
-const folders = {
-  home: "~/",
-  config: "~/.config/",
-  roaming: "%APPDATA%/",
-  support: "~/Library/Application Support/",
-  project: "",
-};
-
-function pathOf(template) {
-  const [base, path] = template.split(/:(.*)/s);
-  return `${folders[base]}${path}`;
 }
 
 function written({ entries }, { format, keyPath }, entry) {

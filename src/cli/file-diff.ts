@@ -1,7 +1,7 @@
-import { createTwoFilesPatch } from "diff";
 import { isSecretName } from "../config/secret-names.ts";
 import { createRedaction } from "../records/redaction.ts";
 import { plainText } from "./plain-text.ts";
+import { diffLines } from "./text-diff.ts";
 
 /** A file before and after, with what stands in it both times. */
 export interface ShownChange {
@@ -12,29 +12,20 @@ export interface ShownChange {
   readonly values: readonly unknown[];
 }
 
-const contextLines = 3;
-
-/** The lines of a unified diff, for people: without secrets and control characters. Empty where nothing changes. */
+/** A unified diff, for people: without secrets and control characters. Empty where nothing changes. */
 export function toDiffLines({ path, before, after, values }: ShownChange): readonly string[] {
-  if (before === after) return [];
-  const patch = createTwoFilesPatch(path, path, withoutMark(before), withoutMark(after), "", "", {
-    context: contextLines,
-  });
+  const changes = diffLines(before, after, { around: 3, places: true });
+  if (changes.length === 0) return [];
   const secrets = new Set(values.flatMap((value) => secretsIn(value, false)));
   const { text } = createRedaction({ secrets: () => secrets });
   // Redacted as a whole, because some secrets go over several lines.
-  const lines = text(patch.replaceAll("\r\n", "\n")).trimEnd().split("\n");
-  const shown = lines.slice(lines.findIndex((line) => line.startsWith("--- ")));
-  return shown.filter((line) => !line.startsWith("\\ No newline")).map((line) => plainLine(line).trimEnd());
+  const lines = text([`--- ${path}`, `+++ ${path}`, ...changes].join("\n")).split("\n");
+  return lines.map((line) => plainLine(line).trimEnd());
 }
 
 /** With its indentation, for which `plainText` has no place. */
 function plainLine(line: string): string {
   return line.split("\t").map(plainText).join("\t");
-}
-
-function withoutMark(text: string): string {
-  return text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }
 
 /** Objects whose values are credentials more often than not. */

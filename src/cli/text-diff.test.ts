@@ -29,3 +29,27 @@ test("line ends and a byte-order mark are not shown", () => {
 test("repeated lines are never counted twice", () => {
   expect(diffLines(lines("}", "}"), lines("}", "}", "}"))).toEqual([" }", " }", "+}"]);
 });
+
+test("changes that stand apart say where they are, the rest between them is not shown", () => {
+  const many = Array.from({ length: 20 }, (_, index) => String(index));
+  expect(diffLines(lines(...many), lines("new", ...many, "last"))).toEqual([
+    "@@ -1,2 +1,3 @@",
+    "+new",
+    " 0",
+    " 1",
+    "@@ -19,2 +20,3 @@",
+    " 18",
+    " 19",
+    "+last",
+  ]);
+});
+
+test("a line end that is missing behind the last line is no change", () => {
+  expect(diffLines("a", "a\n")).toEqual([]);
+  expect(diffLines("a", "a\r\nb")).toEqual([" a", "+b"]);
+});
+
+test("places are said of a single change too where they are asked for, with as much around it as is asked for", () => {
+  const change = [lines("a", "b", "c"), lines("a", "b", "x")] as const;
+  expect(diffLines(...change, { around: 1, places: true })).toEqual(["@@ -2,2 +2,2 @@", " b", "-c", "+x"]);
+});

@@ -1,28 +1,30 @@
-/** How many unchanged lines are shown around a change. */
-const around = 2;
+import { structuredPatch } from "diff";
 
-/**
- * What changes between two texts, as lines that begin with `-`, `+` or a space, as `diff -u` writes them. Changes that
- * stand apart are shown as one, which is right for texts that have something added in one place.
- */
-export function diffLines(before: string, after: string): readonly string[] {
-  const old = toLines(before);
-  const now = toLines(after);
-  if (before === after) return [];
-  let start = 0;
-  while (start < Math.min(old.length, now.length) && old[start] === now[start]) start += 1;
-  let end = 0;
-  while (end < Math.min(old.length, now.length) - start && old[old.length - 1 - end] === now[now.length - 1 - end])
-    end += 1;
-  return [
-    ...old.slice(Math.max(0, start - around), start).map((line) => ` ${line}`),
-    ...old.slice(start, old.length - end).map((line) => `-${line}`),
-    ...now.slice(start, now.length - end).map((line) => `+${line}`),
-    ...old.slice(old.length - end, old.length - end + around).map((line) => ` ${line}`),
-  ];
+export interface DiffStyle {
+  /** How many unchanged lines are shown around a change. */
+  readonly around?: number;
+  /** Whether each group of changes says where it is, as `diff -u` does: `@@ -1,2 +1,3 @@`. */
+  readonly places?: boolean;
 }
 
-function toLines(text: string): readonly string[] {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
-  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+/**
+ * What changes between two texts, as lines that begin with `-`, `+` or a space. Groups that stand apart are kept apart
+ * by their places, also where these are not asked for. Line ends and byte-order marks do not count as changes.
+ */
+export function diffLines(
+  before: string,
+  after: string,
+  { around = 2, places = false }: DiffStyle = {},
+): readonly string[] {
+  const { hunks } = structuredPatch("", "", toText(before), toText(after), "", "", { context: around });
+  return hunks.flatMap((hunk) => {
+    const place = `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`;
+    return places || hunks.length > 1 ? [place, ...hunk.lines] : hunk.lines;
+  });
+}
+
+/** With one kind of line end, also behind the last line, where a missing one would be reported as a change. */
+function toText(text: string): string {
+  const lines = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
 }

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchReport } from "../../src/catalog/exposure/search-report.ts";
+import { startCommandedGateway, type CommandedGateway } from "../harness/commanded-gateway.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
-import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { get, untilOnline } from "../harness/rest.ts";
+import { badServer, mainFile, type RunningGateway } from "../harness/gateway.ts";
+import { get } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 
 const reference = {
@@ -18,33 +19,26 @@ const reference = {
   ],
 };
 
-let directory: string;
+let commanded: CommandedGateway;
 let gateway: RunningGateway;
+let directory: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-everyday-"));
-  gateway = await startGateway({
-    directory,
-    config: {
-      mcpServers: {
-        bad: { ...badServer(), tools: { deny: ["segv"] } },
-        everything: reference,
-        off: { ...badServer(), disabled: true },
-      },
+  commanded = await startCommandedGateway({
+    mcpServers: {
+      bad: { ...badServer(), tools: { deny: ["segv"] } },
+      everything: reference,
+      off: { ...badServer(), disabled: true },
     },
   });
-  await untilOnline(gateway.url);
+  ({ gateway, directory } = commanded);
 });
-afterAll(async () => {
-  await gateway.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => await commanded[Symbol.asyncDispose]());
 
-const place = (): string[] => ["--config", gateway.configFile, "--data-dir", join(directory, "data")];
-const toolyard = async (...args: string[]): Promise<CommandResult> => await runCommand([...args, ...place()]);
+const toolyard = async (...args: string[]): Promise<CommandResult> => await commanded.toolyard(...args);
 
 /** The same with something on stdin. */
 async function piped(input: string | Buffer, ...args: string[]): Promise<CommandResult> {
-  const child = spawn(process.execPath, [mainFile, ...args, ...place()], { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [mainFile, ...args, ...commanded.place], { stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
@@ -159,7 +153,7 @@ describe("toolyard call", () => {
   });
 
   test("ends the call when it is interrupted", async () => {
-    const child = spawn(process.execPath, [mainFile, "call", "bad:hang", ...place()], { stdio: "ignore" });
+    const child = spawn(process.execPath, [mainFile, "call", "bad:hang", ...commanded.place], { stdio: "ignore" });
     const exited = new Promise((resolve) => child.once("exit", resolve));
     await until(async () => (await toolyard("call", "bad:in-flight")).stdout.includes('"inFlight":2'));
     child.kill("SIGINT");

@@ -1,37 +1,27 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallJson, LogJson } from "../../src/records/record-json.ts";
 import type { GatewayStatus } from "../../src/records/gateway-status.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
+import { startCommandedGateway, type CommandedGateway } from "../harness/commanded-gateway.ts";
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { post, run, untilOnline } from "../harness/rest.ts";
 import { modernRpc } from "../harness/rpc.ts";
 import { runOnTerminal } from "../harness/terminal.ts";
 import { until } from "../harness/until.ts";
 
-let directory: string;
+let commanded: CommandedGateway;
 let gateway: RunningGateway;
-
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-records-"));
-  gateway = await startGateway({
-    directory,
-    config: {
-      mcpServers: { one: badServer(), two: badServer(), mine: { ...badServer(), scope: "client" } },
-    },
+  commanded = await startCommandedGateway({
+    mcpServers: { one: badServer(), two: badServer(), mine: { ...badServer(), scope: "client" } },
   });
-  await untilOnline(gateway.url);
+  ({ gateway } = commanded);
 });
-afterAll(async () => {
-  await gateway.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => await commanded[Symbol.asyncDispose]());
 
-const place = (): string[] => ["--config", gateway.configFile, "--data-dir", join(directory, "data")];
-const toolyard = async (...args: string[]): Promise<CommandResult> => await runCommand([...args, ...place()]);
+const toolyard = async (...args: string[]): Promise<CommandResult> => await commanded.toolyard(...args);
 
 function jsonLines<Row>({ stdout }: Pick<CommandResult, "stdout">): Row[] {
   return stdout
@@ -41,7 +31,7 @@ function jsonLines<Row>({ stdout }: Pick<CommandResult, "stdout">): Row[] {
 }
 
 /** A command that goes on, without a terminal; what it printed so far. */
-const follow = (...args: string[]) => started(...args, ...place());
+const follow = (...args: string[]) => started(...args, ...commanded.place);
 
 function started(...args: string[]) {
   const child = spawn(process.execPath, [mainFile, ...args], { stdio: ["ignore", "pipe", "ignore"] });
@@ -167,7 +157,7 @@ describe("toolyard status", () => {
   });
 
   test("--watch draws over what it drew on a terminal, with what to do about each server", async () => {
-    await using terminal = runOnTerminal({ args: ["status", "--watch", ...place()] });
+    await using terminal = runOnTerminal({ args: ["status", "--watch", ...commanded.place] });
     /** What was drawn last: drawing again begins with going back and clearing what was below. */
     const screen = (): string => terminal.text().split("\r\u001b[J").at(-1) ?? "";
     await until(() => /^ {2}two +online /m.test(screen()));

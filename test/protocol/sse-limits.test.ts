@@ -1,25 +1,18 @@
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { as, member } from "../harness/known-people.ts";
 import { untilOnline } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openSse, type RawSse } from "./sse-client.ts";
 
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const as = (person: string): Record<string, string> => ({ authorization: `Bearer token-of-${person}` });
 const limits = { openStreams: 3, concurrentCalls: 6, callsPerSecond: 10_000 };
 const config = {
   mcpServers: { bad: { ...badServer(), scope: "shared" } },
   toolyard: {
     limits,
     results: { maxTokens: 0 },
-    principals: Object.fromEntries(
-      ["alice", "bob", "carol", "dora"].map((person) => [
-        person,
-        { tokenHash: hash(`token-of-${person}`), roles: ["member"] },
-      ]),
-    ),
+    principals: Object.fromEntries(["alice", "bob", "carol", "dora"].map((person) => [person, member(person)])),
   },
 };
 const execution = (tool: string, args: object = {}): object => ({

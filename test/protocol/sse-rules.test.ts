@@ -1,21 +1,17 @@
-import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { as, member } from "../harness/known-people.ts";
 import { untilOnline } from "../harness/rest.ts";
 import { rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openSse, type RawSse } from "./sse-client.ts";
 
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const as = (person: string): Record<string, string> => ({ authorization: `Bearer token-of-${person}` });
 const config = {
   mcpServers: { bad: { ...badServer(), scope: "shared" } },
   toolyard: {
     limits: { requestBodyBytes: 10_000 },
-    principals: Object.fromEntries(
-      ["alice", "bob", "eve"].map((person) => [person, { tokenHash: hash(`token-of-${person}`), roles: ["member"] }]),
-    ),
+    principals: Object.fromEntries(["alice", "bob", "eve"].map((person) => [person, member(person)])),
   },
 };
 const execution = (tool: string, args: object = {}): object => ({

@@ -1,6 +1,6 @@
 import { createHash, hkdfSync } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { mkdtemp, open as openFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import { createVaultKey } from "../../src/store/files/vault-key.ts";
 import { defaultRetention } from "../../src/store/sql/retention.ts";
 import { loadDriver } from "../../src/store/sql/sql-driver.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
+import { fillDisk } from "../harness/full-disk.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { createTestStore, entryOf, whenOpened } from "../harness/records.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";
@@ -51,20 +52,6 @@ const people = {
     bob: { tokenHash: hashOf("bob"), roles: ["member"] },
   },
 };
-
-async function fillDisk(path: string): Promise<void> {
-  const file = await openFile(path, "w");
-  try {
-    for (const size of [1_048_576, 4_096])
-      for (let hasRoom = true; hasRoom;)
-        hasRoom = await file.write(Buffer.alloc(size)).then(
-          ({ bytesWritten }) => bytesWritten === size,
-          () => false,
-        );
-  } finally {
-    await file.close();
-  }
-}
 
 /** As somebody does who has the files and not the key. */
 async function forge(sql: string): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadDriver, type SqlDatabase } from "../../src/store/sql/sql-driver.ts";
 import { runCommand } from "../harness/command.ts";
+import { fillDisk } from "../harness/full-disk.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, run, untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
@@ -171,20 +172,6 @@ test.runIf(canMount)(
     }
   },
 );
-
-async function fillDisk(path: string): Promise<void> {
-  const file = await openFile(path, "w");
-  try {
-    for (const size of [1_048_576, 4_096])
-      for (let hasRoom = true; hasRoom;)
-        hasRoom = await file.write(Buffer.alloc(size)).then(
-          ({ bytesWritten }) => bytesWritten === size,
-          () => false,
-        );
-  } finally {
-    await file.close();
-  }
-}
 
 /** Rows go to the database after three seconds at most; this is for a slow machine on top of it. */
 const slowMachineMs = 5_000;

@@ -1,12 +1,9 @@
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { as, knownPeople } from "../harness/known-people.ts";
 import { get, run, untilOnline } from "../harness/rest.ts";
 import { modernRpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
-
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const as = (person: string): Record<string, string> => ({ authorization: `Bearer token-of-${person}` });
 
 interface Call {
   readonly id: string;
@@ -28,11 +25,7 @@ describe("records of several people", () => {
           own: { ...badServer(), scope: "user" },
         },
         toolyard: {
-          principals: {
-            alice: { tokenHash: hash("token-of-alice"), roles: ["member"] },
-            bob: { tokenHash: hash("token-of-bob"), roles: ["member"] },
-            root: { tokenHash: hash("token-of-root"), roles: ["admin"] },
-          },
+          principals: knownPeople,
         },
       },
     });

@@ -1,12 +1,9 @@
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchReport } from "../../src/catalog/exposure/search-report.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { as, knownPeople } from "../harness/known-people.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";
 import { modernRpc } from "../harness/rpc.ts";
-
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const as = (person: string): Record<string, string> => ({ authorization: `Bearer token-of-${person}` });
 
 async function search(url: string, body: object, headers: Record<string, string> = {}): Promise<SearchReport> {
   const { status, json } = await post(`${url}/api/search`, body, headers);
@@ -115,11 +112,7 @@ describe("searching as somebody else", () => {
       config: {
         mcpServers: { own: { ...badServer("--behaviours=canary"), scope: "user" } },
         toolyard: {
-          principals: {
-            alice: { tokenHash: hash("token-of-alice"), roles: ["member"] },
-            bob: { tokenHash: hash("token-of-bob"), roles: ["member"] },
-            root: { tokenHash: hash("token-of-root"), roles: ["admin"] },
-          },
+          principals: knownPeople,
         },
       },
     });

@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { admin, as, member } from "../harness/known-people.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";
 import { rpc, send } from "../harness/rpc.ts";
-
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const as = (person: string): Record<string, string> => ({ authorization: `Bearer token-of-${person}` });
 
 describe("several people", () => {
   let gateway: RunningGateway;
@@ -20,12 +17,11 @@ describe("several people", () => {
         toolyard: {
           principals: {
             alice: {
-              tokenHash: hash("token-of-alice"),
-              roles: ["member"],
+              ...member("alice"),
               servers: { own: { env: { CANARY: "of-alice" } } },
             },
-            bob: { tokenHash: hash("token-of-bob"), roles: ["member"] },
-            root: { tokenHash: hash("token-of-root"), roles: ["admin"] },
+            bob: member("bob"),
+            root: admin("root"),
           },
         },
       },

@@ -1,5 +1,4 @@
 import { countText } from "../../src/kernel/count-text.ts";
-import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { as, knownPeople } from "../harness/known-people.ts";
 import { get, run, untilOnline, type Headers } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const as = (person: string): Record<string, string> => ({ authorization: `Bearer token-of-${person}` });
 const exact = (text: string): number => countTokens(text, { disallowedSpecial: new Set() });
 
 interface Group {
@@ -53,11 +51,7 @@ describe("what was used", () => {
           two: { ...badServer("--behaviours=canary"), ...shared },
         },
         toolyard: {
-          principals: {
-            alice: { tokenHash: hash("token-of-alice"), roles: ["member"] },
-            bob: { tokenHash: hash("token-of-bob"), roles: ["member"] },
-            root: { tokenHash: hash("token-of-root"), roles: ["admin"] },
-          },
+          principals: knownPeople,
         },
       },
     });

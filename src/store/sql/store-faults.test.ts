@@ -12,6 +12,7 @@ import {
   whenOpened,
   type TestStoreOptions,
 } from "../../../test/harness/records.ts";
+import { fillDisk } from "../../../test/harness/full-disk.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { RecordStore, StoreHealth } from "../record-store.ts";
 import { ballastBytes } from "./ballast.ts";
@@ -249,17 +250,3 @@ test.runIf(canMount)("on a disk without any room the audit refuses, and says so"
     execFileSync("umount", ["-l", folder]);
   }
 });
-
-async function fillDisk(path: string): Promise<void> {
-  const file = await openFile(path, "w");
-  try {
-    for (const size of [1_048_576, 4_096])
-      for (let hasRoom = true; hasRoom;)
-        hasRoom = await file.write(Buffer.alloc(size)).then(
-          ({ bytesWritten }) => bytesWritten === size,
-          () => false,
-        );
-  } finally {
-    await file.close();
-  }
-}
