@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildWeb } from "./build-web.mjs";
 import { bundledPackages, toNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -97,7 +98,7 @@ const sources = [
 ];
 const newestSource = Math.max(...sources.map((name) => newest(`${root}${name}`)));
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
-  rmSync(`${root}dist`, { recursive: true, force: true });
+  for (const own of ["cli", "embedded", "types"]) rmSync(`${root}dist/${own}`, { recursive: true, force: true });
   const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const common = {
     absWorkingDir: root,
@@ -152,3 +153,4 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   chmodSync(stamp, 0o755);
   writeTypes();
 }
+await buildWeb(root);

@@ -32,14 +32,27 @@ export function bundledPackages(metafile, root) {
 }
 
 /** Throws when a package has no licence text: then it cannot be bundled. */
-export function toNotices(packages, root) {
-  const notices = packages.map(({ folder, name, version, license }) => {
+function textsOf(packages, root) {
+  return packages.map(({ folder, name, version, license }) => {
     const files = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
     if (!files.some((file) => /^licen/i.test(file)))
       throw new Error(`${name} ${version} has no licence text: it cannot be bundled`);
     const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
     return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
   });
-  const line = `\n${"-".repeat(80)}\n\n`;
-  return `Toolyard contains code of these packages.\n\n${[...notices, `${sqliteNotice}\n`].join(line)}`;
+}
+
+const line = `\n${"-".repeat(80)}\n\n`;
+
+export function toNotices(packages, root) {
+  return `Toolyard contains code of these packages.\n\n${[...textsOf(packages, root), `${sqliteNotice}\n`].join(line)}`;
+}
+
+/** Those of the packages whose code is in the dashboard, by their folders. */
+export function toWebNotices(folders) {
+  const packages = folders.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return { folder, name, version, license };
+  });
+  return `Toolyard's dashboard contains code of these packages.\n\n${textsOf(packages, "/").join(line)}`;
 }

@@ -2,6 +2,7 @@
 const wanted = [
   /^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/,
   /^dist\/(?:cli|embedded)\/[\w.-]+\.js$/,
+  /^dist\/web\/(?:index\.html\.br|THIRD-PARTY-NOTICES\.txt|assets\/[\w-]+\.(?:js|css|svg)\.br)$/,
   /^dist\/types\/[\w-]+\.d\.ts$/,
   /^dist\/sqlite\/(?:binaries\.json|(?:darwin|linux|win32)-[\w-]+\.node\.br)$/,
   /^dist\/(?:THIRD-PARTY-NOTICES\.txt|sbom\.cdx\.json)$/,
@@ -19,6 +20,7 @@ export const needed = [
   "dist/cli/sql-worker.js",
   "dist/embedded/toolyard.js",
   "dist/types/toolyard.d.ts",
+  "dist/web/index.html.br",
   "dist/sqlite/binaries.json",
   "dist/sqlite/linux-x64-glibc.node.br",
   "dist/sqlite/linux-arm64-musl.node.br",

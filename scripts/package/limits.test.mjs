@@ -19,7 +19,7 @@ test("with Toolyard come at most 60 packages, none of them TypeScript", () => {
 
 test("together with it they take less than 20 MB on disk", () => {
   // The compressed binaries are in the package only, and take 6.8 MB.
-  const own = ["dist/cli", "dist/embedded", "docs", "examples"].map((name) => diskBytes(join(root, name)));
+  const own = ["dist/cli", "dist/embedded", "dist/web", "docs", "examples"].map((name) => diskBytes(join(root, name)));
   const others = packages
     .filter(([folder]) => existsSync(join(root, folder)))
     .map(([folder]) => diskBytes(join(root, folder), new Set(["node_modules"])));

@@ -86,7 +86,9 @@ function readSqliteVersion() {
 export function makeSbom() {
   const args = ["sbom", "--sbom-format=cyclonedx", "--package-lock-only", "--loglevel=error"];
   const text = execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1_024 * 1_024 });
-  const notices = readFileSync(join(root, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
+  const notices = ["dist", "dist/web"]
+    .map((folder) => readFileSync(join(root, folder, "THIRD-PARTY-NOTICES.txt"), "utf8"))
+    .join("\n");
   return toSbom({
     whole: JSON.parse(text),
     installed: installedRefs(),

@@ -21,6 +21,7 @@ import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
 import { auditAccess } from "./audited-access.ts";
 import type { McpFront } from "./mcp-front.ts";
+import { createLoginCodes, type LoginCodes } from "../people/identity/login-codes.ts";
 import { createCredentials } from "./credentials.ts";
 import type { EventOutlets } from "./event-outlets.ts";
 import { type LateModules } from "./late-modules.ts";
@@ -28,6 +29,7 @@ import type { Namespaces } from "./namespace-wiring.ts";
 import { type Records } from "./records-wing.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
+import type { Browsers } from "../front/web/browsers.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -63,6 +65,10 @@ export interface GatewayParts extends AsyncDisposable {
   /** How the gateway is, and what happened, for those who may see it. */
   readonly standing: Standing;
   readonly audit: GatewayAudit;
+  /** One-time links to the dashboard. */
+  readonly loginCodes: LoginCodes;
+  /** Who is logged in at the dashboard; loaded with REST. */
+  readonly browsers: () => Promise<Browsers>;
   readonly viewOf: (principal: Principal) => View;
   /** The person with this id; undefined when there is no such person. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
@@ -148,7 +154,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   }
 
   return {
-    ...toFace(wings, current, deps),
+    ...toFace(wings, { config: current, owner }, deps),
     owner,
     toolCount: createToolCount(fleet, catalog, owner),
     config: current,
@@ -166,13 +172,21 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 }
 
 /** What the rest of `app` is handed of the wings. */
-function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
+function toFace(
+  wings: Wings,
+  { config, owner }: { readonly config: () => Config; readonly owner: Principal },
+  { version, clock, log }: GatewayDeps,
+) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
   const { audit, outlets, people, publicUrl, secrets } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
+  const loginCodes = createLoginCodes(clock);
+  const browsers = createLateBrowsers({ wings, owner, loginCodes, clock });
   return {
     version,
+    loginCodes,
+    browsers,
     fleet,
     events,
     routing,
@@ -202,6 +216,38 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     secrets,
     redaction: wings.redaction,
   };
+}
+
+interface LateBrowsersDeps {
+  readonly wings: Wings;
+  readonly owner: Principal;
+  readonly loginCodes: LoginCodes;
+  readonly clock: Clock;
+}
+
+/** Opened once; when that fails, the next request tries again. */
+function createLateBrowsers({ wings, owner, loginCodes, clock }: LateBrowsersDeps): () => Promise<Browsers> {
+  const { late, kept, people } = wings;
+  const { directory, authenticator } = people;
+  let opened: Promise<Browsers> | undefined;
+
+  async function open(): Promise<Browsers> {
+    const { createBrowsers } = await late.load("rest", async () => await import("./rest-front.ts"));
+    return createBrowsers({
+      store: await kept.browserSessions(),
+      loginCodes,
+      clock,
+      owner,
+      isOpen: () => authenticator.open,
+      byToken: async (hash, signal) => directory.byToken(hash) ?? (await directory.elsewhere?.byToken(hash, signal)),
+    });
+  }
+
+  return async () =>
+    await (opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    }));
 }
 
 function createToolCount(

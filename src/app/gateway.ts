@@ -6,7 +6,8 @@ import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
 import type { GatewayDeps } from "./gateway-wings.ts";
 import { readGlance, readListedBy, type Glance, type ListedBy } from "./glance.ts";
-import { createHttpFront, type HttpFront } from "./http-front.ts";
+import { toDashboardLink } from "../kernel/dashboard-link.ts";
+import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./http-front.ts";
 import { createInProcess, type InProcess } from "./in-process.ts";
 import { readOverview, type Overview } from "./overview.ts";
 import { createOwner, type Owner, type OwnerOptions } from "./owner.ts";
@@ -47,7 +48,9 @@ export interface Gateway extends AsyncDisposable {
   /** Searches and calls of the program that it runs in, as its owner. */
   readonly inProcess: InProcess;
   /** The gateway over HTTP; with the owner's door where somebody opens it. */
-  openHttp(onConnect?: Owner["onConnect"]): HttpFront;
+  openHttp(options?: HttpFrontOptions): HttpFront;
+  /** The path and fragment of a link that logs a browser in at the dashboard: once, within five minutes. */
+  dashboardLink(): string;
   /** What the owner of the data directory may do with it from another process. */
   openOwner(options: Pick<OwnerOptions, "secret" | "stop" | "load">): Owner;
   /**
@@ -89,7 +92,8 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     },
     secrets: parts.secrets,
     inProcess: createInProcess(parts),
-    openHttp: (onConnect) => createHttpFront(parts, deps.log, onConnect),
+    openHttp: (options) => createHttpFront(parts, deps.log, options),
+    dashboardLink: () => toDashboardLink(parts.loginCodes.make()),
     openOwner: (options) => createOwner({ ...options, gateway: parts, started: config }),
     async serveStdio(streams) {
       const endpoint = parts.mcp.endpointOf("/mcp");

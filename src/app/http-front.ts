@@ -8,6 +8,7 @@ import { toReason, unusableStore } from "../records/store-standing.ts";
 import { toDenial } from "./audited-access.ts";
 import { showFrontPage } from "./front-page-facts.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import type { Surroundings } from "./management-wiring.ts";
 import type { Owner } from "./owner.ts";
 
 /** The gateway over HTTP. */
@@ -20,19 +21,34 @@ export interface HttpFront {
   close(): void;
 }
 
+export interface HttpFrontOptions {
+  /** The owner's door. */
+  readonly onConnect?: Owner["onConnect"] | undefined;
+  /** Undefined where nobody changes the configuration over REST. */
+  readonly surroundings?: Surroundings | undefined;
+}
+
 const drainCheckMs = 50;
 
 /** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
-export function createHttpFront(gateway: GatewayParts, log: Log, onConnect?: Owner["onConnect"]): HttpFront {
+export function createHttpFront(
+  gateway: GatewayParts,
+  log: Log,
+  { onConnect, surroundings }: HttpFrontOptions = {},
+): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.on(["config.changed"], () => {
     originRules = createOriginRules(gateway.config().settings);
   });
+  const loadFront = async () => await gateway.late.load("rest", async () => await import("./rest-front.ts"));
   const server: HttpServer = createHttpServer({
     mcp: { endpointOf: gateway.mcp.endpointOf, handle: gateway.mcp.http, refuse },
     frontPage: async (request, response) => await showFrontPage(gateway, request, response),
-    loadRest: async () =>
-      await gateway.late.load("rest", async () => (await import("./rest-front.ts")).loadRest(gateway, log)),
+    async loadRest() {
+      const { loadRest } = await loadFront();
+      return loadRest(gateway, { log, browsers: await gateway.browsers(), surroundings });
+    },
+    loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,

@@ -9,7 +9,7 @@ const { what, buildId } = workerData as LateCheck;
 requireBuild(buildId);
 
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
-  rest: async () => await import("./rest-front.ts"),
+  rest: async () => await Promise.all([import("./rest-front.ts"), storeBackend.late.rest()]),
   everyday: async () => await import("./rest-front.ts"),
   search: async () =>
     await Promise.all([

@@ -2,6 +2,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
+import { toDashboardLink } from "../kernel/dashboard-link.ts";
 import { settingNow } from "../kernel/setting-now.ts";
 import type { TokenReport } from "../records/token-report.ts";
 import type { GatewayStatus } from "../records/gateway-status.ts";
@@ -29,6 +30,8 @@ export interface ControlAnswer {
   readonly config?: ConfigStanding;
   /** Of `people`. */
   readonly people?: PeopleAnswer;
+  /** Of `link`: path and fragment of a link to the dashboard that works once. */
+  readonly link?: string;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -106,6 +109,8 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
         return { ok: true, check: await history.verify() };
       case "config":
         return { ok: true, config: await readConfigStanding({ gateway, load, started }) };
+      case "link":
+        return { ok: true, link: toDashboardLink(gateway.loginCodes.make()) };
       case "people":
         return { ok: true, people: await askPeople(gateway, request) };
       case "stop":

@@ -1,23 +1,41 @@
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createRest } from "../front/rest/rest.ts";
+import type { Connection } from "../front/rest/deps.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { createAuditHistory } from "../records/audit-history.ts";
 import { toDenial } from "./audited-access.ts";
+import type { Browsers } from "../front/web/browsers.ts";
 import { createCallTracking } from "./call-tracking.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { createManagement, type Surroundings } from "./management-wiring.ts";
 
 // With REST, because both share so much that two modules would be several files more at each start.
 export { loadEveryday } from "./owner-everyday.ts";
+export { createBrowsers } from "./browser-wiring.ts";
+export { loadDashboard } from "./web-front.ts";
+
+export interface RestNeeds {
+  readonly log: Log;
+  readonly browsers: Browsers;
+  /** Undefined where nobody changes the configuration over REST. */
+  readonly surroundings: Surroundings | undefined;
+}
 
 /** The REST API of a gateway, loaded at its first request. */
-export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
+export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }: RestNeeds): RestHandler {
   const { parts } = gateway.mcp;
   return createRest({
     version: gateway.version,
     settings: () => gateway.config().settings,
     bodyLimits: parts.limits,
-    authenticate: gateway.authenticator.authenticate,
+    authenticate(request) {
+      const session = browsers.sessionOf(request);
+      return session === undefined ? gateway.authenticator.authenticate(request) : browsers.principalOf(session);
+    },
+    browsers,
+    management: surroundings === undefined ? undefined : createManagement(gateway, surroundings),
+    connections: () => listConnections(gateway),
     isOpen: () => gateway.authenticator.open,
     publicUrl: gateway.publicUrl,
     admit: parts.admission.admit,
@@ -58,6 +76,28 @@ export function loadRest(gateway: GatewayParts, log: Log): RestHandler {
       log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
     log,
   });
+}
+
+/** MCP clients with a session, and how many programs use the gateway without one. */
+function listConnections({ mcp }: GatewayParts): readonly Connection[] {
+  const { sessions, sessionlessClients, clock } = mcp.parts;
+  const nowMs = clock.monotonic();
+  return [
+    ...[...sessions.all()].map((session) => ({
+      client: session.clientName ?? null,
+      principal: session.principal.id,
+      endpoint: session.endpointPath,
+      revision: session.revision,
+      idleMs: Math.round(nowMs - session.lastUseMs),
+    })),
+    ...[...sessionlessClients.connected()].map((name) => ({
+      client: name ?? null,
+      principal: null,
+      endpoint: null,
+      revision: null,
+      idleMs: null,
+    })),
+  ];
 }
 
 function debugFacts(gateway: GatewayParts): JsonObject {

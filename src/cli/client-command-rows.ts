@@ -27,6 +27,7 @@ export const clientCommandRows = {
     options: {
       config: { word: "FILE", about: "the configuration to add to (default: toolyard.json here, then the user's)" },
       from: { word: "CLIENT", about: "only the servers of this client, such as cursor or claude-desktop" },
+      only: { word: "NAME", isRepeated: true, about: "only the server of this name; may be given several times" },
       secrets: {
         word: "WAY",
         about:

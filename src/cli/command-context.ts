@@ -1,6 +1,8 @@
+import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { HomeDirectories } from "../config/directories.ts";
-import { loadConfig } from "../config/load.ts";
+import { follow } from "../config/file.ts";
+import { loadConfig, loadConfigText, type ConfigText } from "../config/load.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
 import type { Log } from "../kernel/log.ts";
 import { createPinoLog } from "../records/pino-log.ts";
@@ -41,6 +43,16 @@ export async function readConfig(context: CommandContext, file?: string): Promis
     flags: context.flags,
     homeDirectories: context.homeDirectories,
   });
+}
+
+/** What a text would mean in place of a file. Rejects with CONFIG_INVALID. */
+export async function readConfigText(
+  { cwd, env, flags, homeDirectories }: CommandContext,
+  { file, text }: Pick<ConfigText, "file" | "text">,
+): Promise<Config> {
+  const realFile = await follow(file);
+  const place = { realFile, directory: dirname(realFile) };
+  return await loadConfigText({ file, text, place }, { cwd, env, flags, homeDirectories });
 }
 
 export interface LogOptions {

@@ -72,6 +72,15 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.status,
   },
+  open: {
+    words: 0,
+    usage: "toolyard open [options]",
+    about: "Opens the dashboard of the running gateway in the browser, logged in.",
+    options: { ...common, print: { about: "only print the address" } },
+    notes: `The address works once, on this machine, within five minutes. It then logs that browser in for as long as it is used
+at least every twelve hours, and for a week at most.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.open,
+  },
   servers: {
     words: Number.POSITIVE_INFINITY,
     usage: "toolyard servers [add|remove|enable|disable|test] [NAME] [options]",

@@ -1,4 +1,4 @@
-import { toUrl } from "../front/http/public-url.ts";
+import { toLocalOrigin, toUrl } from "../front/http/public-url.ts";
 import type { Config } from "../config/config.ts";
 import type { ClientRow } from "../config/clients/client-row.ts";
 import type { OwnWay } from "../config/clients/own-entry.ts";
@@ -23,20 +23,13 @@ export async function ownOrigins(
 ): Promise<readonly string[]> {
   const { origins } = await findOwnGateways(context);
   const others = [publicUrl, textOption(context, "url")];
-  return [...origins, ...others.flatMap((url) => (url !== undefined && URL.canParse(url) ? [localOrigin(url)] : []))];
+  return [...origins, ...others.flatMap((url) => (url !== undefined && URL.canParse(url) ? [toLocalOrigin(url)] : []))];
 }
 
 /** The address in the settings; undefined for a port that the system chooses. */
 function configuredUrl({ settings: { host, port, publicUrl } }: Config): string | undefined {
   if (publicUrl !== undefined) return publicUrl;
-  return port === 0 ? undefined : localOrigin(toUrl(host, port));
-}
-
-/** A gateway that listens on all addresses is reached on this machine's own. */
-function localOrigin(url: string): string {
-  const { protocol, host } = new URL(url);
-  const here = host.replace(/^(?:0\.0\.0\.0|localhost|\[::\]|\[::1\])(?=:|$)/, "127.0.0.1");
-  return `${protocol}//${here}`;
+  return port === 0 ? undefined : toLocalOrigin(toUrl(host, port));
 }
 
 /**
@@ -81,7 +74,7 @@ function toEndpoint(url: string): string {
 async function whatListens(context: CommandContext, config: Config, url: string): Promise<readonly string[]> {
   if (config.settings.publicUrl !== undefined) return [];
   const { running } = await findOwnGateways(context);
-  const isThere = running.some((holder) => holder.url !== null && localOrigin(holder.url) === localOrigin(url));
+  const isThere = running.some((holder) => holder.url !== null && toLocalOrigin(holder.url) === toLocalOrigin(url));
   return isThere
     ? []
     : [

@@ -7,7 +7,7 @@ import type { CommandContext } from "./command-context.ts";
 import { askWhatToImport, askWhetherToWrite, type ImportChoice } from "./import-questions.ts";
 import { readTarget, withServers, writeTarget, type ImportTarget } from "./import-target.ts";
 import { hideSecrets, planJson, planLines, type SecretWay } from "./import-text.ts";
-import { isOn, textOption } from "./options.ts";
+import { isOn, listOption, textOption } from "./options.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { plainText } from "./plain-text.ts";
 import { diffLines } from "./text-diff.ts";
@@ -29,7 +29,10 @@ export async function importServers(context: CommandContext): Promise<number> {
     textOption(context, "from"),
   );
   const plan = planImport(found, { present: target.present, env: context.env, directory: folderOf(target) });
-  const fresh = plan.servers.filter(({ presentAs }) => presentAs === undefined);
+  const fresh = onlyNamed(
+    plan.servers.filter(({ presentAs }) => presentAs === undefined),
+    listOption(context, "only"),
+  );
   const isAsked = !isJson && !isOn(context, "yes") && !isOn(context, "dry-run") && isTerminal();
   if (!isJson) print(planLines(plan, isAsked ? secrets : (secrets ?? "keep")));
   if (fresh.length === 0) {
@@ -76,6 +79,16 @@ function fromOnly(found: readonly FoundClient[], asked: string | undefined): rea
       hint: `One of ${clientTable.map(({ id }) => id).join(", ")}.`,
     });
   return found.filter(({ row }) => row.id === asked);
+}
+
+/** Rejects names that would be taken for a slip of the hand otherwise. Throws CONFIG_INVALID. */
+function onlyNamed(servers: readonly PlannedServer[], names: readonly string[]): readonly PlannedServer[] {
+  const unknown = names.find((name) => !servers.some(({ key }) => key === name));
+  if (unknown !== undefined)
+    throw new GatewayError("CONFIG_INVALID", `--only: no new server ${JSON.stringify(unknown)} was found`, {
+      hint: `There are: ${servers.map(({ key }) => key).join(", ") || "none"}.`,
+    });
+  return names.length === 0 ? servers : servers.filter(({ key }) => names.includes(key));
 }
 
 function secretWay(context: CommandContext): SecretWay | undefined {

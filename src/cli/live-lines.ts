@@ -76,7 +76,7 @@ function savedLine({ saved, here, flat }: Glance): string {
 function addressLines({ url, logFile }: LiveView): readonly string[] {
   return [
     `${url}/mcp   other clients and endpoints: ${url}/`,
-    `Ctrl-C stops it${logFile === undefined ? "" : `   log: ${logFile}`}`,
+    `\`toolyard open\` opens the dashboard   Ctrl-C stops it${logFile === undefined ? "" : `   log: ${logFile}`}`,
   ];
 }
 

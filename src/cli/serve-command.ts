@@ -7,14 +7,22 @@ import type { Owner } from "../app/owner.ts";
 import { refuseEndlessNesting } from "../app/nesting.ts";
 import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
-import { toUrl } from "../front/http/public-url.ts";
+import { toLocalOrigin, toUrl } from "../front/http/public-url.ts";
 import type { Log } from "../kernel/log.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Claim, GatewayLock } from "../store/gateway-holder.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
-import { openDataDirectory, openLog, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import {
+  openDataDirectory,
+  openLog,
+  readConfig,
+  readConfigText,
+  servedBy,
+  storeIn,
+  type CommandContext,
+} from "./command-context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
@@ -68,7 +76,18 @@ export async function serve(given: CommandContext): Promise<number> {
     stop: () => stopping.ask("asked by the owner"),
     load: async () => await readServable(context, config),
   });
-  const front = gateway.openHttp(owner.onConnect);
+  const front = gateway.openHttp({
+    onConnect: owner.onConnect,
+    surroundings: {
+      program: [process.execPath, process.argv[1] ?? ""],
+      environment: context.env,
+      cwd: context.cwd,
+      configFolder: context.homeDirectories.config,
+      dataDir,
+      loadText: async (file, text) => await readConfigText(context, { file, text }),
+      started: config,
+    },
+  });
   try {
     const address = await front.listen(config.settings.host, config.settings.port);
     const url = toUrl(config.settings.host, address.port);
@@ -172,7 +191,17 @@ function tellPeople({ context, config, gateway, url, log, output, screen, visit,
     return;
   }
   const { cwd } = context;
-  void reportStartup({ gateway, config, url: shown, cwd, logFile: output.file, screen, stopping: stopping.asked });
+  const dashboardUrl = `${toLocalOrigin(url)}${gateway.dashboardLink()}`;
+  void reportStartup({
+    gateway,
+    config,
+    url: shown,
+    dashboardUrl,
+    cwd,
+    logFile: output.file,
+    screen,
+    stopping: stopping.asked,
+  });
 }
 
 /** A person on a terminal who typed no command. Whoever asked for lines of a certain kind is to get those. */

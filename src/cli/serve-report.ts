@@ -28,6 +28,8 @@ export interface StartupReport {
   readonly gateway: Pick<Gateway, "instances" | "overview" | "rootsHint" | "isOpen">;
   readonly config: Config;
   readonly url: string;
+  /** A link that logs a browser in. */
+  readonly dashboardUrl: string;
   readonly cwd: string;
   readonly logFile: string | undefined;
   readonly screen: TerminalScreen;
@@ -81,7 +83,7 @@ export interface ServerHint {
   readonly hint: string;
 }
 
-function toLastScreen({ gateway, config, url, cwd, logFile }: StartupReport, overview: Overview): string {
+function toLastScreen({ gateway, config, url, dashboardUrl, cwd, logFile }: StartupReport, overview: Overview): string {
   const hints = configurationHints(gateway, config);
   const missing = missingServersHelp(config, cwd);
   const asks = thingsToAsk(overview.servers);
@@ -89,6 +91,8 @@ function toLastScreen({ gateway, config, url, cwd, logFile }: StartupReport, ove
     missing === "" ? `${toServerTable(overview.servers)}\n\n${toTotals(overview)}\n` : missing,
     hints.map(({ server, hint }) => `  ${server} ${hint}\n`).join(""),
     [
+      `  Dashboard ${dashboardUrl}`,
+      `            (works once within five minutes; then \`toolyard open\`)`,
       `  Address   ${url}/mcp`,
       `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(gateway)}`,
       `            (other clients and endpoints: ${url}/)`,

@@ -13,6 +13,7 @@ import { team, user } from "./people-command.ts";
 import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
+import { open } from "./open-command.ts";
 import { service } from "./service-command.ts";
 import { status } from "./status-command.ts";
 import { token } from "./token-command.ts";
@@ -38,6 +39,7 @@ export const shortCommands = {
   login,
   logout,
   logs,
+  open,
   restart,
   servers,
   service,

@@ -30,6 +30,8 @@ export interface Store {
 export interface GatewayStore {
   readonly catalogs: CatalogKeeper;
   readonly tokens: InstanceTokenStore;
+  /** Logins of browsers at the dashboard. Loads the code for it; opened once. */
+  browserSessions(): Promise<BrowserSessionStore>;
   readonly namespaceUsage: NamespaceUsageStore;
   readonly tokenCounts: TokenCountStore;
   /** Stores texts for minutes. Removes those that an earlier process left. */
@@ -54,7 +56,7 @@ export interface GatewayStore {
 export interface StoreBackend {
   open(options: StoreOptions): Store;
   /** Each loads the code of that part without using it, to find out whether it can be loaded. */
-  readonly late: Readonly<Record<"search" | "logins" | "records", () => Promise<unknown>>>;
+  readonly late: Readonly<Record<"search" | "logins" | "records" | "rest", () => Promise<unknown>>>;
 }
 
 /** What a backend is opened with. */
@@ -95,6 +97,26 @@ export interface GatewayLocks {
   placeOf(serves: Served): string;
   /** Makes that folder ready for use without locking it. */
   prepare(serves: Served): Promise<void>;
+}
+
+/** Browsers that are logged in at the dashboard. */
+export interface BrowserSessionStore {
+  /** What can be read; nothing where the file is damaged. */
+  read(): readonly BrowserSessionRecord[];
+  /** Replaces all of them. Rejects when they cannot be written. */
+  write(sessions: readonly BrowserSessionRecord[]): Promise<void>;
+}
+
+export interface BrowserSessionRecord {
+  readonly id: string;
+  /** SHA-256 of what the browser sends, in hex. */
+  readonly cookieHash: string;
+  readonly keyHash: string;
+  /** Of the token that it logged in with; null for the owner of the data directory. */
+  readonly tokenHash: string | null;
+  readonly browser: string;
+  readonly createdAtMs: number;
+  readonly usedAtMs: number;
 }
 
 /** Hashes of the tokens that give access to single instances. */

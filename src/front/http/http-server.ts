@@ -41,6 +41,8 @@ export interface McpOverHttp<Endpoint extends HttpEndpoint> {
 export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly mcp: McpOverHttp<Endpoint>;
   readonly loadRest: () => Promise<RestHandler>;
+  /** The pages below `/ui/`, loaded at the first request for one. */
+  readonly loadDashboard: () => Promise<RestHandler>;
   /** Answers `GET /` with what this is and where things are. */
   readonly frontPage: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly authenticator: Authenticator;
@@ -70,6 +72,7 @@ type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknow
 export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpoint>): HttpServer {
   const refuse = createRefusal(deps);
   const rest = createLateRest(deps.loadRest, refuse);
+  const dashboard = createLateRest(deps.loadDashboard, refuse);
   let draining = false;
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -122,6 +125,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     else if (path === "/readyz") answerReadiness(request, response, readiness());
     else if (path === "/" && isReading)
       deps.frontPage(request, response).catch((error: unknown) => refuse(request, response, error));
+    else if (path.startsWith("/ui") && (path.length === 3 || path[3] === "/")) dashboard(request, response);
     else {
       if (!isReading) refuseWhileDraining();
       rest(request, response);

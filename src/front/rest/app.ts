@@ -49,7 +49,9 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
     return;
   }
   if (route?.isPublic === true) {
-    writeAnswer(request, response, headers, await route.handle(toRequest(incoming, route, place, query)));
+    const body = isReading(request) ? {} : await readJson(deps, request);
+    const asked = { ...toRequest(incoming, route, place, query), body };
+    writeAnswer(request, response, headers, await route.handle(asked));
     return;
   }
   if (request.method === "OPTIONS") throw unknownRoute();
@@ -62,7 +64,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
-  const body = request.method === "GET" || request.method === "HEAD" ? {} : await readJson(deps, request);
+  const body = isReading(request) ? {} : await readJson(deps, request);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
   const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, body });
@@ -76,13 +78,17 @@ const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
  * 34), even when it has no body.
  */
 function requireJson(request: IncomingMessage): void {
-  if (request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS") return;
+  if (isReading(request) || request.method === "OPTIONS") return;
   const type = request.headers["content-type"];
   if (type === undefined || !jsonType.test(type))
     throw new GatewayError(
       "MEDIA_TYPE_UNSUPPORTED",
       `a request of type ${type?.slice(0, 80) ?? "unknown"} is not accepted`,
     );
+}
+
+function isReading({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /** A body is read to its end, and refused when it is not a JSON object, even by routes that do not use it. */

@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { View } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { Browsers } from "../web/browsers.ts";
+import type { Management } from "./management.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import type { StatusReader } from "../../records/gateway-status.ts";
@@ -35,6 +37,16 @@ export interface RestAudit extends Pick<AuditHistory, "page" | "verify"> {
   readonly onDenied: (request: IncomingMessage, failure: GatewayError, principal: Principal | undefined) => void;
 }
 
+/** An MCP client that is connected. What is not known of it is null. */
+export interface Connection {
+  /** As it names itself; untrusted. */
+  readonly client: string | null;
+  readonly principal: string | null;
+  readonly endpoint: string | null;
+  readonly revision: string | null;
+  readonly idleMs: number | null;
+}
+
 /** What the REST API needs: the same objects as MCP. */
 export interface RestDeps {
   readonly version: string;
@@ -43,6 +55,12 @@ export interface RestDeps {
   readonly bodyLimits: Pick<Settings["limits"], "requestBodyBytes" | "jsonDepth">;
   /** Throws or rejects with UNAUTHORIZED. */
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
+  /** Browsers that are logged in at the dashboard. */
+  readonly browsers: Browsers;
+  /** Undefined where nobody changes the configuration over REST. */
+  readonly management: Management | undefined;
+  /** MCP clients that are connected now. */
+  readonly connections: () => readonly Connection[];
   /** Whether no credentials are needed, in which case everybody is the one local principal. */
   readonly isOpen: () => boolean;
   readonly publicUrl: PublicUrl;

@@ -5,6 +5,9 @@ import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
 import { createDocumentationRoutes } from "./documentation.ts";
 import { createExecuteHandler } from "./execute-handler.ts";
+import { createCommandRoutes } from "./routes-commands.ts";
+import { createConfigRoutes } from "./routes-config.ts";
+import { createSessionRoutes } from "./routes-session.ts";
 import { createEventRoutes } from "./routes-events.ts";
 import { createCallRoutes } from "./routes-calls.ts";
 import { describeExecute } from "./routes-execute.ts";
@@ -37,6 +40,9 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
     ...createUsageRoutes(deps),
+    ...createSessionRoutes(deps),
+    ...createConfigRoutes(deps),
+    ...createCommandRoutes(deps),
   ];
   const app = createRestApp(deps, [...routes, ...createDocumentationRoutes(deps, routes)]);
   const execute = createExecuteHandler(deps);

@@ -13,6 +13,12 @@ export interface PublicRequest<P = unknown, Q = unknown> {
   readonly query: Q;
 }
 
+/** A request of somebody who need not be known. */
+export interface OpenRequest<P = unknown, Q = unknown> extends PublicRequest<P, Q> {
+  /** Empty for a request that has none. Its route checks it (`checkPart`). */
+  readonly body: JsonObject;
+}
+
 export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, Q> {
   readonly principal: Principal;
   /** The headers that every answer gets, for a route that answers itself. */
@@ -34,7 +40,7 @@ export interface Operation {
 }
 
 interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Segments in braces are parameters: `/api/tools/{path}`. A last segment `*` matches whatever follows. */
   readonly path: string;
   readonly params?: P;
@@ -54,7 +60,7 @@ interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends Rou
 /** A route that needs no credentials, for documents that reveal nothing about anybody. */
 interface PublicRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
   readonly isPublic: true;
-  handle(request: PublicRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
+  handle(request: OpenRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
 }
 
 export type Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject> =

@@ -13,6 +13,7 @@ import { createTokenCountsFile } from "./token-counts-file.ts";
 const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");
 const loadRecords = async () => await import("../sql/sql-store.ts");
+const loadBrowserSessions = async () => await import("./browser-sessions-file.ts");
 const loadSecrets = async () => await import("./token-vault.ts");
 
 /** Stores everything in files of the data directory, which only their owner can read. */
@@ -39,6 +40,7 @@ export const fileBackend: StoreBackend = {
   late: {
     search: async () => await Promise.all([loadLearned(), loadVectors()]),
     logins: loadSecrets,
+    rest: loadBrowserSessions,
     records: loadRecords,
   },
 };
@@ -67,6 +69,13 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
         "instance tokens cannot be read: none is valid",
       ),
     ),
+    async browserSessions() {
+      const { createBrowserSessionsFile } = await loadBrowserSessions();
+      return createBrowserSessionsFile(
+        join(folder, "browser-sessions.json"),
+        warnOf("browser-sessions", "logins of browsers cannot be read or saved, and end with the gateway"),
+      );
+    },
     namespaceUsage: createNamespaceUsageFile(
       join(folder, "namespace-usage.json"),
       warnOf("namespace-usage", "the use of namespaces cannot be saved"),

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { compareConfigs } from "../config/config-comparison.ts";
+import { openConfigFile, saveConfig, type EditableConfig } from "../config/config-edit.ts";
+import type { Config } from "../config/config.ts";
+import { problemsOf } from "../config/problems.ts";
+import { createConfigSecrets } from "../config/secrets.ts";
+import type { ConfigCheck, ConfigFile, ConfigProblem, Management } from "../front/rest/management.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { redactTexts } from "../records/redacted-value.ts";
+import { createRedaction } from "../records/redaction.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+
+export interface ConfigDoorDeps {
+  readonly gateway: Pick<GatewayParts, "config" | "redaction">;
+  /** Where the file is, or would be made. */
+  readonly file: () => string;
+  /** What a text would mean, with the flags and variables of the start. Rejects with CONFIG_INVALID. */
+  readonly loadText: (text: string) => Promise<Config>;
+  /** The configuration of the start. */
+  readonly started: Config;
+}
+
+/** The configuration file, for whoever runs the gateway: as text, which keeps comments and layout. */
+export function createConfigDoor(deps: ConfigDoorDeps): Pick<Management, "read" | "check" | "save"> {
+  const { gateway, file, loadText, started } = deps;
+
+  async function check(text: string): Promise<ConfigCheck> {
+    const known = gateway.redaction.text;
+    try {
+      const next = await loadText(text.trim() === "" ? "{}" : text);
+      const unknown = createRedaction({ secrets: createConfigSecrets(() => next) }).text;
+      const hide = (shown: string): string => unknown(known(shown));
+      return {
+        isUsable: true,
+        problems: next.warnings.map((warning) => toProblem(hide(warning), true)),
+        differences: redactTexts(compareConfigs({ current: gateway.config(), started, next }), hide),
+      };
+    } catch (error) {
+      const problems = problemsOf(error).map((problem) => toProblem(known(problem), false));
+      return { isUsable: false, problems, differences: [] };
+    }
+  }
+
+  return {
+    read: async () => toFile(await openConfigFile(file())),
+    check,
+    async save(text, etag) {
+      const opened = await openConfigFile(file());
+      const now = toFile(opened);
+      if (now.etag !== etag)
+        throw new GatewayError("CONFIG_CHANGED", `${now.file} was changed by somebody else in the meantime`, {
+          data: { current: { text: now.text, etag: now.etag } },
+        });
+      const { isUsable, problems } = await check(text);
+      if (!isUsable) throw new GatewayError("CONFIG_INVALID", problems[0]?.message ?? "the text is no configuration");
+      await saveConfig(opened, text);
+      return toFile({ ...opened, text });
+    },
+  };
+}
+
+function toFile({ file, text }: Pick<EditableConfig, "file" | "text">): ConfigFile {
+  return { file, text, etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 27)}"` };
+}
+
+/** Problems begin with their place: `/home/me/toolyard.json:3:5: mcpServers.x: why`. */
+function toProblem(text: string, isWarning: boolean): ConfigProblem {
+  const place = /^.*?:(\d+):(\d+): /s.exec(text);
+  if (place === null) return { line: null, column: null, message: text, isWarning };
+  return { line: Number(place[1]), column: Number(place[2]), message: text.slice(place[0].length), isWarning };
+}

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { Management } from "../front/rest/management.ts";
+import { createConfigDoor } from "./config-door.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { createOwnCommands } from "./own-commands.ts";
+
+/** What a command that serves knows of its own start. */
+export interface Surroundings {
+  readonly program: readonly [command: string, ...args: string[]];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** The user's folder for configurations: the file is made there if there is none. */
+  readonly configFolder: string;
+  readonly dataDir: string;
+  /** What a text would mean in place of the file, with the flags and variables of the start. */
+  readonly loadText: (file: string, text: string) => Promise<Config>;
+  /** The configuration of the start. */
+  readonly started: Config;
+}
+
+/** What whoever runs this gateway may change over REST, loaded with it. */
+export function createManagement(gateway: GatewayParts, surroundings: Surroundings): Management {
+  const { started, configFolder, dataDir, loadText } = surroundings;
+  const file = (): string => gateway.config().file ?? join(configFolder, "toolyard.json");
+  return {
+    ...createConfigDoor({ gateway, file, started, loadText: async (text) => await loadText(file(), text) }),
+    run: createOwnCommands({ ...surroundings, options: () => ["--config", file(), "--data-dir", dataDir] }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { ConfigDifference } from "../../config/config-comparison.ts";
+
+/** What whoever runs the gateway may change through REST. Absent in a gateway that another program is built around. */
+export interface Management {
+  /** Reads the configuration file. Rejects with CONFIG_INVALID for one that cannot be read. */
+  read(): Promise<ConfigFile>;
+  /** What a text in place of the file would mean. Never rejects because of what stands in it. */
+  check(text: string): Promise<ConfigCheck>;
+  /**
+   * Replaces the file, if it is still the one with this entity tag. Rejects with CONFIG_CHANGED otherwise, with
+   * CONFIG_INVALID for a text that the gateway would refuse, and with CONFIG_UNWRITABLE.
+   */
+  save(text: string, etag: string): Promise<ConfigFile>;
+  /**
+   * Runs one of our own commands, with the configuration of this gateway: what a page does to files is what the
+   * terminal does. Rejects when it cannot be started, or takes too long; its failures are an outcome.
+   */
+  run(words: readonly string[], signal: AbortSignal): Promise<CommandOutcome>;
+}
+
+export interface ConfigFile {
+  readonly file: string;
+  /** Empty when there is no such file yet. */
+  readonly text: string;
+  readonly etag: string;
+}
+
+export interface ConfigCheck {
+  /** Whether a gateway would serve with it. */
+  readonly isUsable: boolean;
+  readonly problems: readonly ConfigProblem[];
+  /** What it would change of what is in force, without secrets. */
+  readonly differences: readonly ConfigDifference[];
+}
+
+export interface ConfigProblem {
+  /** From 1; null for a problem with no place in the file. */
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly message: string;
+  /** Whether the gateway serves all the same, without what is wrong. */
+  readonly isWarning: boolean;
+}
+
+export interface CommandOutcome {
+  /** 0 when all went well. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}

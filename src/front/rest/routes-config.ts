@@ -1,0 +1,125 @@
+import * as z from "zod";
+import { configurationSchema } from "../../config/config-schema.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { requireManager } from "./manager.ts";
+import { checkPart } from "./part-check.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "Configuration";
+
+const configText = z.object({ text: z.string().max(10_000_000) }).meta({ id: "ConfigText" });
+
+const configFile = z
+  .object({
+    file: z.string(),
+    text: z.string().describe("JSON with comments; empty when there is no such file yet."),
+    etag: z.string(),
+  })
+  .meta({ id: "ConfigFile" });
+
+const configCheck = z
+  .object({
+    isUsable: z.boolean().describe("Whether a gateway would serve with it."),
+    problems: z.array(
+      z.object({
+        line: z.int().nullable().describe("From 1."),
+        column: z.int().nullable(),
+        message: z.string(),
+        isWarning: z.boolean().describe("Whether the gateway serves all the same."),
+      }),
+    ),
+    differences: z
+      .array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown(), needsRestart: z.boolean() }))
+      .describe("What it would change of what is in force, without secrets."),
+  })
+  .meta({ id: "ConfigCheck" });
+
+/** The configuration file, for whoever runs the gateway. */
+export function createConfigRoutes(deps: RestDeps): readonly Route[] {
+  return [showConfig(deps), checkConfig(deps), saveConfig(deps), showConfigSchema()];
+}
+
+function showConfig(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/config",
+    operation: {
+      id: "showConfig",
+      tag,
+      summary: "The configuration file as it is",
+      responses: answers(configFile, "The file, with its entity tag."),
+    },
+    async handle(request) {
+      const found = await requireManager(deps, request).read();
+      // No ETag header: it would be answered with 304, and a cache would keep what may be secret.
+      return jsonAnswer(found, { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+function checkConfig(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/config/check",
+    operation: {
+      id: "checkConfig",
+      tag,
+      summary: "What a text would mean in place of the file",
+      body: configText,
+      responses: answers(configCheck, "Its problems, and what it would change.", [413, 415]),
+    },
+    async handle(request) {
+      const management = requireManager(deps, request);
+      const { text } = checkPart(configText, "body", request.body);
+      return jsonAnswer(await management.check(text), { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+function saveConfig(deps: RestDeps): Route {
+  return route({
+    method: "PUT",
+    path: "/api/config",
+    operation: {
+      id: "saveConfig",
+      tag,
+      summary: "Replace the configuration file",
+      description:
+        "With `If-Match`: the entity tag of the file that was changed. The gateway applies it within a second.",
+      headers: z.object({ "If-Match": z.string() }),
+      body: configText,
+      responses: answers(configFile, "The file as it is now.", [409, 413, 415]),
+    },
+    async handle(request) {
+      const management = requireManager(deps, request);
+      const etag = request.raw.headers["if-match"];
+      if (etag === undefined)
+        throw new GatewayError("PARAMS_INVALID", "header.If-Match: is missing", {
+          data: { field: "header.If-Match" },
+          hint: "Send the entity tag of the file that was changed.",
+        });
+      const { text } = checkPart(configText, "body", request.body);
+      const { id: actor, team } = request.principal;
+      await deps.audit.order({ actor, team, via: "rest", action: "config.save", object: "" });
+      return jsonAnswer(await management.save(text, etag), { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+function showConfigSchema(): Route {
+  return route({
+    method: "GET",
+    path: "/api/config/schema",
+    operation: {
+      id: "showConfigSchema",
+      tag,
+      summary: "The JSON Schema of the configuration file",
+      responses: answers(schemas.json, "The schema."),
+    },
+    handle: () => jsonAnswer(configurationSchema()),
+  });
+}

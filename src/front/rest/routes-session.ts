@@ -1,0 +1,245 @@
+import * as z from "zod";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { BrowserLogin, BrowserSession } from "../../people/identity/browser-sessions.ts";
+import { hashToken } from "../../people/identity/token.ts";
+import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCookie } from "../web/session-request.ts";
+import { jsonAnswer, type Answer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { requireOwner } from "./manager.ts";
+import { checkPart } from "./part-check.ts";
+import { answers } from "./responses.ts";
+import { publicRoute, route, type OpenRequest, type RestRequest, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "Dashboard";
+const notCached = { "Cache-Control": "no-store" };
+
+const loginBody = z
+  .object({
+    code: z.string().max(100).optional().describe("Of a link that `toolyard open` made: once, within five minutes."),
+    token: z.string().max(4_096).optional().describe("A bearer token of this gateway."),
+  })
+  .meta({ id: "DashboardLogin" });
+
+const person = {
+  principal: z.string(),
+  team: schemas.nullableText,
+  roles: z.array(z.string()),
+  mayManage: z.boolean().describe("Whether the configuration can be changed."),
+};
+
+const session = z
+  .object({
+    id: z.string(),
+    version: z.string().describe("Of the gateway."),
+    ...person,
+    startedAt: z.string(),
+    endsAt: z.string().describe("When it ends unless it is used before."),
+  })
+  .meta({ id: "DashboardSession" });
+
+const login = z
+  .object({
+    ...session.shape,
+    key: z.string().describe("Sent as `Toolyard-Key` with every request, beside the cookie. Shown only now."),
+  })
+  .meta({ id: "DashboardLoginAnswer" });
+
+const sessionList = z
+  .object({
+    browsers: z.array(
+      z.object({
+        id: z.string(),
+        browser: z.string().describe("As it names itself."),
+        principal: schemas.nullableText.describe("Null when its token was taken back."),
+        startedAt: z.string(),
+        usedAt: z.string(),
+        endsAt: z.string(),
+        isThis: z.boolean(),
+      }),
+    ),
+    clients: z
+      .array(
+        z.object({
+          client: schemas.nullableText.describe("As it names itself."),
+          principal: schemas.nullableText,
+          endpoint: schemas.nullableText,
+          revision: schemas.nullableText.describe("Of the protocol; null for a client without sessions."),
+          idleMs: z.number().nullable(),
+        }),
+      )
+      .describe("MCP clients that are connected."),
+  })
+  .meta({ id: "SessionList" });
+
+/** Logging in at the dashboard, and who is logged in. */
+export function createSessionRoutes(deps: RestDeps): readonly Route[] {
+  return [startSession(deps), showSession(deps), endOwnSession(deps), listSessions(deps), endSession(deps)];
+}
+
+function startSession(deps: RestDeps): Route {
+  return publicRoute({
+    method: "POST",
+    path: "/api/session",
+    operation: {
+      id: "startSession",
+      tag,
+      summary: "Log a browser in",
+      description: "Sets a cookie and answers with a key; every request of the dashboard needs both.",
+      body: loginBody,
+      responses: answers(login, "Who is logged in now.", [413, 415]),
+    },
+    async handle(request) {
+      const { raw, body } = request;
+      refuseOtherPages(raw);
+      refusePlainNetwork(raw, deps.publicUrl(raw));
+      const given = checkPart(loginBody, "body", body);
+      const started = await logIn(deps, request, given);
+      const principal = await deps.browsers.principalOf(started.session);
+      return jsonAnswer(
+        { ...describe(deps, started.session, principal), key: started.key },
+        { ...notCached, "Set-Cookie": toCookie(raw, started.cookie) },
+      );
+    },
+  });
+}
+
+/** Rejects with UNAUTHORIZED and PARAMS_INVALID. */
+async function logIn(
+  { browsers }: RestDeps,
+  { raw }: OpenRequest,
+  { code, token }: z.output<typeof loginBody>,
+): Promise<BrowserLogin> {
+  const browser = raw.headers["user-agent"] ?? "";
+  if (code !== undefined) {
+    if (!isLoopback(raw))
+      throw new GatewayError("FORBIDDEN", "links of `toolyard open` work only on the machine of the gateway");
+    browsers.codes.use(code);
+    return await browsers.sessions.start(null, browser);
+  }
+  if (token === undefined)
+    throw new GatewayError("PARAMS_INVALID", "body: has neither a code nor a token", { data: { field: "body" } });
+  const hash = hashToken(token).slice("sha256:".length);
+  // Rejects when nobody has such a token.
+  await browsers.principalOf({ tokenHash: hash });
+  return await browsers.sessions.start(hash, browser);
+}
+
+function showSession(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/session",
+    operation: {
+      id: "showSession",
+      tag,
+      summary: "Who is logged in",
+      responses: answers(session, "The session of this browser."),
+    },
+    handle: (request) => jsonAnswer(describe(deps, ownSession(deps, request), request.principal), notCached),
+  });
+}
+
+function endOwnSession(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/session",
+    operation: {
+      id: "endOwnSession",
+      tag,
+      summary: "Log this browser out",
+      responses: answers(z.object({ ended: z.boolean() }).meta({ id: "EndedSession" }), "It is logged out.", [415]),
+    },
+    async handle(request) {
+      const ended = await deps.browsers.sessions.end(ownSession(deps, request).id);
+      return jsonAnswer({ ended }, { ...notCached, "Set-Cookie": toEndedCookie(request.raw) });
+    },
+  });
+}
+
+function listSessions(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/sessions",
+    operation: {
+      id: "listSessions",
+      tag,
+      summary: "Browsers that are logged in, and clients that are connected",
+      responses: answers(sessionList, "Newest first."),
+    },
+    async handle(request) {
+      requireOwner(deps, request);
+      const own = deps.browsers.sessionOf(request.raw)?.id;
+      const browsers = await Promise.all(
+        deps.browsers.sessions.list().map(async (one) => ({
+          id: one.id,
+          browser: one.browser,
+          principal: await nameOf(deps, one),
+          startedAt: toTime(one.createdAtMs),
+          usedAt: toTime(one.usedAtMs),
+          endsAt: toTime(one.endsAtMs),
+          isThis: one.id === own,
+        })),
+      );
+      return jsonAnswer({ browsers, clients: deps.connections() }, notCached);
+    },
+  });
+}
+
+async function nameOf({ browsers }: RestDeps, one: BrowserSession): Promise<string | null> {
+  return await browsers.principalOf(one).then(
+    ({ id }) => id,
+    () => null,
+  );
+}
+
+function endSession(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/sessions/{id}",
+    params: z.object({ id: schemas.name }),
+    operation: {
+      id: "endSession",
+      tag,
+      summary: "Log another browser out",
+      responses: answers(
+        z.object({ ended: z.boolean() }).meta({ id: "EndedSession" }),
+        "Whether there was one.",
+        [415],
+      ),
+    },
+    async handle(request): Promise<Answer> {
+      requireOwner(deps, request);
+      const { id: actor, team } = request.principal;
+      const { id } = request.params;
+      await deps.audit.order({ actor, team, via: "rest", action: "session.end", object: id });
+      return jsonAnswer({ ended: await deps.browsers.sessions.end(id) }, notCached);
+    },
+  });
+}
+
+/** Throws UNAUTHORIZED for a request that is known by something else than a session. */
+function ownSession({ browsers }: RestDeps, { raw }: RestRequest): BrowserSession {
+  const found = browsers.sessionOf(raw);
+  if (found !== undefined) return found;
+  throw new GatewayError("UNAUTHORIZED", "no browser is logged in here", {
+    hint: "`toolyard open` makes a link that logs one in.",
+  });
+}
+
+function describe(deps: RestDeps, one: BrowserSession, { id, team, roles }: Principal): z.output<typeof session> {
+  return {
+    id: one.id,
+    version: deps.version,
+    principal: id,
+    team,
+    roles: [...roles],
+    mayManage: deps.management !== undefined && roles.includes("admin"),
+    startedAt: toTime(one.createdAtMs),
+    endsAt: toTime(one.endsAtMs),
+  };
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,128 @@
+import { createReadStream } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
+import { createBrotliDecompress } from "node:zlib";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { refuseWithProblem } from "../http/problem.ts";
+import type { PublicUrl } from "../http/public-url.ts";
+import { findDashboardFiles, type DashboardFile } from "./dashboard-files.ts";
+import { isLoopback } from "./session-request.ts";
+
+/** Where the dashboard is. */
+export const dashboardPath = "/ui/";
+
+export interface DashboardDeps {
+  /** The built dashboard. */
+  readonly folder: string;
+  readonly publicUrl: PublicUrl;
+}
+
+export type Dashboard = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Nothing is loaded from elsewhere, no script is made from text, and no other page may contain this one. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const features = ["camera", "microphone", "geolocation", "payment", "usb", "serial", "hid", "midi", "display-capture"];
+
+const headers: Readonly<Record<string, string>> = Object.freeze({
+  "Content-Security-Policy": policy,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Permissions-Policy": features.map((feature) => `${feature}=()`).join(", "),
+});
+
+/** Serves the dashboard's files. They contain nothing of the gateway: what they show they ask for over REST. */
+export function createDashboard({ folder, publicUrl }: DashboardDeps): Dashboard {
+  const files = findDashboardFiles(folder);
+
+  return (request, response) => {
+    try {
+      if (request.method !== "GET" && request.method !== "HEAD")
+        throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "only GET, HEAD is served here");
+      // With its slash at the end, without which relative addresses in the page would mean something else.
+      const [path = "/"] = (request.url ?? "/").split(/[?#]/, 1);
+      const elsewhere = betterAddress(request, path, publicUrl);
+      if (elsewhere === undefined) sendFile(request, response, find(path));
+      else response.writeHead(307, { ...headers, Location: elsewhere, "Cache-Control": "no-store" }).end();
+    } catch (error) {
+      refuseWithProblem(response, toGatewayError(error), {
+        ...headers,
+        ...(request.method === "GET" || request.method === "HEAD" ? {} : { Allow: "GET, HEAD" }),
+      });
+      request.resume();
+    }
+  };
+
+  function find(path: string): FoundFile {
+    const name = path.slice(dashboardPath.length);
+    const isAsset = name.startsWith("assets/");
+    const file = files.get(isAsset ? name : "index.html");
+    if (file !== undefined) return { file, isAsset };
+    // A page that was opened before an update asks for files that are gone: it loads itself again then.
+    if (isAsset) throw new GatewayError("ROUTE_UNKNOWN", "the dashboard has no such file");
+    throw new GatewayError("ROUTE_UNKNOWN", "this installation has no dashboard", {
+      hint: "`npm run build` makes it.",
+    });
+  }
+}
+
+interface FoundFile {
+  readonly file: DashboardFile;
+  /** Whether its name says what is in it, so that it never changes. */
+  readonly isAsset: boolean;
+}
+
+/**
+ * Where the browser should go instead. `/ui` has no slash; and of this machine's names only `127.0.0.1` is used, so that
+ * there is one session and not one for each name.
+ */
+function betterAddress(request: IncomingMessage, path: string, publicUrl: PublicUrl): string | undefined {
+  const here = publicUrl(request);
+  const { hostname, port } = new URL(here);
+  const isReached = /^(?:::ffff:)?127\./.test(request.socket.localAddress ?? "");
+  const isOtherName = here.startsWith("http://") && (hostname === "localhost" || hostname === "[::1]");
+  const isToMove = isOtherName && isReached && isLoopback(request);
+  if (path !== "/ui" && !isToMove) return undefined;
+  const base = isToMove ? `http://127.0.0.1:${port === "" ? 80 : port}` : here;
+  return `${base}${path === "/ui" ? dashboardPath : path}`;
+}
+
+function sendFile(request: IncomingMessage, response: ServerResponse, { file, isAsset }: FoundFile): void {
+  const caching = isAsset ? "public, max-age=31536000, immutable" : "no-cache";
+  const own = { ...headers, "Content-Type": file.type, "Cache-Control": caching, ETag: file.etag, Vary };
+  if (request.headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === file.etag)) {
+    response.writeHead(304, own).end();
+    return;
+  }
+  const isPacked = /(?:^|,)\s*br\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i.test(
+    String(request.headers["accept-encoding"] ?? ""),
+  );
+  if (isPacked) response.writeHead(200, { ...own, "Content-Encoding": "br", "Content-Length": file.bytes });
+  else response.writeHead(200, own);
+  if (request.method === "HEAD") {
+    response.end();
+    return;
+  }
+  // A file that is gone, because the installation was replaced, ends the answer; the page then loads itself again.
+  const ended = (): void => undefined;
+  if (isPacked) pipeline(createReadStream(file.path), response, ended);
+  else pipeline(createReadStream(file.path), createBrotliDecompress(), response, ended);
+}
+
+const Vary = "Accept-Encoding";

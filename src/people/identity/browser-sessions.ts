@@ -1,0 +1,138 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Clock } from "../../kernel/clock.ts";
+import type { BrowserSessionRecord, BrowserSessionStore } from "../../store/store.ts";
+
+/** What a browser is given once: both are needed with every request, and only their hashes are kept. */
+export interface BrowserLogin {
+  /** In a cookie that no script can read. Cookies ignore ports: other servers of this machine are sent it, too. */
+  readonly cookie: string;
+  /** In a header. The page keeps it where only pages of this very origin can read it. */
+  readonly key: string;
+  readonly session: BrowserSession;
+}
+
+/** A browser that is logged in. */
+export interface BrowserSession {
+  readonly id: string;
+  /** Who it is: the owner of the data directory, or whoever a token with this hash belongs to. */
+  readonly tokenHash: string | null;
+  /** As the browser names itself; untrusted. */
+  readonly browser: string;
+  readonly createdAtMs: number;
+  readonly usedAtMs: number;
+  /** When it ends, unless it is used before. */
+  readonly endsAtMs: number;
+}
+
+export interface BrowserSessions {
+  /** Logs the owner in, or whoever has a token with this hash. The caller has checked the code, or the token. */
+  start(tokenHash: string | null, browser: string): Promise<BrowserLogin>;
+  /** Undefined unless both belong to one session that has not ended. */
+  find(cookie: string, key: string): BrowserSession | undefined;
+  /** Newest first. */
+  list(): readonly BrowserSession[];
+  /** Resolves to whether there was one. */
+  end(id: string): Promise<boolean>;
+}
+
+export interface BrowserSessionsDeps {
+  readonly store: BrowserSessionStore;
+  readonly clock: Pick<Clock, "now">;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** A session ends when it was not used for as long as a night, and in any case after a week. */
+const idleMs = 12 * hourMs;
+const longestMs = 7 * 24 * hourMs;
+/** How late the file may know that a session was used. */
+const noteMs = 10 * minuteMs;
+/** More than one person has browsers; the oldest is logged out. */
+const mostSessions = 100;
+const longestBrowser = 200;
+
+/** Logins of browsers. They outlive the process; one-time codes do not. */
+export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): BrowserSessions {
+  const sessions = new Map(store.read().map((record) => [record.keyHash, record]));
+  let writing: Promise<void> = Promise.resolve();
+
+  /** Writes one after the other, so that an older state never replaces a newer one. */
+  async function save(): Promise<void> {
+    const next = writing.catch(() => undefined).then(async () => await store.write([...sessions.values()]));
+    writing = next;
+    await next;
+  }
+
+  function endOld(): void {
+    const now = clock.now();
+    for (const [hash, record] of sessions) if (endOf(record) <= now) sessions.delete(hash);
+  }
+
+  async function start(tokenHash: string | null, browser: string): Promise<BrowserLogin> {
+    endOld();
+    const [cookie, key] = [newSecret(), newSecret()];
+    const now = clock.now();
+    const record: BrowserSessionRecord = {
+      id: randomBytes(9).toString("base64url"),
+      cookieHash: hashOf(cookie),
+      keyHash: hashOf(key),
+      tokenHash,
+      browser: browser.slice(0, longestBrowser),
+      createdAtMs: now,
+      usedAtMs: now,
+    };
+    sessions.set(record.keyHash, record);
+    for (const hash of [...sessions.keys()].slice(0, Math.max(0, sessions.size - mostSessions))) sessions.delete(hash);
+    await save();
+    return { cookie, key, session: toSession(record) };
+  }
+
+  function note(record: BrowserSessionRecord): BrowserSessionRecord {
+    const now = clock.now();
+    if (now - record.usedAtMs < minuteMs) return record;
+    const used = { ...record, usedAtMs: now };
+    sessions.set(record.keyHash, used);
+    // If it cannot be written, the session ends earlier after a restart.
+    if (now - record.usedAtMs >= noteMs) void save().catch(() => undefined);
+    return used;
+  }
+
+  return {
+    start,
+    find(cookie, key) {
+      const record = sessions.get(hashOf(key));
+      if (record === undefined || record.cookieHash !== hashOf(cookie)) return undefined;
+      if (endOf(record) <= clock.now()) return undefined;
+      return toSession(note(record));
+    },
+    list() {
+      endOld();
+      return [...sessions.values()].map(toSession).toReversed();
+    },
+    async end(id) {
+      const found = [...sessions.values()].find((record) => record.id === id);
+      if (found === undefined) return false;
+      sessions.delete(found.keyHash);
+      await save();
+      return true;
+    },
+  };
+}
+
+function endOf({ createdAtMs, usedAtMs }: BrowserSessionRecord): number {
+  return Math.min(usedAtMs + idleMs, createdAtMs + longestMs);
+}
+
+function toSession(record: BrowserSessionRecord): BrowserSession {
+  const { id, tokenHash, browser, createdAtMs, usedAtMs } = record;
+  return { id, tokenHash, browser, createdAtMs, usedAtMs, endsAtMs: endOf(record) };
+}
+
+/** 256 bits: looking a hash up needs no constant time, because nobody can come near to one. */
+function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
