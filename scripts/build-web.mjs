@@ -1,5 +1,5 @@
-// Builds the dashboard of web/ to dist/web/, compressed with brotli and nothing else: every browser takes it, and the gateway unpacks for whoever
-// does not. Skips the work when the sources are those of the last time.
+// Builds the dashboard of web/ to dist/web/, compressed with brotli and nothing else: every browser takes it, and the
+// gateway unpacks for whoever does not. Skips the work when the sources are those of the last time.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -84,6 +84,9 @@ export async function buildWeb(root) {
     },
   });
   await compressAll(outDir);
-  writeFileSync(join(outDir, "THIRD-PARTY-NOTICES.txt"), toWebNotices([...folders].sort((left, right) => (left < right ? -1 : 1))));
+  writeFileSync(
+    join(outDir, "THIRD-PARTY-NOTICES.txt"),
+    toWebNotices([...folders].sort((left, right) => (left < right ? -1 : 1))),
+  );
   writeFileSync(stamp, hash);
 }

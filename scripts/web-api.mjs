@@ -1,4 +1,5 @@
-// Writes the types of our REST API for the dashboard, from the OpenAPI document that a gateway serves, so that the two cannot drift.
+// Writes the types of our REST API for the dashboard, from the OpenAPI document that a gateway serves, so that the two
+// cannot drift.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

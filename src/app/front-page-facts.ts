@@ -11,8 +11,8 @@ const dashboardPage = fileURLToPath(new URL("../web/index.html.br", import.meta.
 type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner" | "mcp" | "usage">;
 
 /**
- * Answers `GET /`; browsers are sent to the dashboard. Loaded at the start although it is needed later: it is small, and what it shares with other parts
- * would be six files more. Shows counts only where nobody has to authenticate.
+ * Answers `GET /`; browsers are sent to the dashboard. Loaded at the start although it is needed later: it is small,
+ * and what it shares with other parts would be six files more. Shows counts only where nobody has to authenticate.
  */
 export async function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if ((request.headers.accept ?? "").includes("text/html") && existsSync(dashboardPage)) {

@@ -232,7 +232,7 @@ function createLateBrowsers({ wings, owner, loginCodes, clock }: LateBrowsersDep
   let opened: Promise<Browsers> | undefined;
 
   async function open(): Promise<Browsers> {
-    const { createBrowsers } = await late.load("rest", async () => await import("./rest-front.ts"));
+    const { createBrowsers } = await late.load("rest", async () => await import("./browser-wiring.ts"));
     return createBrowsers({
       store: await kept.browserSessions(),
       loginCodes,

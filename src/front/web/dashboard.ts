@@ -89,18 +89,18 @@ interface FoundFile {
 }
 
 /**
- * Where the browser should go instead. `/ui` has no slash; and of this machine's names only `127.0.0.1` is used, so that
- * there is one session and not one for each name.
+ * Where the browser should go instead. `/ui` has no slash; and of this machine's names only `127.0.0.1` is used, so
+ * that there is one session and not one for each name.
  */
 function betterAddress(request: IncomingMessage, path: string, publicUrl: PublicUrl): string | undefined {
   const here = publicUrl(request);
-  const { hostname, port } = new URL(here);
+  const moved = new URL(here);
   const isReached = /^(?:::ffff:)?127\./.test(request.socket.localAddress ?? "");
-  const isOtherName = here.startsWith("http://") && (hostname === "localhost" || hostname === "[::1]");
+  const isOtherName = moved.protocol === "http:" && (moved.hostname === "localhost" || moved.hostname === "[::1]");
   const isToMove = isOtherName && isReached && isLoopback(request);
   if (path !== "/ui" && !isToMove) return undefined;
-  const base = isToMove ? `http://127.0.0.1:${port === "" ? 80 : port}` : here;
-  return `${base}${path === "/ui" ? dashboardPath : path}`;
+  if (isToMove) moved.hostname = "127.0.0.1";
+  return `${isToMove ? moved.origin : here}${path === "/ui" ? dashboardPath : path}`;
 }
 
 function sendFile(request: IncomingMessage, response: ServerResponse, { file, isAsset }: FoundFile): void {

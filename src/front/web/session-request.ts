@@ -51,7 +51,7 @@ export function refuseOtherPages({ headers }: Pick<IncomingMessage, "headers">):
  * dashboard needs https.
  */
 export function refusePlainNetwork(request: IncomingMessage, publicUrl: string): void {
-  if (publicUrl.startsWith("https://") || isLoopback(request)) return;
+  if (new URL(publicUrl).protocol === "https:" || isLoopback(request)) return;
   throw new GatewayError("FORBIDDEN", "the dashboard is not served over http beyond this machine", {
     hint: "Put https in front of the gateway and set toolyard.publicUrl, or use `ssh -L`.",
   });
