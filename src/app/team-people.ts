@@ -4,13 +4,16 @@ import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { createPeopleChanges, type PeopleChanges } from "../people/directory/people-changes.ts";
 import { createTeamDirectory, type TeamDirectory } from "../people/directory/team-directory.ts";
-import { createToken } from "../people/identity/token.ts";
+import { createToken, hashToken } from "../people/identity/token.ts";
+import { isScope } from "../engine/policy/scopes.ts";
+import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleStore } from "../store/record-store.ts";
 
 /** The people of the database, read and ready. */
 export interface TeamPeople {
   readonly directory: TeamDirectory;
-  readonly changes: PeopleChanges;
+  /** What somebody may do with them. */
+  readonly changes: (by: ChangeActor) => PeopleChanges;
   /** Writes down which tokens were used. */
   close(): Promise<void>;
 }
@@ -62,7 +65,10 @@ export async function openTeamPeople({
 
   return {
     directory,
-    changes: createPeopleChanges({ directory, store, clock, isName, createToken: () => createToken("ty_pat_") }),
+    changes: createPeopleChanges({
+      ...{ directory, store, clock, isName, isScope, createToken, hashToken },
+      isTeamOfConfig: (slug) => config().people.teams.has(slug),
+    }),
     async close() {
       cancel();
       directory.stop();
