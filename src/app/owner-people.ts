@@ -1,6 +1,5 @@
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
-import { ownerActor } from "../people/directory/change-queue.ts";
 import type { MadeInvite } from "../people/directory/invite-plans.ts";
 import type { MadeToken } from "../people/directory/people-facts.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
@@ -84,7 +83,7 @@ type Task = (people: OwnersPeople, request: PeopleRequest) => Promise<PeopleAnsw
 
 interface OwnersPeople {
   readonly book: TeamPeople["directory"]["book"];
-  readonly changes: ReturnType<TeamPeople["changes"]>;
+  readonly changes: TeamPeople["asOwner"];
 }
 
 const userTasks: Readonly<Record<string, Task>> = {
@@ -185,7 +184,7 @@ export async function askPeople({ team }: Pick<GatewayParts, "team">, request: J
   const given = request as unknown as PeopleRequest;
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");
-  return await task({ book: people.directory.book, changes: people.changes(ownerActor) }, given);
+  return await task({ book: people.directory.book, changes: people.asOwner }, given);
 }
 
 function findTeam(book: OwnersPeople["book"], name: string | undefined): { readonly id: string } {
