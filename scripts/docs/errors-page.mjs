@@ -110,6 +110,7 @@ const groups = [
       PERSON_UNKNOWN: "A command names a user, team or token that the gateway's database does not have.",
       PEOPLE_CONFLICT:
         "A change of people that does not fit: a name that is taken or is none, the last admin, a disabled user, too many days.",
+      REVISION_MISMATCH: "`If-Match` names an older revision: somebody else changed it since it was read.",
       CONFIG_INVALID: "The configuration cannot be read; the message names file, line and column.",
       CONFIG_CHANGED: "Somebody else changed the configuration file while it was being edited; it was not touched.",
       CONFIG_UNWRITABLE: "The configuration file could not be replaced; it is as it was.",

@@ -1,7 +1,8 @@
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
-import type { MadeToken } from "../people/directory/people-changes.ts";
-import { teamRoles, type TeamRole } from "../store/people-rows.ts";
+import type { MadeInvite } from "../people/directory/invite-plans.ts";
+import type { MadeToken } from "../people/directory/people-facts.ts";
+import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
 
@@ -11,8 +12,13 @@ export interface PeopleAnswer {
   readonly teams?: readonly TeamLine[];
   readonly members?: readonly MemberLine[];
   readonly tokens?: readonly TokenLine[];
+  readonly invites?: readonly InviteLine[];
   /** Shown once. */
   readonly made?: MadeToken;
+  /** Shown once. */
+  readonly invited?: MadeInvite;
+  /** How many tokens were revoked. */
+  readonly revoked?: number;
 }
 
 export interface UserLine {
@@ -43,6 +49,17 @@ export interface TokenLine {
   readonly expires: string;
   /** The hour of its last use. */
   readonly used: string | null;
+  readonly scopes: readonly string[];
+  readonly only: readonly string[] | null;
+}
+
+export interface InviteLine {
+  readonly id: string;
+  readonly team: string;
+  readonly role: string;
+  readonly about: string;
+  readonly expires: string;
+  readonly used: boolean;
 }
 
 /** The members of the request `people`. What is missing is undefined. */
@@ -54,16 +71,25 @@ export interface PeopleRequest {
   readonly role?: string | undefined;
   readonly isAdmin?: boolean | undefined;
   readonly days?: number | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly limits?: TeamLimits | undefined;
+  readonly about?: string | undefined;
 }
 
 const usualDays = 90;
 
-type Task = (people: TeamPeople, request: PeopleRequest) => Promise<PeopleAnswer>;
+type Task = (people: OwnersPeople, request: PeopleRequest) => Promise<PeopleAnswer>;
 
-const tasks: Readonly<Record<string, Task>> = {
+interface OwnersPeople {
+  readonly book: TeamPeople["directory"]["book"];
+  readonly changes: TeamPeople["asOwner"];
+}
+
+const userTasks: Readonly<Record<string, Task>> = {
   "user.add": async ({ changes }, { name, isAdmin = false, team, role, days = usualDays }) =>
     withToken(await changes.addUser({ name: need(name), isAdmin, team, role: toRole(role), days })),
-  "user.list": async ({ directory: { book } }) => ({
+  "user.list": async ({ book }) => ({
     users: [...book.users.values()].map(({ id, name, role, status }) => ({
       name,
       role,
@@ -71,35 +97,22 @@ const tasks: Readonly<Record<string, Task>> = {
       teams: book.membersOf(id).map(({ team }) => team.slug),
     })),
   }),
-  "user.disable": async ({ changes }, { name }) => done(await changes.setStatus(need(name), "disabled")),
-  "user.enable": async ({ changes }, { name }) => done(await changes.setStatus(need(name), "active")),
-  "team.add": async ({ changes }, { name }) => done(await changes.addTeam(need(name))),
-  "team.list": async ({ directory: { book } }) => {
-    const counts = new Map<string, number>();
-    for (const { team } of book.members.values()) counts.set(team.id, (counts.get(team.id) ?? 0) + 1);
-    return { teams: [...book.teams.values()].map(({ id, slug }) => ({ slug, members: counts.get(id) ?? 0 })) };
-  },
-  "team.members": async ({ directory: { book } }, { name }) => {
-    const slug = need(name);
-    if (book.teamOf(slug) === undefined)
-      throw new GatewayError("PERSON_UNKNOWN", `there is no team ${JSON.stringify(slug.slice(0, 100))}`);
-    const members = [...book.members.values()].filter(({ team }) => team.slug === slug);
-    return {
-      members: members.map(({ row, user, pats }) => ({
-        id: row.id,
-        user: user.name,
-        role: row.role,
-        tokens: pats.size,
-      })),
-    };
-  },
-  "team.member.add": async ({ changes }, { name, user, role }) =>
-    done(await changes.addMember({ team: need(name), user: need(user), role: toRole(role) })),
-  "team.member.remove": async ({ changes }, { name, user }) =>
-    done(await changes.removeMember({ team: need(name), user: need(user) })),
-  "token.new": async ({ changes }, { user, team, name = "", days = usualDays }) =>
-    withToken(await changes.addToken({ user: need(user), team, name, days })),
-  "token.list": async ({ directory: { book } }, { user }) => ({
+  "user.disable": async ({ changes }, { name }) =>
+    done(await changes.changeUser({ user: need(name), status: "disabled" })),
+  "user.enable": async ({ changes }, { name }) =>
+    done(await changes.changeUser({ user: need(name), status: "active" })),
+  "user.role": async ({ changes }, { name, role }) =>
+    done(await changes.changeUser({ user: need(name), role: toUserRole(role) })),
+  "user.reset": async ({ changes }, { name }) => ({ revoked: await changes.resetUser(need(name)) }),
+  "user.remove": async ({ changes }, { name }) => done(await changes.removeUser(need(name))),
+  "token.new": async ({ changes }, { user, name = "", days = usualDays, ...about }) =>
+    withToken(
+      await changes.addToken({
+        ...{ user: need(user), team: about.team, name, days },
+        ...{ scopes: about.scopes, only: about.only },
+      }),
+    ),
+  "token.list": async ({ book }, { user }) => ({
     tokens: [...book.tokens.values()]
       .filter(({ member }) => user === undefined || member.user.name === user)
       .map(({ row, member }) => ({
@@ -107,12 +120,59 @@ const tasks: Readonly<Record<string, Task>> = {
         user: member.user.name,
         team: member.team.slug,
         name: row.name,
-        expires: new Date(row.expiresAtMs).toISOString(),
-        used: row.usedAtMs === null ? null : new Date(row.usedAtMs).toISOString(),
+        expires: toIso(row.expiresAtMs),
+        used: row.usedAtMs === null ? null : toIso(row.usedAtMs),
+        scopes: row.scopes,
+        only: row.only,
       })),
   }),
   "token.revoke": async ({ changes }, { name }) => done(await changes.revokeToken(need(name))),
 };
+
+const teamTasks: Readonly<Record<string, Task>> = {
+  "team.add": async ({ changes }, { name }) => withToken(await changes.addTeam({ slug: need(name) })),
+  "team.remove": async ({ changes }, { name }) => done(await changes.removeTeam(need(name))),
+  "team.limits": async ({ changes }, { name, limits }) => done(await changes.changeTeam({ team: need(name), limits })),
+  "team.list": async ({ book }) => ({
+    teams: [...book.teams.values()].map(({ id, slug }) => ({ slug, members: book.membersIn(id).length })),
+  }),
+  "team.members": async ({ book }, { name }) => ({
+    members: book
+      .membersIn(findTeam(book, name).id)
+      .map(({ row, user, pats }) => ({ id: row.id, user: user.name, role: row.role, tokens: pats.size })),
+  }),
+  "team.member.add": async ({ changes }, { name, user, role }) => {
+    await changes.addMember({ team: need(name), user: need(user), role: toRole(role) });
+    return {};
+  },
+  "team.member.remove": async ({ changes }, { name, user }) =>
+    done(await changes.removeMember({ team: need(name), member: need(user) })),
+  "team.role": async ({ changes }, { name, user, role }) =>
+    done(await changes.changeMember({ team: need(name), member: need(user) }, toRole(need(role)))),
+  "team.owner": async ({ changes }, { name, user }) =>
+    done(await changes.setOwner({ team: need(name), member: need(user) })),
+  "invite.new": async ({ changes }, { team, role, about }) => ({
+    invited: await changes.addInvite({ team: need(team), role: toRole(role), about }),
+  }),
+  "invite.list": async ({ book }, { team }) => {
+    const only = team === undefined ? undefined : findTeam(book, team).id;
+    const rows = [...book.invites.values()].filter(({ teamId }) => only === undefined || teamId === only);
+    return {
+      invites: rows.map(({ id, teamId, role, about, expiresAtMs, usedAtMs }) => ({
+        ...{ id, team: book.teams.get(teamId)?.slug ?? "", role, about },
+        ...{ expires: toIso(expiresAtMs), used: usedAtMs !== null },
+      })),
+    };
+  },
+  "invite.revoke": async ({ book, changes }, { name }) => {
+    const id = need(name);
+    const team = book.teams.get(book.invites.get(id)?.teamId ?? "");
+    if (team === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such invitation");
+    return done(await changes.removeInvite(team.slug, id));
+  },
+};
+
+const tasks: Readonly<Record<string, Task>> = { ...userTasks, ...teamTasks };
 
 /** Carries out what the owner asks about people. Rejects with CONFIG_INVALID where they are not in the database. */
 export async function askPeople({ team }: Pick<GatewayParts, "team">, request: JsonObject): Promise<PeopleAnswer> {
@@ -124,7 +184,25 @@ export async function askPeople({ team }: Pick<GatewayParts, "team">, request: J
   const given = request as unknown as PeopleRequest;
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");
-  return await task(people, given);
+  return await task({ book: people.directory.book, changes: people.asOwner }, given);
+}
+
+function findTeam(book: OwnersPeople["book"], name: string | undefined): { readonly id: string } {
+  const slug = need(name);
+  const team = book.teamOf(slug);
+  if (team !== undefined) return team;
+  throw new GatewayError("PERSON_UNKNOWN", `there is no team ${JSON.stringify(slug.slice(0, 100))}`);
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function toUserRole(text: string | undefined): UserRow["role"] {
+  if (text === "admin" || text === "user") return text;
+  throw new GatewayError("PEOPLE_CONFLICT", "the role of a user is admin or user", {
+    hint: "Give one of the two with --role.",
+  });
 }
 
 function done(_nothing: void): PeopleAnswer {

@@ -5,6 +5,7 @@ import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import { createComingDirectory } from "../people/directory/coming-directory.ts";
+import { isScope } from "../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../people/directory/config-directory.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
@@ -73,6 +74,7 @@ function createTeamSeat({ config, clock, log, loadLate }: PeopleDeps, beside: Di
         config,
         clock,
         isName: isServerSlug,
+        isScope,
         log,
       });
       coming.arrive(people.directory);

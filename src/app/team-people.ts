@@ -4,13 +4,17 @@ import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { createPeopleChanges, type PeopleChanges } from "../people/directory/people-changes.ts";
 import { createTeamDirectory, type TeamDirectory } from "../people/directory/team-directory.ts";
-import { createToken } from "../people/identity/token.ts";
+import { createToken, hashToken } from "../people/identity/token.ts";
+import { ownerActor, type ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleStore } from "../store/record-store.ts";
 
 /** The people of the database, read and ready. */
 export interface TeamPeople {
   readonly directory: TeamDirectory;
-  readonly changes: PeopleChanges;
+  /** What somebody may do with them. */
+  readonly changes: (by: ChangeActor) => PeopleChanges;
+  /** What whoever owns the data directory may do with them: everything. */
+  readonly asOwner: PeopleChanges;
   /** Writes down which tokens were used. */
   close(): Promise<void>;
 }
@@ -23,6 +27,8 @@ export interface TeamPeopleDeps {
   readonly clock: Clock;
   /** Given, because loading it with this file would cost each start of a gateway a file. */
   readonly isName: (text: string) => boolean;
+  /** The same. */
+  readonly isScope: (text: string) => boolean;
   readonly log: Log;
 }
 
@@ -36,6 +42,7 @@ export async function openTeamPeople({
   config,
   clock,
   isName,
+  isScope,
   log,
 }: TeamPeopleDeps): Promise<TeamPeople> {
   const directory = createTeamDirectory({ beside, config, clock });
@@ -60,9 +67,15 @@ export async function openTeamPeople({
     cancel = clock.after(usesMs, noteUses);
   }
 
+  const changes = createPeopleChanges({
+    ...{ directory, store, clock, isName, isScope, createToken, hashToken },
+    isTeamOfConfig: (slug) => config().people.teams.has(slug),
+  });
+
   return {
     directory,
-    changes: createPeopleChanges({ directory, store, clock, isName, createToken: () => createToken("ty_pat_") }),
+    changes,
+    asOwner: changes(ownerActor),
     async close() {
       cancel();
       directory.stop();

@@ -11,30 +11,51 @@ const teamRole: Options = { role: { word: "ROLE", about: "owner, admin or member
 export const peopleCommandRows: Readonly<Record<string, Command>> = {
   user: {
     words: 2,
-    usage: "toolyard user [list|add|disable|enable] [NAME] [options]",
-    about: "Lists, adds and disables the users of a running gateway for teams.",
+    usage: "toolyard user [list|add|disable|enable|role|reset|remove] [NAME] [options]",
+    about: "Lists, adds, changes and removes the users of a running gateway for teams.",
     options: {
       ...common,
       ...ofTeam,
-      ...teamRole,
+      role: { word: "ROLE", about: "add: owner, admin or member of the team; role: admin or user of the gateway" },
       admin: { about: "add: an admin of the gateway, whose team is made where it is missing" },
       json: { about: "print one JSON object" },
     },
-    notes: `With --team, \`add\` prints a token, once. Disabling ends what the user has opened at once.`,
+    notes: `With --team, \`add\` prints a token, once. \`reset\` revokes all tokens of the user. Disabling, resetting and
+removing end what the user has opened at once.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.user,
   },
   team: {
     words: 2,
-    usage: "toolyard team [list|add|members] [TEAM] [options]",
-    about: "Lists and adds the teams of a running gateway for teams, and who is in them.",
+    usage: "toolyard team [list|add|members|role|owner|limits|remove] [TEAM] [options]",
+    about: "Lists, adds and changes the teams of a running gateway for teams, and who is in them.",
     options: {
       ...common,
       add: { word: "USER", about: "members: put this user into the team" },
       remove: { word: "USER", about: "members: take this user out, with all tokens for this team" },
+      user: { word: "USER", about: "role, owner: the member whose it is to be" },
+      "most-members": { word: "N", about: "limits: the most members that the team may have" },
+      "most-servers": { word: "N", about: "limits: the most servers that the team may install" },
       ...teamRole,
       json: { about: "print one JSON object" },
     },
+    notes: `\`owner\` hands the team over: its former owner is an admin of it then. \`limits\` without options takes the
+limits away.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.team,
+  },
+  invite: {
+    words: 2,
+    usage: "toolyard invite [list|new|revoke] [ID] [options]",
+    about:
+      "Invites people into a team of a running gateway for teams: prints a secret that is good once, for 72 hours.",
+    options: {
+      ...common,
+      team: { word: "TEAM", about: "the team that it is for" },
+      about: { word: "TEXT", about: "new: for whom it is, as lists show it" },
+      ...teamRole,
+      json: { about: "print one JSON object" },
+    },
+    notes: `Whoever has the secret joins the team with it, or makes an account: POST /api/invites/accept.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.invite,
   },
   token: {
     words: 2,
@@ -46,6 +67,8 @@ export const peopleCommandRows: Readonly<Record<string, Command>> = {
       user: { word: "NAME", about: "new, list: whose token of a running gateway for teams it is" },
       ...ofTeam,
       name: { word: "TEXT", about: "new: what it is for" },
+      scope: { word: "SCOPES", about: "new: mcp:read, mcp:tools:execute or mcp:admin, with commas (default: all)" },
+      only: { word: "SERVERS", about: "new: it is for these servers only, with commas" },
       json: { about: "print one JSON object" },
     },
     notes: `Without --user, \`new\` asks no gateway: it prints the token and its hash for the configuration. Revoking

@@ -1,6 +1,7 @@
 import type { ControlAnswer } from "../app/owner-commands.ts";
 import type { PeopleAnswer, PeopleRequest } from "../app/owner-people.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
+import type { TeamLimits } from "../store/people-rows.ts";
 import type { CommandContext } from "./command-context.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
@@ -8,27 +9,38 @@ import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
 import { toTable } from "./table.ts";
 
-/** `toolyard user add|list|disable|enable`. */
+/** `toolyard user add|list|disable|enable|role|reset|remove`. */
 export async function user(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await ask(context, { task: "user.list" });
-  const tasks = ["add", "disable", "enable"];
-  if (!tasks.includes(task) || name === undefined) return misused("user list, or add, disable or enable NAME");
+  const tasks = ["add", "disable", "enable", "role", "reset", "remove"];
+  if (!tasks.includes(task) || name === undefined) return misused(`user list, or ${tasks.join(", ")} with NAME`);
+  const role = textOption(context, "role");
+  if (task === "role") return await ask(context, { task: "user.role", name, role });
   const isAdmin = isOn(context, "admin");
-  const about = { team: typedTeam(context), role: textOption(context, "role"), days: readDays(context) };
+  const about = { team: typedTeam(context), role, days: readDays(context) };
   return await ask(
     context,
     task === "add" ? { task: "user.add", name, isAdmin, ...about } : { task: `user.${task}`, name },
   );
 }
 
-/** `toolyard team add|list|members`. */
+/** `toolyard team add|list|members|role|owner|limits|remove`. */
 export async function team(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await ask(context, { task: "team.list" });
-  if ((task !== "add" && task !== "members") || name === undefined)
-    return misused("team list, or add TEAM, or members TEAM");
-  if (task === "add") return await ask(context, { task: "team.add", name });
+  const tasks = ["add", "members", "role", "owner", "limits", "remove"];
+  if (!tasks.includes(task) || name === undefined) return misused(`team list, or ${tasks.join(", ")} with TEAM`);
+  const member = textOption(context, "user");
+  if (task === "limits") return await ask(context, { task: "team.limits", name, limits: readLimits(context) });
+  if (task === "role" || task === "owner") {
+    if (member === undefined) return misused(`team ${task} TEAM --user USER`);
+    return await ask(context, { task: `team.${task}`, name, user: member, role: textOption(context, "role") });
+  }
+  return task === "members" ? await members(context, name) : await ask(context, { task: `team.${task}`, name });
+}
+
+async function members(context: CommandContext, name: string): Promise<number> {
   const [added, removed] = [textOption(context, "add"), textOption(context, "remove")];
   if (added !== undefined && removed !== undefined)
     return misused("team members TEAM with --add or --remove, not both");
@@ -36,6 +48,17 @@ export async function team(context: CommandContext): Promise<number> {
   if (added !== undefined) return await ask(context, { task: "team.member.add", name, user: added, role });
   if (removed !== undefined) return await ask(context, { task: "team.member.remove", name, user: removed });
   return await ask(context, { task: "team.members", name });
+}
+
+/** `toolyard invite new|list|revoke`. */
+export async function invite(context: CommandContext): Promise<number> {
+  const [task = "list", name] = context.positionals;
+  const of = typedTeam(context);
+  if (task === "list") return await ask(context, { task: "invite.list", team: of });
+  if (task === "revoke" && name !== undefined) return await ask(context, { task: "invite.revoke", name });
+  if (task !== "new" || of === undefined) return misused("invite list, or new --team TEAM, or revoke ID");
+  const [role, about] = [textOption(context, "role"), textOption(context, "about")];
+  return await ask(context, { task: "invite.new", team: of, role, about });
 }
 
 /** `toolyard token new --user`, `token list` and `token revoke`. */
@@ -46,7 +69,8 @@ export async function personalToken(context: CommandContext): Promise<number> {
   if (task === "revoke" && name !== undefined) return await ask(context, { task: "token.revoke", name });
   if (task !== "new" || owner === undefined) return misused("token new, token list, or token revoke ID");
   const about = { name: textOption(context, "name"), team: typedTeam(context), days: readDays(context) };
-  return await ask(context, { task: "token.new", user: owner, ...about });
+  const limits = { scopes: readList(context, "scope"), only: readList(context, "only") };
+  return await ask(context, { task: "token.new", user: owner, ...about, ...limits });
 }
 
 async function ask(context: CommandContext, request: PeopleRequest): Promise<number> {
@@ -65,7 +89,7 @@ function fail({ message, hint }: ControlAnswer): number {
   return 1;
 }
 
-function show({ users, teams, members, tokens, made }: PeopleAnswer): void {
+function show({ users, teams, members, tokens, invites, made, invited, revoked }: PeopleAnswer): void {
   if (users !== undefined)
     print(
       ["USER", "ROLE", "STATUS", "TEAMS"],
@@ -83,16 +107,32 @@ function show({ users, teams, members, tokens, made }: PeopleAnswer): void {
     );
   if (tokens !== undefined)
     print(
-      ["ID", "USER", "TEAM", "EXPIRES", "LAST USED", "NAME"],
+      ["ID", "USER", "TEAM", "EXPIRES", "LAST USED", "FOR", "NAME"],
       tokens.map((one) => [
         one.id,
         one.user,
         one.team,
         one.expires.slice(0, 10),
         one.used === null ? "never" : one.used.slice(0, 13).replace("T", " "),
+        [one.scopes.join(" "), one.only?.join(" ") ?? ""].filter((text) => text !== "").join(" on "),
         plainText(one.name),
       ]),
     );
+  if (invites !== undefined)
+    print(
+      ["ID", "TEAM", "ROLE", "EXPIRES", "USED", "FOR"],
+      invites.map((one) => [
+        ...[one.id, one.team, one.role, one.expires.slice(0, 16).replace("T", " "), one.used ? "yes" : "no"],
+        plainText(one.about),
+      ]),
+    );
+  if (revoked !== undefined) process.stdout.write(`${revoked} tokens revoked\n`);
+  if (invited !== undefined) {
+    process.stdout.write(`${invited.secret}\n`);
+    process.stderr.write(
+      `This is the invitation: it is shown only now, and good once, until ${new Date(invited.expiresAtMs).toISOString().slice(0, 16)}Z.\n`,
+    );
+  }
   if (made === undefined) return;
   process.stdout.write(`${made.token}\n`);
   process.stderr.write(
@@ -116,6 +156,24 @@ function misused(usage: string): number {
 /** Only as typed: TOOLYARD_TEAM is the setting of `serve`. */
 function typedTeam({ flags }: CommandContext): string | undefined {
   return typeof flags["team"] === "string" ? flags["team"] : undefined;
+}
+
+function readList(context: CommandContext, name: string): readonly string[] | undefined {
+  return textOption(context, name)
+    ?.split(/[\s,]+/)
+    .filter((text) => text !== "");
+}
+
+function readLimits(context: CommandContext): TeamLimits {
+  const [members, servers] = [readCount(context, "most-members"), readCount(context, "most-servers")];
+  return { ...(members === undefined ? {} : { members }), ...(servers === undefined ? {} : { servers }) };
+}
+
+function readCount(context: CommandContext, option: string): number | undefined {
+  const given = givenOption(context, option);
+  if (given === undefined) return undefined;
+  if (/^\d{1,6}$/.test(given.text)) return Number(given.text);
+  throw new GatewayError("CONFIG_INVALID", `${given.name}: expected a number`, { hint: "Give a whole number." });
 }
 
 function readDays(context: CommandContext): number | undefined {

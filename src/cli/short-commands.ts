@@ -9,7 +9,7 @@ import { importServers } from "./import-command.ts";
 import { config } from "./config-command.ts";
 import { doctor } from "./doctor-command.ts";
 import { servers } from "./servers-command.ts";
-import { team, user } from "./people-command.ts";
+import { invite, team, user } from "./people-command.ts";
 import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
@@ -45,6 +45,7 @@ export const shortCommands = {
   service,
   status,
   stop,
+  invite,
   team,
   token,
   tokens,

@@ -320,6 +320,12 @@ export const failures = {
     retry: false,
     hint: "Look at `toolyard user list`, and ask for something that fits.",
   },
+  REVISION_MISMATCH: {
+    http: 412,
+    rpc: -31123,
+    retry: false,
+    hint: "Read it again, look at what changed, and send If-Match with the new ETag.",
+  },
   CONFIG_INVALID: {
     http: 400,
     rpc: -31070,

@@ -11,13 +11,24 @@ export interface UserRow {
   readonly role: "admin" | "user";
   readonly status: "active" | "disabled";
   readonly createdAtMs: number;
+  readonly revision: number;
 }
 
 export interface TeamRow {
   /** `t_` and 26 letters and digits. */
   readonly id: string;
   readonly slug: string;
+  /** What people call it; empty where it has no other name. */
+  readonly title: string;
+  readonly limits: TeamLimits;
   readonly createdAtMs: number;
+  readonly revision: number;
+}
+
+/** The most that a team may have; what is absent is not limited. */
+export interface TeamLimits {
+  readonly members?: number;
+  readonly servers?: number;
 }
 
 export const teamRoles = ["owner", "admin", "member"] as const;
@@ -31,6 +42,7 @@ export interface MembershipRow {
   readonly userId: string;
   readonly role: TeamRole;
   readonly createdAtMs: number;
+  readonly revision: number;
 }
 
 /** A personal token. The token itself is not kept. */
@@ -45,6 +57,27 @@ export interface PatRow {
   readonly expiresAtMs: number;
   /** The beginning of the hour of its last use; null when it was never used. */
   readonly usedAtMs: number | null;
+  /** Empty: everything that the roles permit. */
+  readonly scopes: readonly string[];
+  /** Slugs of the servers that it is for; null: all. */
+  readonly only: readonly string[] | null;
+}
+
+/** An invitation into a team. Its secret is not kept. */
+export interface InviteRow {
+  /** `i_` and 26 letters and digits. */
+  readonly id: string;
+  readonly teamId: string;
+  readonly role: TeamRole;
+  /** For whom it is, in the words of whoever made it. */
+  readonly about: string;
+  /** SHA-256 of the secret, 64 lower-case hex digits. */
+  readonly hash: string;
+  /** Id of a membership, or `owner`. */
+  readonly by: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly usedAtMs: number | null;
 }
 
 /** All of them. */
@@ -53,13 +86,18 @@ export interface PeopleRows {
   readonly teams: readonly TeamRow[];
   readonly memberships: readonly MembershipRow[];
   readonly pats: readonly PatRow[];
+  readonly invites: readonly InviteRow[];
 }
 
 /** One change: rows that are new or replace those with their id, and ids of those that are removed. */
 export interface PeopleWrites extends Partial<PeopleRows> {
+  /** Their memberships go with them, and so on. */
+  readonly goneUsers?: readonly string[];
+  readonly goneTeams?: readonly string[];
   /** Their tokens go with them. */
   readonly goneMemberships?: readonly string[];
   readonly gonePats?: readonly string[];
+  readonly goneInvites?: readonly string[];
 }
 
 /** When a token was last used. */

@@ -6,6 +6,10 @@ import type { Principal } from "../../kernel/principal.ts";
 export const scopes = ["mcp:read", "mcp:tools:execute", "mcp:admin"] as const;
 export type Scope = (typeof scopes)[number];
 
+export function isScope(text: string): text is Scope {
+  return scopes.some((scope) => scope === text);
+}
+
 /**
  * What an intent needs. Looking at what there is takes `mcp:read`, and whatever a server may do something for takes
  * `mcp:tools:execute`. A request that is forwarded as it is may be anything.

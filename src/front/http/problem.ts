@@ -58,6 +58,7 @@ const titles: Readonly<Record<number, string>> = Object.freeze({
   406: "Not acceptable",
   408: "Request timeout",
   409: "Ambiguous",
+  412: "Changed meanwhile",
   413: "Too large",
   415: "Unsupported media type",
   429: "Too many requests",

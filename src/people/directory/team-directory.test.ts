@@ -10,13 +10,13 @@ import { createTeamDirectory, type TeamDirectory } from "./team-directory.ts";
 const clock = createManualClock();
 const homeDirectories = { config: "/h", data: "/h" };
 const dayMs = 86_400_000;
-const user: UserRow = { id: "u_1", name: "ann", role: "user", status: "active", createdAtMs: 0 };
-const member: MembershipRow = { id: "m_1", teamId: "t_1", userId: "u_1", role: "member", createdAtMs: 0 };
+const user: UserRow = { id: "u_1", name: "ann", role: "user", status: "active", createdAtMs: 0, revision: 1 };
+const member: MembershipRow = { id: "m_1", teamId: "t_1", userId: "u_1", role: "member", createdAtMs: 0, revision: 1 };
 const other: MembershipRow = { ...member, id: "m_2", teamId: "t_2", role: "admin" };
 
 function patOf(id: string, membershipId: string): PatRow {
   const times = { createdAtMs: 0, expiresAtMs: clock.now() + dayMs, usedAtMs: null };
-  return { id, membershipId, name: "", hash: `hash of ${id}`, ...times };
+  return { id, membershipId, name: "", hash: `hash of ${id}`, ...times, scopes: [], only: null };
 }
 
 let directory: TeamDirectory;
@@ -28,11 +28,12 @@ beforeEach(() => {
   const rows: PeopleRows = {
     users: [user],
     teams: [
-      { id: "t_1", slug: "red", createdAtMs: 0 },
-      { id: "t_2", slug: "blue", createdAtMs: 0 },
+      { id: "t_1", slug: "red", title: "", limits: {}, createdAtMs: 0, revision: 1 },
+      { id: "t_2", slug: "blue", title: "", limits: {}, createdAtMs: 0, revision: 1 },
     ],
     memberships: [member, other],
     pats: [patOf("p_1", "m_1"), patOf("p_2", "m_1"), patOf("p_3", "m_2")],
+    invites: [],
   };
   directory.apply(rows);
   changes = 0;
@@ -77,6 +78,30 @@ test("a credential that is no row is the same principal under its key until it i
   expect(directory.isCurrent(again)).toBe(false);
   expect(directory.book.under("m_1", grant)).toMatchObject({ roles: ["member", "team-admin"] });
   expect(directory.book.under("m_9", grant)).toBeUndefined();
+});
+
+test("what a token is limited to stands in its principal", () => {
+  directory.apply({ pats: [{ ...patOf("p_5", "m_1"), scopes: ["mcp:read"], only: ["files"] }] });
+  expect(find("p_5")).toMatchObject({ id: "m_1", scopes: ["mcp:read"], only: ["files"] });
+  expect(find("p_1")?.only).toBeUndefined();
+});
+
+test("a user or a team that is removed takes memberships and tokens along, and its name is free again", () => {
+  const [red, blue] = [find("p_1") as Principal, find("p_3") as Principal];
+  directory.apply({ goneTeams: ["t_2"] });
+  expect([directory.isCurrent(red), directory.isCurrent(blue), find("p_3"), changes]).toEqual([
+    true,
+    false,
+    undefined,
+    1,
+  ]);
+  expect([directory.book.teamOf("blue"), directory.book.membersIn("t_2")]).toEqual([undefined, []]);
+  directory.apply({ goneUsers: ["u_1"] });
+  expect([directory.isCurrent(red), directory.book.userNamed("ann"), directory.book.tokens.size]).toEqual([
+    false,
+    undefined,
+    0,
+  ]);
 });
 
 test("people of the configuration stay, and nobody is local without a token", () => {
@@ -134,7 +159,13 @@ test("the use of a token is noted once an hour", async () => {
 
 test("rows that were read again replace what was thought to be there", () => {
   const red = find("p_1") as Principal;
-  const rows = { users: [user], teams: [...directory.book.teams.values()], memberships: [other], pats: [] };
+  const rows = {
+    users: [user],
+    teams: [...directory.book.teams.values()],
+    memberships: [other],
+    pats: [],
+    invites: [],
+  };
   directory.apply(directory.book.differenceTo(rows));
   expect([directory.isCurrent(red), find("p_3")]).toEqual([false, undefined]);
   expect(directory.byId("m_2" as PrincipalId)).toMatchObject({ team: "blue" });

@@ -109,6 +109,6 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
   };
 }
 
-function toFacts({ id }: PatRow): CredentialFacts {
-  return { key: id, via: "pat", scopes: [] };
+function toFacts({ id, scopes, only }: PatRow): CredentialFacts {
+  return { key: id, via: "pat", scopes, ...(only === null ? {} : { only }) };
 }

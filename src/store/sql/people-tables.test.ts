@@ -1,10 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestStore, entryOf, whenOpened } from "../../../test/harness/records.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
+import { createState } from "./migrations/state-0001.ts";
+import { createPeople } from "./migrations/state-0002.ts";
+import { loadDriver } from "./sql-driver.ts";
+import { openSqliteFile } from "./sqlite-file.ts";
 
 let folder: string;
 let store: RecordStore;
@@ -18,12 +22,24 @@ afterEach(async () => {
 });
 
 const people: PeopleRows = {
-  users: [{ id: "u_1", name: "ann", role: "admin", status: "active", createdAtMs: 1 }],
-  teams: [{ id: "t_1", slug: "red", createdAtMs: 2 }],
-  memberships: [{ id: "m_1", teamId: "t_1", userId: "u_1", role: "owner", createdAtMs: 3 }],
+  users: [{ id: "u_1", name: "ann", role: "admin", status: "active", createdAtMs: 1, revision: 1 }],
+  teams: [{ id: "t_1", slug: "red", title: "Red", limits: { members: 5 }, createdAtMs: 2, revision: 3 }],
+  memberships: [{ id: "m_1", teamId: "t_1", userId: "u_1", role: "owner", createdAtMs: 3, revision: 1 }],
   pats: [
-    { id: "p_1", membershipId: "m_1", name: "", hash: "a", createdAtMs: 4, expiresAtMs: 5, usedAtMs: null },
-    { id: "p_2", membershipId: "m_1", name: "x", hash: "b", createdAtMs: 5, expiresAtMs: 6, usedAtMs: 7 },
+    {
+      ...{ id: "p_1", membershipId: "m_1", name: "", hash: "a", createdAtMs: 4, expiresAtMs: 5, usedAtMs: null },
+      ...{ scopes: [], only: null },
+    },
+    {
+      ...{ id: "p_2", membershipId: "m_1", name: "x", hash: "b", createdAtMs: 5, expiresAtMs: 6, usedAtMs: 7 },
+      ...{ scopes: ["mcp:read"], only: ["files", "mail"] },
+    },
+  ],
+  invites: [
+    {
+      ...{ id: "i_1", teamId: "t_1", role: "member", about: "for bob", hash: "c", by: "m_1" },
+      ...{ createdAtMs: 6, expiresAtMs: 7, usedAtMs: null },
+    },
   ],
 };
 const entries = async (): Promise<number> => (await store.audits({ limit: 100 })).rows.length;
@@ -52,6 +68,39 @@ test("a membership takes its tokens along", async () => {
   expect(await store.people.read()).toEqual({ ...people, memberships: [], pats: [] });
 });
 
+test("a team takes its members, their tokens and its invitations along, and a user the same", async () => {
+  await store.people.change(people, entryOf({}));
+  const used = { ...people.invites[0], usedAtMs: 9 } as PeopleRows["invites"][number];
+  await store.people.change({ invites: [used] }, entryOf({}));
+  expect((await store.people.read()).invites).toEqual([used]);
+  await store.people.change({ goneTeams: ["t_1"] }, entryOf({}));
+  expect(await store.people.read()).toEqual({ ...people, teams: [], memberships: [], pats: [], invites: [] });
+  await store.people.change({ goneUsers: ["u_1"] }, entryOf({}));
+  expect((await store.people.read()).users).toEqual([]);
+});
+
+test("people who were written before tokens had scopes are read with none, and no limits", async () => {
+  await store.close(10_000);
+  await rm(folder, { recursive: true });
+  await mkdir(folder, { mode: 0o700 });
+  const { database } = await openSqliteFile({
+    ...{ driver: loadDriver(folder), path: join(folder, "state.db"), synchronous: "full" },
+    migrations: { "0001": createState, "0002": createPeople },
+  });
+  database.exec("insert into user values ('u_1', 'ann', 'admin', 'active', 1)");
+  database.exec("insert into team values ('t_1', 'red', 2)");
+  database.exec("insert into membership values ('m_1', 't_1', 'u_1', 'owner', 3)");
+  database.exec("insert into pat values ('p_1', 'm_1', '', 'a', 4, 5, null)");
+  database.close();
+  store = await whenOpened(createTestStore(folder));
+  expect(await store.people.read()).toMatchObject({
+    users: [{ name: "ann", revision: 1 }],
+    teams: [{ slug: "red", title: "", limits: {}, revision: 1 }],
+    pats: [{ scopes: [], only: null }],
+    invites: [],
+  });
+});
+
 test.each([
   ["a name that is taken", { users: [{ ...people.users[0], id: "u_2" }] }],
   ["a second membership in a team", { memberships: [{ ...people.memberships[0], id: "m_2" }] }],
@@ -60,8 +109,8 @@ test.each([
   ["a role that there is not", { memberships: [{ ...people.memberships[0], role: "king" }] }],
 ])("%s is refused, and neither the rest of the change nor its entry stays", async (_what, part) => {
   await store.people.change(people, entryOf({}));
-  const team = { id: "t_2", slug: "blue", createdAtMs: 1 };
-  const writes = { ...part, teams: [team], gonePats: ["p_2"] } as PeopleWrites;
+  const team = { id: "t_2", slug: "blue", title: "", limits: {}, createdAtMs: 1, revision: 1 };
+  const writes = { ...part, teams: [team], gonePats: ["p_2"] } as unknown as PeopleWrites;
   await expect(store.people.change(writes, entryOf({}))).rejects.toMatchObject({ code: "INTERNAL" });
   expect(await store.people.read()).toEqual(people);
   expect(await entries()).toBe(1);

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
+import type { PatUse, PeopleRows, PeopleWrites, TeamLimits } from "../people-rows.ts";
 import type { StateTables } from "./tables.ts";
 
 /** The people in the database. */
@@ -8,15 +8,21 @@ export async function readPeople(db: Kysely<StateTables>): Promise<PeopleRows> {
   const teams = await db.selectFrom("team").selectAll().orderBy("slug").execute();
   const memberships = await db.selectFrom("membership").selectAll().execute();
   const pats = await db.selectFrom("pat").selectAll().orderBy("created_at_ms").execute();
+  const invites = await db.selectFrom("invite").selectAll().orderBy("created_at_ms").execute();
   return {
     users: users.map(({ created_at_ms, ...row }) => ({ ...row, createdAtMs: created_at_ms })),
-    teams: teams.map(({ created_at_ms, ...row }) => ({ ...row, createdAtMs: created_at_ms })),
-    memberships: memberships.map(({ id, role, ...row }) => ({
+    teams: teams.map(({ created_at_ms, limits, ...row }) => ({
+      ...row,
+      limits: JSON.parse(limits) as TeamLimits,
+      createdAtMs: created_at_ms,
+    })),
+    memberships: memberships.map(({ id, role, revision, ...row }) => ({
       id,
       teamId: row.team_id,
       userId: row.user_id,
       role,
       createdAtMs: row.created_at_ms,
+      revision,
     })),
     pats: pats.map(({ id, name, hash, ...row }) => ({
       id,
@@ -26,46 +32,93 @@ export async function readPeople(db: Kysely<StateTables>): Promise<PeopleRows> {
       createdAtMs: row.created_at_ms,
       expiresAtMs: row.expires_at_ms,
       usedAtMs: row.used_at_ms,
+      scopes: JSON.parse(row.scopes) as string[],
+      only: row.only_servers === null ? null : (JSON.parse(row.only_servers) as string[]),
+    })),
+    invites: invites.map(({ id, role, about, hash, ...row }) => ({
+      id,
+      teamId: row.team_id,
+      role,
+      about,
+      hash,
+      by: row.invited_by,
+      createdAtMs: row.created_at_ms,
+      expiresAtMs: row.expires_at_ms,
+      usedAtMs: row.used_at_ms,
     })),
   };
 }
 
-/** Inside a transaction. A row takes the place of the one with its id: what refers to that one stays. */
+/**
+ * Inside a transaction. A row takes the place of the one with its id: what refers to that one stays. What refers to a
+ * row that is removed goes with it.
+ */
 export async function writePeople(db: Kysely<StateTables>, writes: PeopleWrites): Promise<void> {
-  const { users, teams, memberships, pats, goneMemberships, gonePats } = writes;
-  for (const id of gonePats ?? []) await db.deleteFrom("pat").where("id", "=", id).execute();
-  for (const id of goneMemberships ?? []) await db.deleteFrom("membership").where("id", "=", id).execute();
-  for (const { createdAtMs, ...row } of users ?? [])
+  for (const id of writes.goneInvites ?? []) await db.deleteFrom("invite").where("id", "=", id).execute();
+  for (const id of writes.gonePats ?? []) await db.deleteFrom("pat").where("id", "=", id).execute();
+  for (const id of writes.goneMemberships ?? []) await db.deleteFrom("membership").where("id", "=", id).execute();
+  for (const id of writes.goneUsers ?? []) await db.deleteFrom("user").where("id", "=", id).execute();
+  for (const id of writes.goneTeams ?? []) await db.deleteFrom("team").where("id", "=", id).execute();
+  await putPlaces(db, writes);
+  for (const { id, membershipId, name, hash, createdAtMs, expiresAtMs, usedAtMs, scopes, only } of writes.pats ?? []) {
+    const times = { created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, used_at_ms: usedAtMs };
+    const bounds = { scopes: JSON.stringify(scopes), only_servers: only === null ? null : JSON.stringify(only) };
+    await db
+      .insertInto("pat")
+      .values({ id, membership_id: membershipId, name, hash, ...times, ...bounds })
+      .execute();
+  }
+  for (const { id, teamId, role, about, hash, by, createdAtMs, expiresAtMs, usedAtMs } of writes.invites ?? []) {
+    const times = { created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, used_at_ms: usedAtMs };
+    await db
+      .insertInto("invite")
+      .values({ id, team_id: teamId, role, about, hash, invited_by: by, ...times })
+      .onConflict((conflict) =>
+        conflict.column("id").doUpdateSet(({ ref }) => ({ used_at_ms: ref("excluded.used_at_ms") })),
+      )
+      .execute();
+  }
+}
+
+/** Users, teams, and who is in which. */
+async function putPlaces(db: Kysely<StateTables>, { users, teams, memberships }: PeopleWrites): Promise<void> {
+  for (const { id, name, role, status, createdAtMs, revision } of users ?? [])
     await db
       .insertInto("user")
-      .values({ id: row.id, name: row.name, role: row.role, status: row.status, created_at_ms: createdAtMs })
+      .values({ id, name, role, status, created_at_ms: createdAtMs, revision })
       .onConflict((conflict) =>
         conflict.column("id").doUpdateSet(({ ref }) => ({
           name: ref("excluded.name"),
           role: ref("excluded.role"),
           status: ref("excluded.status"),
+          revision: ref("excluded.revision"),
         })),
       )
       .execute();
-  for (const { id, slug, createdAtMs } of teams ?? [])
+  for (const { id, slug, createdAtMs, revision, title, limits } of teams ?? [])
     await db
       .insertInto("team")
-      .values({ id, slug, created_at_ms: createdAtMs })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(({ ref }) => ({ slug: ref("excluded.slug") })))
+      .values({ id, slug, created_at_ms: createdAtMs, revision, title, limits: JSON.stringify(limits) })
+      .onConflict((conflict) =>
+        conflict.column("id").doUpdateSet(({ ref }) => ({
+          slug: ref("excluded.slug"),
+          revision: ref("excluded.revision"),
+          title: ref("excluded.title"),
+          limits: ref("excluded.limits"),
+        })),
+      )
       .execute();
-  for (const { id, teamId, userId, role, createdAtMs } of memberships ?? [])
+  for (const { id, teamId, userId, role, createdAtMs, revision } of memberships ?? [])
     await db
       .insertInto("membership")
-      .values({ id, team_id: teamId, user_id: userId, role, created_at_ms: createdAtMs })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(({ ref }) => ({ role: ref("excluded.role") })))
+      .values({ id, team_id: teamId, user_id: userId, role, created_at_ms: createdAtMs, revision })
+      .onConflict((conflict) =>
+        conflict.column("id").doUpdateSet(({ ref }) => ({
+          role: ref("excluded.role"),
+          revision: ref("excluded.revision"),
+        })),
+      )
       .execute();
-  for (const { membershipId, createdAtMs, expiresAtMs, usedAtMs, ...row } of pats ?? []) {
-    const times = { created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, used_at_ms: usedAtMs };
-    await db
-      .insertInto("pat")
-      .values({ id: row.id, membership_id: membershipId, name: row.name, hash: row.hash, ...times })
-      .execute();
-  }
 }
 
 /** Inside a transaction. Uses of tokens that are gone by now are ignored. */

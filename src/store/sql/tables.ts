@@ -24,6 +24,7 @@ export interface StateTables {
   readonly team: TeamTable;
   readonly membership: MembershipTable;
   readonly pat: PatTable;
+  readonly invite: InviteTable;
 }
 
 interface RequestLogTable {
@@ -174,12 +175,17 @@ interface UserTable {
   role: UserRow["role"];
   status: UserRow["status"];
   created_at_ms: number;
+  revision: number;
 }
 
 interface TeamTable {
   id: string;
   slug: string;
   created_at_ms: number;
+  revision: number;
+  title: string;
+  /** A JSON object. */
+  limits: string;
 }
 
 interface MembershipTable {
@@ -188,6 +194,7 @@ interface MembershipTable {
   user_id: string;
   role: TeamRole;
   created_at_ms: number;
+  revision: number;
 }
 
 interface PatTable {
@@ -195,6 +202,22 @@ interface PatTable {
   membership_id: string;
   name: string;
   hash: string;
+  created_at_ms: number;
+  expires_at_ms: number;
+  used_at_ms: number | null;
+  /** A JSON list. */
+  scopes: string;
+  /** A JSON list. */
+  only_servers: string | null;
+}
+
+interface InviteTable {
+  id: string;
+  team_id: string;
+  role: TeamRole;
+  about: string;
+  hash: string;
+  invited_by: string;
   created_at_ms: number;
   expires_at_ms: number;
   used_at_ms: number | null;
