@@ -53,6 +53,8 @@ export interface PeopleRows {
   readonly teams: readonly TeamRow[];
   readonly memberships: readonly MembershipRow[];
   readonly pats: readonly PatRow[];
+  /** The last change that is in them, where several gateways write to one database. */
+  readonly seq?: number;
 }
 
 /** One change: rows that are new or replace those with their id, and ids of those that are removed. */

@@ -69,6 +69,8 @@ const mostTokens = 100;
 /** A token for longer is one that nobody remembers. */
 export const mostTokenDays = 365;
 const dayMs = 86_400_000;
+/** Gateways that change people at the same moment get past each other within these. */
+const mostAttempts = 5;
 
 export function createPeopleChanges({ directory, store, clock, ...given }: PeopleChangesDeps): PeopleChanges {
   const { book } = directory;
@@ -229,9 +231,21 @@ function createQueue({ directory, store, clock }: Omit<PeopleChangesDeps, "creat
     return result;
   }
 
+  /** What another gateway wrote meanwhile is read, and the change planned again. */
+  async function insist<Result>(plan: () => Plan<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await carryOut(plan);
+      } catch (error) {
+        const isBehind = error instanceof GatewayError && error.code === "STORE_BEHIND";
+        if (!isBehind || attempt === mostAttempts) throw error;
+      }
+    }
+  }
+
   /** One after the other: each is planned with what the one before it left. */
   return async function change<Result>(plan: () => Plan<Result>): Promise<Result> {
-    const mine = last.then(async () => await carryOut(plan));
+    const mine = last.then(async () => await insist(plan));
     last = mine.catch(() => undefined);
     return await mine;
   };

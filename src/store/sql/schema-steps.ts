@@ -5,6 +5,7 @@ import { addRequestBacklog } from "./migrations/records-0003.ts";
 import { createFindingTables } from "./migrations/records-0004.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
+import { createChanges } from "./migrations/state-0007.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -15,4 +16,4 @@ export const recordsSteps: Migrations = {
 };
 
 /** The steps of `state.db`. */
-export const stateSteps: Migrations = { "0001": createState, "0002": createPeople };
+export const stateSteps: Migrations = { "0001": createState, "0002": createPeople, "0007": createChanges };

@@ -24,6 +24,7 @@ export interface StateTables {
   readonly team: TeamTable;
   readonly membership: MembershipTable;
   readonly pat: PatTable;
+  readonly change: ChangeTable;
 }
 
 interface RequestLogTable {
@@ -198,6 +199,18 @@ interface PatTable {
   created_at_ms: number;
   expires_at_ms: number;
   used_at_ms: number | null;
+}
+
+/** For other gateways of the same database. */
+interface ChangeTable {
+  seq: number;
+  at_ms: number;
+  /** The gateway that made it. */
+  origin: string;
+  /** The question that changed something. */
+  kind: string;
+  /** What was written, as JSON; "" where it has to be read anew. */
+  detail: string;
 }
 
 interface MetaTable {
