@@ -61,8 +61,8 @@ const alone = [
 const guardian = "src/servers/process/guardian-main.ts";
 
 /**
- * What we use of undici, as one file for both programs: as a package it takes 2.2 MB, and with everything that its
- * index names twice as much as this. The index also gives every dispatcher the functions that ProxyAgent calls.
+ * What we use of some packages, as one file each for all programs. undici takes 2.2 MB as a package, and with everything
+ * that its index names twice as much as this. The index also gives every dispatcher the functions that ProxyAgent calls.
  */
 const sharedPackages = {
   undici: `
@@ -71,6 +71,18 @@ const sharedPackages = {
     Object.assign(Dispatcher.prototype, api);
     export { default as Pool } from "undici/lib/dispatcher/pool.js";
     export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";
+  `,
+  // Without its index, which asks for a native driver.
+  pg: `
+    import Client from "pg/lib/client.js";
+    import AnyPool from "pg-pool";
+    export { default as types } from "pg-types";
+    export { Client };
+    export class Pool extends AnyPool {
+      constructor(options) {
+        super(options, Client);
+      }
+    }
   `,
 };
 /** Has both programs load these packages from dist/cli/. */
@@ -137,6 +149,7 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
         outdir,
         external: [],
         entryPoints: folder === "cli" ? [guardian, ...alone] : [guardian],
+        plugins: [shared],
       }),
     ])
       Object.assign(outputs, metafile.outputs);
@@ -146,7 +159,14 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   Object.assign(outputs, (await build(merges)).metafile.outputs);
   for (const [name, contents] of Object.entries(sharedPackages)) {
     const stdin = { contents, resolveDir: root };
-    const { metafile } = await build({ ...common, stdin, outfile: `dist/cli/${name}.js` });
+    const outfile = `dist/cli/${name}.js`;
+    const { metafile } = await build({
+      ...common,
+      stdin,
+      outfile,
+      external: ["pg-native", "pg-cloudflare"],
+      minify: name === "pg",
+    });
     Object.assign(outputs, metafile.outputs);
   }
   writeFileSync(`${root}dist/THIRD-PARTY-NOTICES.txt`, toNotices(bundledPackages({ outputs }, root), root));

@@ -1,5 +1,5 @@
 // The licences of what is bundled: each package whose code came into dist/, with the texts that must go with it.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folders of the packages whose code is in the outputs of an esbuild build. */
@@ -31,13 +31,22 @@ export function bundledPackages(metafile, root) {
   });
 }
 
+/** Some packages have it at the end of their README only: the text of MIT, which begins with who has the rights. */
+function licenceInReadme(path) {
+  const [, text] = /^##? licen[cs]e\s+([\s\S]+)$/im.exec(existsSync(path) ? readFileSync(path, "utf8") : "") ?? [];
+  return text?.includes("Copyright (c)") && text.includes("THE SOFTWARE IS PROVIDED") ? text.trim() : undefined;
+}
+
 /** Throws when a package has no licence text: then it cannot be bundled. */
 function textsOf(packages, root) {
   return packages.map(({ folder, name, version, license }) => {
     const files = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
-    if (!files.some((file) => /^licen/i.test(file)))
-      throw new Error(`${name} ${version} has no licence text: it cannot be bundled`);
     const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
+    if (!files.some((file) => /^licen/i.test(file))) {
+      const text = licenceInReadme(join(root, folder, "README.md"));
+      if (text === undefined) throw new Error(`${name} ${version} has no licence text: it cannot be bundled`);
+      texts.push(text);
+    }
     return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
   });
 }

@@ -46,6 +46,8 @@ export async function openTeamPeople({
   log,
 }: TeamPeopleDeps): Promise<TeamPeople> {
   const directory = createTeamDirectory({ beside, config, clock });
+  // Before they are read: what is changed meanwhile is told.
+  const stopListening = followOthers(store, directory, log);
   directory.apply(await store.read());
   if (directory.book.users.size === 0)
     log.warn(
@@ -78,8 +80,34 @@ export async function openTeamPeople({
     asOwner: changes(ownerActor),
     async close() {
       cancel();
+      stopListening();
       directory.stop();
       await writeUses();
     },
   };
+}
+
+/** What other gateways of the same database change is in force here as well. */
+function followOthers(store: PeopleStore, directory: TeamDirectory, log: Log): () => void {
+  let reading: Promise<void> | undefined;
+
+  async function readAll(): Promise<void> {
+    try {
+      directory.apply(directory.book.differenceTo(await store.read()));
+    } catch (error) {
+      log.warn({ component: "people", err: error }, "what another gateway changed cannot be read");
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return store.onChange((writes) => {
+    try {
+      if (writes === undefined) reading ??= readAll();
+      else directory.apply(writes);
+    } catch {
+      // It refers to something that is not known here.
+      reading ??= readAll();
+    }
+  });
 }

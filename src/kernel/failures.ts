@@ -399,6 +399,12 @@ export const failures = {
     retry: true,
     hint: "GET /readyz and the gateway's log say why its database cannot be used; calls are served without it.",
   },
+  STORE_BEHIND: {
+    http: 409,
+    rpc: -31109,
+    retry: true,
+    hint: "Another gateway of the same database changed the same: look at how it is now, and try again.",
+  },
   STORE_FULL: {
     http: 507,
     rpc: -31090,

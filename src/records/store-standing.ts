@@ -51,12 +51,15 @@ export function requireStore(source: StoreSource): RecordStore {
 }
 
 /**
- * Why a load balancer should look for another gateway: a database that does not come back by itself. A full disk and a
- * thread that is being started again pass, and calls are served meanwhile.
+ * Why a load balancer should look for another gateway: a database that does not come back by itself. A full disk, a
+ * thread that is being started again and a server that is away pass, and calls are served meanwhile: all gateways of one
+ * database would be out of service at once.
  */
 export function unusableStore(problems: readonly StoreProblem[]): string | undefined {
-  return toReason(problems.filter(({ kind }) => kind !== "full" && kind !== "worker"));
+  return toReason(problems.filter(({ kind }) => !passing.has(kind)));
 }
+
+const passing: ReadonlySet<StoreProblem["kind"]> = new Set(["full", "worker", "away"]);
 
 /** What is wrong and what to do, of the first problem; undefined where there is none. */
 export function toReason([problem]: readonly StoreProblem[]): string | undefined {

@@ -87,6 +87,8 @@ export interface PeopleRows {
   readonly memberships: readonly MembershipRow[];
   readonly pats: readonly PatRow[];
   readonly invites: readonly InviteRow[];
+  /** The last change that is in them, where several gateways write to one database. */
+  readonly seq?: number;
 }
 
 /** One change: rows that are new or replace those with their id, and ids of those that are removed. */

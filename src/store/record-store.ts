@@ -82,10 +82,16 @@ export interface PeopleStore {
   read(): Promise<PeopleRows>;
   /**
    * Resolves when the change and its entry in the audit are on the disk. When it rejects, it is not known whether
-   * they are, but either both are or none: read again.
+   * they are, but either both are or none: read again. Rejects with STORE_BEHIND, and nothing is changed, when another
+   * gateway changed people and this one had not heard of it.
    */
   change(writes: PeopleWrites, entry: AuditEntry): Promise<AuditPlace>;
   use(uses: readonly PatUse[]): Promise<void>;
+  /**
+   * Calls back when another gateway of the same database has changed people: with what it wrote, or with undefined where
+   * everything has to be read again. Within a second, while the database can be reached. Returns what ends that.
+   */
+  onChange(listener: (writes: PeopleWrites | undefined) => void): () => void;
 }
 
 /** Where an entry stands in the chain. */
@@ -284,9 +290,10 @@ export interface StoreProblem {
  * - `damaged`: the file is not a whole database. Records start anew by themselves, state does not.
  * - `newer`: written by a newer version of this program.
  * - `replaced`: the file was deleted or replaced while it was open.
+ * - `away`: the server of the database cannot be reached; goes away by itself when it can.
  * - `failed`: anything else that the system says.
  */
-export type StoreProblemKind = "worker" | "driver" | "full" | "damaged" | "newer" | "replaced" | "failed";
+export type StoreProblemKind = "worker" | "driver" | "full" | "damaged" | "newer" | "replaced" | "away" | "failed";
 
 export interface StoreFigures {
   /** Rows that wait in this thread. */

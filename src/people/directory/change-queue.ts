@@ -1,4 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";
 import type { PeopleStore } from "../../store/record-store.ts";
 import type { TeamDirectory } from "./team-directory.ts";
@@ -46,6 +47,9 @@ export interface ChangeQueueDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
+/** Gateways that change people at the same moment get past each other within these. */
+const mostAttempts = 5;
+
 /** Carries changes out one after the other: each is planned with what the one before it left. */
 export function createChangeQueue({ directory, store, clock }: ChangeQueueDeps): CarryOut {
   let last: Promise<unknown> = Promise.resolve();
@@ -64,8 +68,20 @@ export function createChangeQueue({ directory, store, clock }: ChangeQueueDeps):
     return result;
   }
 
+  /** What another gateway wrote meanwhile is read, and the change planned again. */
+  async function insist<Result>(by: ChangeActor, plan: () => Plan<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await carryOut(by, plan);
+      } catch (error) {
+        const isBehind = error instanceof GatewayError && error.code === "STORE_BEHIND";
+        if (!isBehind || attempt === mostAttempts) throw error;
+      }
+    }
+  }
+
   return async function change<Result>(by: ChangeActor, plan: () => Plan<Result>): Promise<Result> {
-    const mine = last.then(async () => await carryOut(by, plan));
+    const mine = last.then(async () => await insist(by, plan));
     last = mine.catch(() => undefined);
     return await mine;
   };

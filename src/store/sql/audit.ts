@@ -39,7 +39,7 @@ const noHash = "0".repeat(64);
 const start: AuditPlace = { seq: 0, hash: noHash };
 const headKey = "audit.head";
 
-export function createAuditChain(db: Kysely<StateTables>, transact: Transact, key: Uint8Array): AuditChain {
+export function createAuditChain(transact: Transact, key: Uint8Array): AuditChain {
   return {
     append: async (entries) => await transact(async (open) => await appendAll(open, entries, key)),
     appendWith: async (entries, change) =>
@@ -48,7 +48,10 @@ export function createAuditChain(db: Kysely<StateTables>, transact: Transact, ke
         return await appendAll(open, entries, key);
       }),
     oldestMs: async () =>
-      (await db.selectFrom("audit").select("at_ms").orderBy("seq").limit(1).executeTakeFirst())?.at_ms,
+      await transact(async (db) => {
+        const oldest = db.selectFrom("audit").select("at_ms").orderBy("seq").limit(1);
+        return (await oldest.executeTakeFirst())?.at_ms;
+      }),
     prune: async (beforeMs, nowMs) => await transact(async (open) => await pruneSome(open, { beforeMs, nowMs, key })),
   };
 }

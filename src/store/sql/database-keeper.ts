@@ -164,6 +164,7 @@ function hintOf(kind: StoreProblemKind, name: DatabaseName, isDisposable: boolea
         : "Put the file back if it was moved by mistake; otherwise restart the gateway. Nothing is written to a file that is gone.";
     case "worker":
     case "driver":
+    case "away":
     case "failed":
       return `Look at what the message says of ${name}.db; the gateway tries again every few seconds.`;
   }

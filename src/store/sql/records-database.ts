@@ -4,7 +4,7 @@ import { createRequestBacklog, type RequestBacklog } from "./request-backlog.ts"
 import { createSessionWriter, createSpentWriter } from "./finding-rows.ts";
 import { createEventWriter } from "./event-rows.ts";
 import { createRequestWriter } from "./request-log.ts";
-import type { RetentionLimits } from "./retention.ts";
+import type { RetainedRecords, RetentionLimits } from "./retention.ts";
 import { isRowFault, type RowWriter } from "./row-writer.ts";
 import { rowsFromText } from "./row-text.ts";
 import { createLogWriter } from "./server-log.ts";
@@ -16,7 +16,7 @@ import { createToolWriter } from "./tool-metadata.ts";
 import { createUsageWriter } from "./usage.ts";
 
 /** `records.db`, open. */
-export interface RecordsDatabase {
+export interface RecordsDatabase extends RetainedRecords {
   readonly database: SqlDatabase;
   readonly db: Kysely<RecordsTables>;
   /** The highest id of any record; 0 when there is none. */
@@ -48,6 +48,8 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
     database,
     db,
     backlog,
+    transact: async (run) => await db.transaction().execute(run),
+    requestBytes: async () => fileBytes(database),
     lastId() {
       const tables = ["request_log", "server_log", "event", "finding_session"];
       const ids = tables.map((table) => Number(database.prepare(`select max(id) as id from ${table}`).get()?.["id"]));
@@ -59,6 +61,11 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
       return inTransaction(database, () => writeRows(database, writers[kind] as RowWriter<unknown>, rows));
     },
   };
+}
+
+function fileBytes(database: SqlDatabase): number {
+  const pages = Number(database.prepare("pragma page_count").get()?.["page_count"]);
+  return pages * Number(database.prepare("pragma page_size").get()?.["page_size"]);
 }
 
 /** Inside a transaction. Returns how many were refused. */

@@ -7,7 +7,8 @@ import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase, SqlStatement } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
 
-const columns = [
+/** In the order of `toRequestValues`. */
+export const requestColumns = [
   "id",
   "at_ms",
   "team",
@@ -62,7 +63,7 @@ export function createRequestWriter(
   }
 
   function write(record: RequestRecord): void {
-    runWith(insert, toValues(record));
+    runWith(insert, toRequestValues(record));
     writeBody(record);
   }
 
@@ -72,7 +73,7 @@ export function createRequestWriter(
       const whole = records.length - (records.length % manyRows);
       for (let from = 0; from < whole; from += manyRows) {
         const some = records.slice(from, from + manyRows);
-        runWith(insertMany, some.flatMap(toValues));
+        runWith(insertMany, some.flatMap(toRequestValues));
         for (const record of some) writeBody(record);
       }
       for (const record of records.slice(whole)) write(record);
@@ -83,7 +84,7 @@ export function createRequestWriter(
   };
 }
 
-function toValues(record: RequestRecord): readonly unknown[] {
+export function toRequestValues(record: RequestRecord): readonly unknown[] {
   return [
     record.id,
     record.atMs,
@@ -115,7 +116,7 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
     floor: Object.keys(others).length === 0 ? undefined : floorOf(found(db.selectFrom("request_log")), "id"),
     rows: async (above) =>
       await filterCalls(found(db.selectFrom("request_log")), others)
-        .select(columns)
+        .select(requestColumns)
         .select((inner) =>
           inner
             .exists(inner.selectFrom("request_body").select("id").whereRef("request_body.id", "=", "request_log.id"))
@@ -159,7 +160,7 @@ function filterCalls(from: Calls, { failed, tool, ...equal }: Filters): Calls {
 }
 
 export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<RequestRecord | null> {
-  const row = await db.selectFrom("request_log").select(columns).where("id", "=", id).executeTakeFirst();
+  const row = await db.selectFrom("request_log").select(requestColumns).where("id", "=", id).executeTakeFirst();
   if (row === undefined) return null;
   const body = await db.selectFrom("request_body").selectAll().where("id", "=", id).executeTakeFirst();
   return {
@@ -176,7 +177,7 @@ export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<R
   };
 }
 
-type Row = Pick<RecordsTables["request_log"], (typeof columns)[number]>;
+type Row = Pick<RecordsTables["request_log"], (typeof requestColumns)[number]>;
 
 function toCall(row: Row): Omit<RequestRecord, "body"> {
   return {

@@ -1,11 +1,16 @@
 import type { AuditChain } from "./audit.ts";
-import { auditStep, retentionSteps, type RetentionLimits, type RetentionStep } from "./retention.ts";
-import type { SqlDatabase } from "./sql-driver.ts";
+import {
+  auditStep,
+  retentionSteps,
+  type RetainedRecords,
+  type RetentionLimits,
+  type RetentionStep,
+} from "./retention.ts";
 
 export interface RoundParts {
   readonly limits: RetentionLimits;
   /** Undefined while it cannot be used. */
-  readonly records: () => SqlDatabase | undefined;
+  readonly records: () => RetainedRecords | undefined;
   /** Undefined while it cannot be used. */
   readonly chain: () => AuditChain | undefined;
   /** Whether nobody reads the chain as a whole just now. */
@@ -18,9 +23,9 @@ export function createRetentionRounds({ limits, records, chain, isFree }: RoundP
 
   function begin(): RetentionStep[] {
     const nowMs = Date.now();
-    const [database, audit] = [records(), chain()];
+    const [kept, audit] = [records(), chain()];
     return [
-      ...(database === undefined ? [] : retentionSteps(database, limits, nowMs)),
+      ...(kept === undefined ? [] : retentionSteps(kept, limits, nowMs)),
       ...(audit === undefined ? [] : [auditStep(audit, { auditMs: limits.auditMs, nowMs, isFree })]),
     ];
   }

@@ -1,6 +1,7 @@
+import { sql, type Kysely, type RawBuilder } from "kysely";
 import { clockToleranceMs, idAt } from "../record-ids.ts";
 import type { AuditChain } from "./audit.ts";
-import type { SqlDatabase } from "./sql-driver.ts";
+import type { RecordsTables } from "./tables.ts";
 
 /** How long records are kept. */
 export interface RetentionLimits {
@@ -48,15 +49,26 @@ const spentMs = 2 * dayMs;
 /** Deletes what is too old, or too much, in one piece. False when there is nothing more to delete. */
 export type RetentionStep = () => boolean | Promise<boolean>;
 
+/** The records, in whichever database they are. */
+export interface RetainedRecords {
+  /** Runs queries in one transaction. */
+  readonly transact: <T>(run: (db: Kysely<RecordsTables>) => Promise<T>) => Promise<T>;
+  /** What `request_log` takes on the disk, at most. */
+  readonly requestBytes: () => Promise<number>;
+}
+
 /** One round of deleting. Each step is to be repeated until it says that it is done, with pauses. */
 export function retentionSteps(
-  database: SqlDatabase,
+  { transact, requestBytes }: RetainedRecords,
   limits: RetentionLimits,
   nowMs: number,
 ): readonly RetentionStep[] {
+  const deletePiece = (statement: RawBuilder<unknown>) => async (): Promise<boolean> =>
+    await transact(async (db) => (await statement.execute(db)).numAffectedRows === BigInt(pieceRows));
   const deleteIds = (table: string, comparison: "<" | ">", id: number): RetentionStep => {
-    const piece = `select id from ${table} where id ${comparison} ? order by id limit ${pieceRows}`;
-    return () => database.prepare(`delete from ${table} where id in (${piece})`).run(id) === pieceRows;
+    const name = sql.table(table);
+    return deletePiece(sql`delete from ${name} where id in
+      (select id from ${name} where id ${sql.raw(comparison)} ${id} order by id limit ${pieceRows})`);
   };
   const tables = ["request_log", "request_body", "server_log", "event", "finding_session"];
   return [
@@ -67,16 +79,15 @@ export function retentionSteps(
     // Of a time when the clock was wrong.
     ...tables.map((table) => deleteIds(table, ">", idAt(nowMs + clockToleranceMs))),
     deleteIds("finding_session", "<", idAt(nowMs - limits.sessionMs)),
-    () =>
-      database
-        .prepare(
-          "delete from finding_session where id in " +
-            `(select id from finding_session order by id desc limit ${pieceRows} offset ${keptSessions})`,
-        )
-        .run() === pieceRows,
-    deleteOldDays(database, nowMs - spentMs),
-    deleteOldHours(database, nowMs - limits.usageMs),
-    deleteSurplus(database, limits.requests),
+    deletePiece(sql`delete from finding_session where id in
+      (select id from finding_session order by id desc limit ${pieceRows} offset ${keptSessions})`),
+    deletePiece(sql`delete from finding_day where (day_ms, life, principal) in
+      (select day_ms, life, principal from finding_day where day_ms < ${nowMs - spentMs}
+        order by day_ms limit ${pieceRows})`),
+    deletePiece(sql`delete from usage_hour where (hour_ms, team, principal, instance, tool, client, code) in
+      (select hour_ms, team, principal, instance, tool, client, code from usage_hour
+        where hour_ms < ${nowMs - limits.usageMs} order by hour_ms limit ${pieceRows})`),
+    deleteSurplus({ transact, requestBytes }, limits.requests),
   ];
 }
 
@@ -99,39 +110,21 @@ export function auditStep(
   };
 }
 
-function deleteOldDays(database: SqlDatabase, beforeMs: number): RetentionStep {
-  const piece = `select day_ms, life, principal from finding_day where day_ms < ? order by day_ms limit ${pieceRows}`;
-  const text = `delete from finding_day where (day_ms, life, principal) in (${piece})`;
-  return () => database.prepare(text).run(beforeMs) === pieceRows;
-}
-
-function deleteOldHours(database: SqlDatabase, beforeMs: number): RetentionStep {
-  return () =>
-    database
-      .prepare(
-        "delete from usage_hour where (hour_ms, team, principal, instance, tool, client, code) in " +
-          "(select hour_ms, team, principal, instance, tool, client, code from usage_hour where hour_ms < ? " +
-          `order by hour_ms limit ${pieceRows})`,
-      )
-      .run(beforeMs) === pieceRows;
-}
-
-function deleteSurplus(database: SqlDatabase, kept: number): RetentionStep {
+function deleteSurplus({ transact, requestBytes }: RetainedRecords, kept: number): RetentionStep {
   let upTo: number | undefined;
-  return () => {
+  return async () => {
     if (upTo === undefined) {
-      if (fileBytes(database) < kept * smallestRowBytes) return false;
-      const row = database.prepare("select id from request_log order by id desc limit 1 offset ?").get(kept);
-      if (row === undefined) return false;
-      upTo = Number(row["id"]);
+      if ((await requestBytes()) < kept * smallestRowBytes) return false;
+      const newest = async (db: Kysely<RecordsTables>) =>
+        await db.selectFrom("request_log").select("id").orderBy("id", "desc").limit(1).offset(kept).executeTakeFirst();
+      upTo = (await transact(newest))?.id;
+      if (upTo === undefined) return false;
     }
-    const piece = `select id from request_log where id <= ? order by id limit ${pieceRows}`;
-    database.prepare(`delete from request_body where id in (${piece})`).run(upTo);
-    return database.prepare(`delete from request_log where id in (${piece})`).run(upTo) === pieceRows;
+    const piece = sql`(select id from request_log where id <= ${upTo} order by id limit ${pieceRows})`;
+    return await transact(async (db) => {
+      await sql`delete from request_body where id in ${piece}`.execute(db);
+      const deleted = await sql`delete from request_log where id in ${piece}`.execute(db);
+      return deleted.numAffectedRows === BigInt(pieceRows);
+    });
   };
-}
-
-function fileBytes(database: SqlDatabase): number {
-  const pages = Number(database.prepare("pragma page_count").get()?.["page_count"]);
-  return pages * Number(database.prepare("pragma page_size").get()?.["page_size"]);
 }

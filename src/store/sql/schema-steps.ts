@@ -6,6 +6,7 @@ import { createFindingTables } from "./migrations/records-0004.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
+import { createChanges } from "./migrations/state-0007.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -16,4 +17,9 @@ export const recordsSteps: Migrations = {
 };
 
 /** The steps of `state.db`. */
-export const stateSteps: Migrations = { "0001": createState, "0002": createPeople, "0003": addRights };
+export const stateSteps: Migrations = {
+  "0001": createState,
+  "0002": createPeople,
+  "0003": addRights,
+  "0007": createChanges,
+};

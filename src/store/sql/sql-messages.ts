@@ -24,12 +24,19 @@ import type {
 } from "../record-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
+import type { FeedNews } from "./change-feed.ts";
+import type { LinkLimits } from "./postgres-link.ts";
 import type { RetentionLimits } from "./retention.ts";
 
 /** What the worker thread is given when it starts. */
 export interface SqlWorkerData {
   readonly buildId: string;
   readonly folder: string;
+  /** The URL of a PostgreSQL; undefined for SQLite, in `folder`. */
+  readonly database: string | undefined;
+  readonly link: Partial<LinkLimits> | undefined;
+  /** Tells this gateway from others of the same database. */
+  readonly gatewayId: string;
   /** Where a SQLite of our own is unpacked to. */
   readonly driverFolder: string;
   readonly auditKey: Uint8Array;
@@ -54,7 +61,7 @@ export interface Questions {
   readonly audit: { readonly ask: readonly AuditEntry[]; readonly answer: readonly AuditPlace[] };
   readonly audits: { readonly ask: AuditQuery; readonly answer: Page<AuditRow> };
   readonly people: { readonly ask: null; readonly answer: PeopleRows };
-  readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace };
+  readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }
@@ -63,6 +70,8 @@ export interface Questions {
 export interface PeopleAsk {
   readonly writes: PeopleWrites;
   readonly entry: AuditEntry;
+  /** The last change of others that it was planned with; undefined where nobody else writes. */
+  readonly seen?: number;
 }
 
 export type QuestionName = keyof Questions;
@@ -85,6 +94,10 @@ export interface AppendRequest {
 
 /** From the worker. */
 export type SqlReply =
+  /** Gateways of the same database have changed something. */
+  | { readonly kind: "changed"; readonly news: FeedNews }
+  /** Ids of records are to be of this slot. */
+  | { readonly kind: "slot"; readonly slot: number }
   /** Both databases were tried. `lastId` is the highest id of any record. */
   | { readonly kind: "opened"; readonly lastId: number }
   | { readonly kind: "problems"; readonly problems: readonly StoreProblem[] }

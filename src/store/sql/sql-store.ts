@@ -1,7 +1,10 @@
+import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
-import { createRecordIds } from "../record-ids.ts";
+import { createRecordIds, idSlots } from "../record-ids.ts";
+import type { LinkLimits } from "./postgres-link.ts";
+import { createChangeListeners, type ChangeListeners } from "./change-listeners.ts";
 import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
@@ -15,6 +18,10 @@ export interface SqlStoreOptions extends RecordStoreOptions {
   readonly clock: Clock;
   /** The worker's entry file; a test may give another. */
   readonly workerFile?: URL;
+  /** The URL of a PostgreSQL, where everything is kept instead. */
+  readonly database?: string | undefined;
+  /** Of its connections. */
+  readonly link?: Partial<LinkLimits>;
   /** Where a SQLite of our own is unpacked to, for all gateways of a data directory. Default: below `folder`. */
   readonly driverFolder?: string;
   /** What of the retention is configured. */
@@ -53,7 +60,12 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const { clock, folder, driverFolder = join(folder, "sqlite"), auditKey, redact } = options;
   const workerFile = options.workerFile ?? workerUrl(import.meta.url, "../cli/sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
+  const { database } = options;
   const ids = createRecordIds(() => clock.now());
+  // Until the database says which one is free.
+  if (database !== undefined) ids.take(randomInt(idSlots));
+  const gatewayId = randomUUID();
+  const changes = createChangeListeners(gatewayId);
   const queue = createRecordQueue(limits.queue);
   const board = createHealthBoard();
   let closing: Promise<void> | undefined;
@@ -61,15 +73,26 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const client = createSqlClient({
     clock,
     workerFile,
-    data: { ...limitsOfWorker(limits, options.keep), folder, driverFolder, auditKey },
+    data: {
+      ...limitsOfWorker(limits, options.keep),
+      folder,
+      database,
+      link: options.link,
+      gatewayId,
+      driverFolder,
+      auditKey,
+    },
     heapMb: limits.heapMb,
     questions: limits.questions,
     sleep: limits.sleep,
-    maySleep: () => board.health.status === "ready" && queue.sent === 0,
+    // Where others write as well, somebody has to hear of it.
+    maySleep: () => database === undefined && board.health.status === "ready" && queue.sent === 0,
     onReply(reply) {
       if (reply.kind === "appended") sender.onAppended(reply.id, reply);
       else if (reply.kind === "unwritten") queue.count("row", reply.rows);
       else if (reply.kind === "problems") board.set(reply.problems);
+      else if (reply.kind === "slot") ids.take(reply.slot);
+      else if (reply.kind === "changed") changes.tell(reply.news);
       else {
         ids.follow(reply.lastId);
         board.open();
@@ -115,7 +138,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     nextId: () => ids.next(),
     append,
     flush: async () => await sender.flush(),
-    ...createQuestions(client),
+    ...createQuestions(client, changes),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
     figures: () => ({
@@ -153,7 +176,7 @@ type QuestionsOfStore = Pick<
   | "people"
 >;
 
-function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
+function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
   return {
     async audit(entry) {
       const [place] = await client.ask("audit", [entry]);
@@ -170,8 +193,24 @@ function createQuestions(client: Pick<SqlClient, "ask">): QuestionsOfStore {
     audits: async (query) => await client.ask("audits", query),
     verifyAudit: async () => await client.ask("verifyAudit", null),
     people: {
-      read: async () => await client.ask("people", null),
-      change: async (writes, entry) => await client.ask("changePeople", { writes, entry }),
+      async read() {
+        for (;;) {
+          const { seq, ...rows } = await client.ask("people", null);
+          // What was told meanwhile would be undone by rows that do not have it.
+          if (seq !== undefined && seq < (changes.seen ?? 0)) continue;
+          changes.saw(seq);
+          return rows;
+        }
+      },
+      async change(writes, entry) {
+        const { seen } = changes;
+        const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
+        const { change, ...place } = await client.ask("changePeople", ask);
+        // Nobody else has changed people between those two.
+        changes.saw(change);
+        return place;
+      },
+      onChange: (listener) => changes.listen(listener),
       use: async (uses) => void (await client.ask("usePats", uses)),
     },
   };

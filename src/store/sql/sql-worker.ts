@@ -3,6 +3,7 @@ import { requireBuild } from "../../kernel/build-id.ts";
 import { Refused } from "./store-refusal.ts";
 import { DriverMissing, loadDriver } from "./sql-driver.ts";
 import type { SqlReply, SqlRequest, SqlWorkerData } from "./sql-messages.ts";
+import { createPostgresDesk } from "./postgres-desk.ts";
 import { createStoreDesk, type StoreDesk } from "./store-desk.ts";
 
 // The entry of the worker thread that `startSqlThread` starts. It ends by itself when it was told to close: one that
@@ -35,7 +36,8 @@ function later(delayMs: number, job: () => Promise<void> | void): void {
 function handle(desk: StoreDesk, request: SqlRequest): void {
   if (request.kind === "append")
     enqueue(async () => say({ kind: "appended", id: request.id, ...(await desk.append(request)) }));
-  else if (request.kind === "close") enqueue(() => close(desk));
+  else if (request.kind === "close") enqueue(async () => await close(desk));
+  else if (desk.isParallel) void answer(desk, request);
   // It takes seconds, and lets others go first.
   else if (request.name === "verifyAudit") enqueue(() => void answer(desk, request));
   else enqueue(async () => await answer(desk, request));
@@ -50,10 +52,10 @@ async function answer(desk: StoreDesk, { id, name, text }: Extract<SqlRequest, {
   }
 }
 
-function close(desk: StoreDesk): void {
+async function close(desk: StoreDesk): Promise<void> {
   isClosing = true;
   for (const timer of timers) clearTimeout(timer);
-  desk.close();
+  await desk.close();
   say({ kind: "closed" });
   port?.close();
 }
@@ -83,19 +85,41 @@ async function tryRetain(desk: StoreDesk): Promise<boolean> {
   }
 }
 
-function run(): void {
-  const driver = loadDriver(data.driverFolder);
-  const desk = createStoreDesk({
-    driver,
-    data,
-    turn,
-    onProblems: () => say({ kind: "problems", problems: desk.problems() }),
-    onUnwritten: (rows) => say({ kind: "unwritten", rows }),
-  });
+async function createDesk(): Promise<StoreDesk> {
+  const onProblems = (): void => say({ kind: "problems", problems: desk.problems() });
+  const { database } = data;
+  const desk: StoreDesk =
+    database === undefined
+      ? createStoreDesk({
+          driver: loadDriver(data.driverFolder),
+          data,
+          turn,
+          onProblems,
+          onUnwritten: (rows) => say({ kind: "unwritten", rows }),
+        })
+      : createPostgresDesk({
+          // Only here: it takes 10 MB.
+          pg: await import("pg"),
+          data: { ...data, database },
+          turn,
+          onProblems,
+          onNews: (news) => say({ kind: "changed", news }),
+          onSlot: (slot) => say({ kind: "slot", slot }),
+        });
+  return desk;
+}
+
+async function run(): Promise<void> {
+  const early: SqlRequest[] = [];
+  const keep = (request: SqlRequest): void => void early.push(request);
+  port?.on("message", keep);
+  const desk = await createDesk();
   enqueue(async () => {
     await desk.open();
     say({ kind: "opened", lastId: desk.lastId() });
   });
+  port?.off("message", keep);
+  for (const request of early) handle(desk, request);
   port?.on("message", (request: SqlRequest) => handle(desk, request));
   lookAgain(desk);
   sortAgain(desk, data.lookMs / 5);
@@ -104,7 +128,7 @@ function run(): void {
 }
 
 try {
-  run();
+  await run();
 } catch (error) {
   if (!(error instanceof DriverMissing)) throw error;
   say({ kind: "driverless", message: error.message });

@@ -3,14 +3,11 @@ import type { CallQuery, StoreProblem } from "../record-store.ts";
 import { createAuditChain, verifyAudit } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
-import { readFinding } from "./finding-rows.ts";
-import { readEvents } from "./event-rows.ts";
+import { recordReads } from "./record-reads.ts";
 import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
-import { readCall, readCalls } from "./request-log.ts";
 import { createRetentionRounds } from "./retention-rounds.ts";
-import { readLogs } from "./server-log.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
@@ -18,13 +15,13 @@ import { stateReads, stateWrites } from "./state-answers.ts";
 import type { StateDatabase } from "./state-database.ts";
 import type { Transact } from "./transact.ts";
 import type { StateTables } from "./tables.ts";
-import { readTools } from "./tool-metadata.ts";
-import { readUsage } from "./usage.ts";
 
 /**
  * What the worker thread does: both databases, and what is asked of them. One thing at a time, but for `verifyAudit`.
  */
 export interface StoreDesk {
+  /** Whether questions need not wait for each other, nor for batches. */
+  readonly isParallel: boolean;
   open(): Promise<void>;
   /** The highest id of any record; 0 when it is not known. */
   lastId(): number;
@@ -38,7 +35,7 @@ export interface StoreDesk {
   look(): Promise<void>;
   /** Deletes one piece of what is too old. False when there is nothing more, until the next round. */
   retain(): Promise<boolean>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface StoreDeskOptions {
@@ -73,7 +70,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     prepare(database) {
       const db = createKysely<StateTables>(database);
       const transact: Transact = async (run) => await db.transaction().execute(run);
-      return { db, transact, chain: createAuditChain(db, transact, auditKey) };
+      return { db, transact, chain: createAuditChain(transact, auditKey) };
     },
   });
   const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
@@ -82,12 +79,13 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
 
   const retain = createRetentionRounds({
     limits: retention,
-    records: () => records.opened?.database,
+    records: () => records.opened,
     chain: () => state.opened?.chain,
     isFree: () => verifying === 0,
   });
 
   return {
+    isParallel: false,
     async open() {
       await records.open();
       await state.open();
@@ -119,7 +117,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
       if (records.problem === undefined && state.problem?.kind !== "full") ballast.fill();
     },
     retain,
-    close() {
+    async close() {
       records.close();
       state.close();
     },
@@ -207,17 +205,17 @@ function createAnswers(
   return {
     async calls(query) {
       await sortFor(query);
-      return await readCalls(ofRecords(), query);
+      return await recordReads.calls(ofRecords(), query);
     },
     async call(id) {
       await sortFor();
-      return await readCall(ofRecords(), id);
+      return await recordReads.call(ofRecords(), id);
     },
-    logs: async (query) => await readLogs(ofRecords(), query),
-    events: async (query) => await readEvents(ofRecords(), query),
-    usage: async (query) => await readUsage(ofRecords(), query),
-    tools: async (installation) => await readTools(ofRecords(), installation),
-    finding: async (query) => await readFinding(ofRecords(), query),
+    logs: async (query) => await recordReads.logs(ofRecords(), query),
+    events: async (query) => await recordReads.events(ofRecords(), query),
+    usage: async (query) => await recordReads.usage(ofRecords(), query),
+    tools: async (installation) => await recordReads.tools(ofRecords(), installation),
+    finding: async (query) => await recordReads.finding(ofRecords(), query),
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
     ...eachAnswer(stateReads, async (read) => await read(use(state))),
     ...eachAnswer(stateWrites, async (write) => await writeState(write)),

@@ -23,7 +23,8 @@ export function createHealthBoard(): HealthBoard {
   function change(next: StoreHealth): void {
     if (health.status === "closed") return;
     health = next;
-    noRecords = next.problems.some(({ database, kind }) => database === "records" || kind === "driver");
+    // Without its thread, they wait for the next one.
+    noRecords = next.problems.some(({ database, kind }) => database !== "state" && kind !== "worker");
     for (const listener of listeners) listener(next);
   }
 
@@ -36,7 +37,7 @@ export function createHealthBoard(): HealthBoard {
     open() {
       // It was asleep, and nothing has changed.
       if (health.status === "ready") return;
-      const problems = health.problems.filter(({ database }) => database !== null);
+      const problems = health.problems.filter(({ kind }) => kind !== "worker" && kind !== "driver");
       change({ status: statusOf(problems), problems });
     },
     set(problems) {

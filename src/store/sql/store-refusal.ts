@@ -14,6 +14,18 @@ export class Refused extends Error {
   }
 }
 
+/** The change was planned with less than another gateway has written by now. */
+export class Behind extends Refused {
+  override readonly refusal: Refusal = {
+    code: "STORE_BEHIND",
+    message: "another gateway has changed something meanwhile",
+  };
+
+  constructor() {
+    super(undefined);
+  }
+}
+
 /** What went wrong with a question, as whoever asked is told. */
 export function toRefusal(error: unknown, problem: StoreProblem | undefined): Refused {
   if (error instanceof Refused) return error;

@@ -25,6 +25,7 @@ export interface StateTables {
   readonly membership: MembershipTable;
   readonly pat: PatTable;
   readonly invite: InviteTable;
+  readonly change: ChangeTable;
 }
 
 interface RequestLogTable {
@@ -221,6 +222,18 @@ interface InviteTable {
   created_at_ms: number;
   expires_at_ms: number;
   used_at_ms: number | null;
+}
+
+/** For other gateways of the same database. */
+interface ChangeTable {
+  seq: number;
+  at_ms: number;
+  /** The gateway that made it. */
+  origin: string;
+  /** The question that changed something. */
+  kind: string;
+  /** What was written, as JSON; "" where it has to be read anew. */
+  detail: string;
 }
 
 interface MetaTable {

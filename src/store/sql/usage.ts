@@ -7,8 +7,16 @@ import type { SqlDatabase } from "./sql-driver.ts";
 import { bucketColumns, type RecordsTables } from "./tables.ts";
 
 const hourMs = 3_600_000;
-const keyColumns = ["hour_ms", "team", "principal", "instance", "tool", "client", "code"] as const;
-const added = ["calls", "duration_ms_sum", "argument_tokens", "result_tokens", "cut", ...bucketColumns] as const;
+export const usageKey = ["hour_ms", "team", "principal", "instance", "tool", "client", "code"] as const;
+/** Columns of which the sums are kept. */
+export const addedColumns = [
+  "calls",
+  "duration_ms_sum",
+  "argument_tokens",
+  "result_tokens",
+  "cut",
+  ...bucketColumns,
+] as const;
 
 /** Counts of an hour are added to those that are there. */
 export function createUsageWriter(database: SqlDatabase, db: Kysely<RecordsTables>): RowWriter<UsageHour> {
@@ -19,9 +27,9 @@ export function createUsageWriter(database: SqlDatabase, db: Kysely<RecordsTable
     .insertInto("usage_hour")
     .values({ ...key, ...sums, ...buckets })
     .onConflict((conflict) =>
-      conflict.columns([...keyColumns]).doUpdateSet({
+      conflict.columns([...usageKey]).doUpdateSet({
         ...Object.fromEntries(
-          added.map((name) => [name, sql`usage_hour.${sql.ref(name)} + excluded.${sql.ref(name)}`]),
+          addedColumns.map((name) => [name, sql`usage_hour.${sql.ref(name)} + excluded.${sql.ref(name)}`]),
         ),
         duration_ms_max: sql<number>`max(usage_hour.duration_ms_max, excluded.duration_ms_max)`,
       }),
@@ -60,7 +68,7 @@ export async function readUsage(db: Kysely<RecordsTables>, query: UsageQuery): P
   const selected = filterEqual(db.selectFrom("usage_hour"), { team, principal, server, instance, tool, client })
     .where("hour_ms", ">=", Math.floor(query.fromMs / hourMs) * hourMs)
     .where("hour_ms", "<", Math.ceil(query.toMs / hourMs) * hourMs)
-    .select(added.map((name) => sum(name).as(name)))
+    .select(addedColumns.map((name) => sum(name).as(name)))
     .select(sql<number>`coalesce(sum(case when code <> '' then calls end), 0)`.as("errors"))
     .select(sql<number>`coalesce(max(duration_ms_max), 0)`.as("duration_ms_max"))
     .select(by.map((dimension, at) => groups[dimension].as(groupNames[at] ?? "g0")));
@@ -72,7 +80,7 @@ export async function readUsage(db: Kysely<RecordsTables>, query: UsageQuery): P
   return rows.filter((row) => by.length > 0 || row.calls > 0).map((row) => toSum(row, by.length));
 }
 
-type SumRow = Readonly<Record<(typeof added)[number] | "errors" | "duration_ms_max", number>> &
+type SumRow = Readonly<Record<(typeof addedColumns)[number] | "errors" | "duration_ms_max", number>> &
   Readonly<Partial<Record<(typeof groupNames)[number], string | null>>>;
 
 function toSum(row: SumRow, dimensions: number): UsageSum {

@@ -1,0 +1,243 @@
+import { sql, type Kysely } from "kysely";
+import type { Client, ClientConfig } from "pg";
+import type { StoreProblem } from "../record-store.ts";
+import { createChangeFeed, type ChangeFeed, type FeedNews } from "./change-feed.ts";
+import { createPostgresKysely, parsersOf, type PgModule } from "./postgres-dialect.ts";
+import { isAway, isExhausted, nameDatabase, toPostgresProblem } from "./postgres-errors.ts";
+import { migratePostgres, schemaOf } from "./postgres-migrate.ts";
+import type { RecordsTables, StateTables } from "./tables.ts";
+
+/**
+ * The connections to one PostgreSQL: some for the state, some for records, so that these never keep those from being
+ * written, and one that hears of changes. While it cannot be reached, it is tried again, later each time.
+ */
+export interface PostgresLink {
+  /** Why nothing can be asked now. */
+  readonly problem: StoreProblem | undefined;
+  /** Resolves after the first try, whatever came of it. */
+  readonly tried: Promise<void>;
+  /** Resolves when it could be used for the first time, or when what keeps it from that is not that it is away. */
+  readonly arrived: Promise<void>;
+  /** Runs it in one transaction that sees rows of `team` alone, or of all where that is `*`. */
+  inState<T>(how: TransactionKind, run: (db: Kysely<StateTables>) => Promise<T>): Promise<T>;
+  inRecords<T>(team: string, run: (db: Kysely<RecordsTables>) => Promise<T>): Promise<T>;
+  /** No further try: whoever waits for one is told. */
+  stop(): void;
+  /** When nothing is asked any more. */
+  close(): Promise<void>;
+}
+
+/** `write`: alone among all gateways. `read`: what it reads is of one moment. */
+export type TransactionKind = "read" | "write";
+
+export interface LinkOptions {
+  readonly pg: PgModule;
+  readonly url: string;
+  readonly limits: LinkLimits;
+  readonly onProblem: () => void;
+  readonly onNews: (news: FeedNews) => void;
+  /** It can be used, also again: with the slot of the ids that this gateway makes. */
+  readonly onOpen: (slot: number | undefined) => void;
+}
+
+export interface LinkLimits {
+  /** Of the state, and as many of records: with the one that hears of changes, twice this and one per gateway. */
+  readonly connections: number;
+  /** For one statement, and for getting a connection. */
+  readonly statementMs: number;
+  /** Before the second try, twice as long before each further one, up to `longestMs`. */
+  readonly retryMs: number;
+  readonly longestMs: number;
+}
+
+export const defaultLinkLimits: LinkLimits = { connections: 4, statementMs: 5_000, retryMs: 250, longestMs: 5_000 };
+
+/** Any number: the lock of those who write to the state. */
+const stateLock = 7_402_886_518;
+/** A migration copies tables; until it is done, nothing else is done either. */
+const migrationMs = 600_000;
+
+export function createPostgresLink(options: LinkOptions): PostgresLink {
+  const { url, limits, onProblem, onOpen } = options;
+  const place = nameDatabase(url);
+  const state = createPostgresKysely<StateTables>(openPool(options, "state"));
+  const records = createPostgresKysely<RecordsTables>(openPool(options, "records"));
+  const tried = createSignal();
+  const arrived = createSignal();
+  let problem: StoreProblem | undefined;
+  let feed: ChangeFeed | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let delayMs = limits.retryMs;
+  let lastSeq: number | undefined;
+  let isClosed = false;
+
+  function setProblem(next: StoreProblem | undefined): void {
+    if (problem?.kind === next?.kind && problem?.message === next?.message) return;
+    problem = next;
+    onProblem();
+  }
+
+  async function open(): Promise<void> {
+    timer = undefined;
+    try {
+      await migrateOver(options);
+      feed = await createChangeFeed({
+        client: createClient(options, {}),
+        after: lastSeq,
+        onNews(news) {
+          lastSeq = news.seq;
+          options.onNews(news);
+        },
+        onLost: fail,
+      });
+      if (isClosed) return await feed.close();
+      lastSeq = feed.seq;
+      delayMs = limits.retryMs;
+      setProblem(undefined);
+      onOpen(feed.slot);
+      arrived.done();
+    } catch (error) {
+      fail(error);
+    } finally {
+      tried.done();
+    }
+  }
+
+  /** It is tried again. */
+  function fail(error: unknown): void {
+    if (isClosed) return;
+    void feed?.close();
+    feed = undefined;
+    setProblem(toPostgresProblem(error, place));
+    // One that is away comes back: who needs it first waits for it.
+    if (problem?.kind !== "away") arrived.done();
+    if (timer !== undefined) return;
+    timer = setTimeout(() => void open(), delayMs);
+    delayMs = Math.min(2 * delayMs, limits.longestMs);
+  }
+
+  /** What fails for the server's sake is noticed here as early as in the feed. */
+  async function watched<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (isAway(error) && feed !== undefined) fail(error);
+      if (isExhausted(error)) throw new Exhausted(`all ${limits.connections} connections to ${place} are busy`);
+      throw error;
+    }
+  }
+
+  function stop(): void {
+    isClosed = true;
+    clearTimeout(timer);
+    tried.done();
+    arrived.done();
+  }
+
+  void open();
+  return {
+    get problem() {
+      return problem;
+    },
+    tried: tried.promise,
+    arrived: arrived.promise,
+    inState: async (kind, run) =>
+      await watched(
+        async () =>
+          await begin(state, kind).execute(async (db) => {
+            await enter(db, "*", kind);
+            return await run(db);
+          }),
+      ),
+    inRecords: async (team, run) =>
+      await watched(
+        async () =>
+          await records.transaction().execute(async (db) => {
+            await enter(db, team, "read");
+            return await run(db);
+          }),
+      ),
+    stop,
+    async close() {
+      stop();
+      await Promise.allSettled([feed?.close(), state.destroy(), records.destroy()]);
+    },
+  };
+}
+
+/** The pool has no connection to spare: others can be asked later. */
+export class Exhausted extends Error {
+  override readonly name = "Exhausted";
+}
+
+function begin(db: Kysely<StateTables>, kind: TransactionKind) {
+  return kind === "write" ? db.transaction() : db.transaction().setIsolationLevel("repeatable read");
+}
+
+/** The name of the team is forgotten with the transaction: a connection that is given back knows none. */
+async function enter<Tables>(db: Kysely<Tables>, team: string, kind: TransactionKind): Promise<void> {
+  await sql`select set_config('toolyard.team', ${team}, true)`.execute(db);
+  if (kind === "write") await sql`select pg_advisory_xact_lock(${stateLock}::bigint)`.execute(db);
+}
+
+function openPool(options: LinkOptions, name: keyof typeof schemaOf) {
+  const { pg, limits } = options;
+  const pool = new pg.Pool({
+    ...configOf(options, { schema: schemaOf[name] }),
+    max: limits.connections,
+    connectionTimeoutMillis: limits.statementMs,
+    idleTimeoutMillis: 60_000,
+  });
+  // Of one that nobody uses: the feed notices the same.
+  pool.on("error", () => undefined);
+  return pool;
+}
+
+async function migrateOver(options: LinkOptions): Promise<void> {
+  const client = createClient(options, { statementMs: migrationMs });
+  try {
+    await client.connect();
+    // Rows are moved for all teams.
+    await client.query("select set_config('toolyard.team', '*', false)");
+    await migratePostgres(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+interface ClientNeeds {
+  readonly schema?: string;
+  readonly statementMs?: number;
+}
+
+export function createClient(options: Pick<LinkOptions, "pg" | "url" | "limits">, needs: ClientNeeds): Client {
+  const { pg, limits } = options;
+  const client = new pg.Client({
+    ...configOf(options, needs),
+    connectionTimeoutMillis: limits.statementMs,
+  });
+  // Whoever waits for an answer is told as well.
+  client.on("error", () => undefined);
+  return client;
+}
+
+function configOf({ pg, url, limits }: Pick<LinkOptions, "pg" | "url" | "limits">, needs: ClientNeeds): ClientConfig {
+  const { schema = schemaOf.state, statementMs = limits.statementMs } = needs;
+  return {
+    connectionString: url,
+    application_name: "toolyard",
+    keepAlive: true,
+    statement_timeout: statementMs,
+    // A connection that hangs says nothing at all.
+    query_timeout: statementMs + 1_000,
+    idle_in_transaction_session_timeout: 2 * statementMs,
+    options: `-c search_path=${schema}`,
+    types: parsersOf({ types: pg.types }),
+  };
+}
+
+function createSignal(): { readonly promise: Promise<void>; readonly done: () => void } {
+  let done = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (done = resolve));
+  return { promise, done };
+}

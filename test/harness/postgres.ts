@@ -1,0 +1,130 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { freePort } from "./free-port.ts";
+import { until } from "./until.ts";
+
+/** Debian's, and where `scripts/get-postgres.mjs` puts it. */
+const roots = [
+  "/usr/lib/postgresql",
+  fileURLToPath(new URL("../../.cache/postgres/usr/lib/postgresql", import.meta.url)),
+];
+const oldest = 15;
+
+/** The folder of the programs of a PostgreSQL; undefined on a machine without one. */
+export function findPostgres(): string | undefined {
+  for (const root of roots) {
+    const versions = existsSync(root) ? readdirSync(root).filter((name) => Number(name) >= oldest) : [];
+    const found = versions.map((name) => join(root, name, "bin")).find((bin) => existsSync(join(bin, "initdb")));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Where there is none, tests that need one are skipped; not in CI, which gets one. */
+export const hasNoPostgres = findPostgres() === undefined && process.env["CI"] === undefined;
+if (hasNoPostgres)
+  console.warn("PostgreSQL 15 is not installed: its tests are skipped (`node scripts/get-postgres.mjs` gets it)");
+
+export interface Postgres extends AsyncDisposable {
+  /** A URL for a new, empty database of an ordinary user. */
+  createDatabase(name: string): Promise<string>;
+  /** Runs statements as superuser. */
+  run(sql: string, database?: string): Promise<readonly Record<string, unknown>[]>;
+  start(): Promise<void>;
+  /** As an administrator does. */
+  stop(): Promise<void>;
+  /** As the system does when there is no memory left. */
+  kill(): Promise<void>;
+}
+
+const password = "pa55-of-test";
+
+/** A server of our own on a free port, with a folder of its own. */
+export async function startPostgres(): Promise<Postgres> {
+  const bin = findPostgres();
+  if (bin === undefined) throw new Error("PostgreSQL 15 is not installed: `node scripts/get-postgres.mjs` gets it");
+  const folder = await mkdtemp(join(tmpdir(), "toolyard-postgres-"));
+  const data = join(folder, "data");
+  await writeFile(join(folder, "password"), password);
+  chmodSync(folder, 0o755);
+  // It refuses to run as root.
+  const isRoot = process.getuid?.() === 0;
+  const as = isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] : [];
+  if (isRoot) execFileSync("chown", ["-R", "nobody:nogroup", folder]);
+  const words = (program: string, args: readonly string[]): [string, string[]] => {
+    const [first = "", ...rest] = [...as, join(bin, program), ...args];
+    return [first, rest];
+  };
+  const about = ["-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile", join(folder, "password")];
+  execFileSync(...words("initdb", [...about, "-E", "UTF8", "--locale=C", "--no-sync"]), { stdio: "pipe", cwd: folder });
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+  const urlOf = (user: string, database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+
+  async function run(sql: string, database = "postgres"): Promise<readonly Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: urlOf("postgres", database) });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return (await client.query(sql)).rows as Record<string, unknown>[];
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async function start(): Promise<void> {
+    const options = ["listen_addresses=127.0.0.1", `port=${port}`, "unix_socket_directories=", "fsync=off"];
+    const limits = ["shared_buffers=16MB", "max_connections=40"];
+    // After a kill, what it has started may hold its memory for a moment.
+    await until(async () => {
+      const child = spawn(
+        ...words("postgres", ["-D", data, ...[...options, ...limits].flatMap((one) => ["-c", one])]),
+        {
+          stdio: "ignore",
+          cwd: folder,
+        },
+      );
+      server = child;
+      return await until(async () => {
+        if (child.exitCode !== null) return "ended" as const;
+        return await run("select 1").then(
+          () => "up" as const,
+          () => undefined,
+        );
+      }).then((state) => state === "up");
+    });
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const child = server;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(signal);
+    await gone;
+  }
+
+  await start();
+  await run(`create role toolyard login password '${password}'`);
+  return {
+    async createDatabase(name) {
+      await run(`create database ${name} owner toolyard`);
+      return urlOf("toolyard", name);
+    },
+    run,
+    start,
+    stop: async () => await end("SIGINT"),
+    kill: async () => await end("SIGKILL"),
+    async [Symbol.asyncDispose]() {
+      await end("SIGQUIT");
+      await until(async () => {
+        await rm(folder, { recursive: true, force: true });
+        return true;
+      });
+    },
+  };
+}
