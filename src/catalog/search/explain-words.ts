@@ -6,7 +6,6 @@ import type { Language } from "./language.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { Group, Member } from "./query.ts";
-import { isWorth } from "./score.ts";
 import { toProseWords, toWords } from "./words.ts";
 
 /** What one word of the query found in a tool. */
@@ -32,8 +31,8 @@ interface MemberValue {
 export function findWords(index: SearchIndex, group: Group, tool: number): FoundWords | undefined {
   const { also } = index.language.weights;
   const found: MemberValue[] = [];
-  for (const member of group.members) {
-    if (!isWorth(member, group) || (member.isCompanion === true && found.length === 0)) continue;
+  for (const member of group.scored) {
+    if (member.isCompanion === true && found.length === 0) continue;
     const one = valueOf(index, member, tool);
     if (one !== undefined) found.push(one);
   }

@@ -7,7 +7,7 @@ import { explain } from "./explain.ts";
 import type { ExplainedTool, Explanation } from "./explanation.ts";
 import { buildIndexParts } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
-import { mergeParts, toolAt, type SearchIndex } from "./merge.ts";
+import { mergeParts, toolAt, type MergeOptions, type SearchIndex } from "./merge.ts";
 import { phrasesFrom, readBook } from "./phrase-book.ts";
 import { phraseTexts } from "./phrase-texts.ts";
 import { search, type SearchOptions } from "./rank.ts";
@@ -15,10 +15,11 @@ import type { InstanceCatalog } from "../model/snapshot.ts";
 
 const language = createLanguage();
 
-function indexOf(catalog: readonly InstanceCatalog[]): SearchIndex {
+function indexOf(catalog: readonly InstanceCatalog[], options?: MergeOptions): SearchIndex {
   return mergeParts(
     catalog.flatMap((part) => [...buildIndexParts(part, language, phrasesFrom(undefined))]),
     language,
+    options,
   );
 }
 
@@ -79,7 +80,7 @@ function expectSame(index: SearchIndex, query: string, options: SearchOptions): 
 
 test("over every tool of the phrase book: the ranker's order and scores, explained to the last digit", () => {
   const { catalog, questions } = bookCatalog();
-  const index = indexOf(catalog);
+  const index = indexOf(catalog, { boundedFrom: 1_000 });
   expect(index.toolCount).toBeGreaterThan(1_000);
   expect(index.refMost).toBeDefined();
   expect(questions.length).toBeGreaterThan(1_000);

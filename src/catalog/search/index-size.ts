@@ -5,8 +5,8 @@ import type { SearchIndex } from "./merge.ts";
 const stemBytes = 16;
 /** A stem in the table of all: its entry, and the string. */
 const termBytes = 80;
-/** Per tool, made at the first search: places where scores are added up, the words of the name, and its purpose. */
-const scratchBytes = 81;
+/** Per tool, made at the first search: places where scores are added up, and its purpose. */
+const scratchBytes = 49;
 /** What one small object or array costs beside its content. */
 const objectBytes = 100;
 
@@ -30,7 +30,7 @@ export function bytesOfPart(part: IndexPart): number {
 /** What a merged index holds beside its parts, about. */
 export function bytesOfIndex(index: SearchIndex): number {
   const { firstTool, partOf, serverOf, refStart, refPart, refTerm, refMost, rarity, mention, refPosting } = index;
-  const { postingTool, postingField } = index;
+  const { postingTool, postingField, nameStart, nameTerm } = index;
   const arrays = [
     firstTool,
     partOf,
@@ -44,6 +44,8 @@ export function bytesOfIndex(index: SearchIndex): number {
     refPosting,
     postingTool,
     postingField,
+    nameStart,
+    nameTerm,
   ];
   return arrays.reduce(
     (sum, array) => sum + (array?.byteLength ?? 0),

@@ -25,6 +25,9 @@ export interface SearchIndex extends MergedPostings {
    * catalog so small that looking at every tool costs less than leaving some out.
    */
   readonly refMost: Float32Array | undefined;
+  /** The words of tool n's name: global terms from `nameStart[n]` to `nameStart[n + 1]`. */
+  readonly nameStart: Uint32Array;
+  readonly nameTerm: Uint32Array;
   /** How much a mention of global term t says: its inverse frequency, dampened. */
   readonly rarity: Float64Array;
   /** What one mention counts: the field's weight over its length, `tool * fieldCount + field`. */
@@ -33,8 +36,15 @@ export interface SearchIndex extends MergedPostings {
   spelling(): SpellingIndex;
 }
 
-/** From this many parts on a search leaves out those that cannot have one of the best tools. */
-const boundedFrom = 100;
+/**
+ * From this many tools on a search leaves out the parts that cannot have one of the best. Below, adding up what every
+ * tool has costs less than finding out.
+ */
+const usualBoundedFrom = 50_000;
+
+export interface MergeOptions {
+  readonly boundedFrom?: number;
+}
 
 /**
  * Puts parts together: sums over them, no text is read again. About 30 ms for ten thousand tools; the gateway does
@@ -43,8 +53,8 @@ const boundedFrom = 100;
  *
  * @internal for tests and benchmarks
  */
-export function mergeParts(parts: readonly IndexPart[], language: Language): SearchIndex {
-  const merging = mergeInSteps(parts, language);
+export function mergeParts(parts: readonly IndexPart[], language: Language, options?: MergeOptions): SearchIndex {
+  const merging = mergeInSteps(parts, language, options);
   for (;;) {
     const step = merging.next();
     if (step.done === true) return step.value;
@@ -52,13 +62,18 @@ export function mergeParts(parts: readonly IndexPart[], language: Language): Sea
 }
 
 /** The same in steps of less than a millisecond or two: between them there may be other work. */
-export function* mergeInSteps(parts: readonly IndexPart[], language: Language): Generator<undefined, SearchIndex> {
+export function* mergeInSteps(
+  parts: readonly IndexPart[],
+  language: Language,
+  { boundedFrom = usualBoundedFrom }: MergeOptions = {},
+): Generator<undefined, SearchIndex> {
   const { firstTool, toolCount, partOf, serverOf } = numberTools(parts);
   yield;
   const mention = yield* mentionWeights(parts, toolCount, language.weights);
   const numbered = yield* mergeTerms(parts);
   const { terms, toolFrequency } = numbered;
-  const saturation = parts.length >= boundedFrom ? language.weights.k1 : undefined;
+  const names = yield* mergeNames(parts, toolCount, numbered.globals);
+  const saturation = toolCount >= boundedFrom ? language.weights.k1 : undefined;
   const postings = yield* mergePostings({ parts, firstTool, numbered, mention, saturation });
   countPhraseOnly(postings, toolFrequency, serverOf);
   const rarity = yield* raritiesOf(terms, toolFrequency, toolCount, language);
@@ -71,6 +86,7 @@ export function* mergeInSteps(parts: readonly IndexPart[], language: Language): 
     partOf,
     serverOf,
     terms,
+    ...names,
     ...postings,
     rarity,
     mention,
@@ -127,6 +143,38 @@ function countPhraseOnly(
     }
     toolFrequency[term] = servers;
   }
+}
+
+/** The words of all names, by their numbers in the whole index: a search looks at those of two hundred tools. */
+function* mergeNames(
+  parts: readonly IndexPart[],
+  toolCount: number,
+  globals: Uint32Array,
+): Generator<undefined, Pick<SearchIndex, "nameStart" | "nameTerm">> {
+  const nameStart = new Uint32Array(toolCount + 1);
+  let tool = 0;
+  for (const { tools, sequenceStart } of parts) {
+    for (let local = 0; local < tools.length; local += 1) {
+      const words = (sequenceStart[2 * local + 1] as number) - (sequenceStart[2 * local] as number);
+      nameStart[tool + 1] = (nameStart[tool] as number) + words;
+      tool += 1;
+    }
+  }
+  const nameTerm = new Uint32Array(nameStart[toolCount] as number);
+  let before = 0;
+  let at = 0;
+  for (const [number, { tools, terms, sequence, sequenceStart }] of parts.entries()) {
+    if (number % partsInStep === 0) yield;
+    for (let local = 0; local < tools.length; local += 1) {
+      const end = sequenceStart[2 * local + 1] as number;
+      for (let word = sequenceStart[2 * local] as number; word < end; word += 1) {
+        nameTerm[at] = globals[before + (sequence[word] as number)] as number;
+        at += 1;
+      }
+    }
+    before += terms.length;
+  }
+  return { nameStart, nameTerm };
 }
 
 /** Of so many terms, parts or places a step looks at once. */

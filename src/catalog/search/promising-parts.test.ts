@@ -45,6 +45,7 @@ const inPieces = (sources: readonly InstanceCatalog[]): SearchIndex =>
   mergeParts(
     sources.flatMap((source) => [...buildIndexParts(source, language)]),
     language,
+    { boundedFrom: 0 },
   );
 const whole = (sources: readonly InstanceCatalog[]): SearchIndex =>
   mergeParts(

@@ -2,7 +2,6 @@ import { bestOf } from "./best-of.ts";
 import type { SearchIndex } from "./merge.ts";
 import type { Phrase } from "./phrases.ts";
 import type { Group, Member } from "./query.ts";
-import { isWorth } from "./score.ts";
 
 /**
  * What no tool of a part can exceed, by part; undefined where the index knows no bounds. A search of a large catalog
@@ -25,7 +24,7 @@ export function boundsOfParts(
   };
   const { also } = index.language.weights;
   for (const group of groups) {
-    for (const member of group.members) if (isWorth(member, group)) addMost(index, index.refMost, member, scratch);
+    for (const member of group.scored) addMost(index, index.refMost, member, scratch);
     for (let at = 0; at < scratch.count; at += 1) {
       const part = scratch.touched[at] as number;
       const best = scratch.best[part] as number;

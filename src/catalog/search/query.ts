@@ -12,6 +12,8 @@ export interface Group {
   readonly full: number;
   /** Companions last. */
   readonly members: readonly Member[];
+  /** Those that are worth looking up. */
+  readonly scored: readonly Member[];
 }
 
 export interface Member {
@@ -82,8 +84,15 @@ function toGroup(index: SearchIndex, stem: string): Group {
   const strongest = members.reduce((most, member) => Math.max(most, member.weight * member.rarity), 0);
   // Itself, or a word that means the same; else the best of what only hints at it.
   const full = members[0]?.weight === 1 ? members[0].rarity : strongest;
-  return { stem, weight, members, full: weight * full };
+  const group = { stem, weight, members, full: weight * full };
+  return { ...group, scored: members.filter((member) => isWorth(member, group)) };
 }
+
+/** A related word that half of all tools have takes longest to look up and changes nothing. */
+function isWorth(member: Member, { weight, full }: Pick<Group, "weight" | "full">): boolean {
+  return member.weight === 1 || member.weight * member.rarity * weight >= leastShare * full;
+}
+const leastShare = 0.1;
 
 function wordWeight(stem: string, language: Language): number {
   if (/^\p{N}+$/u.test(stem)) return language.weights.number;

@@ -1,6 +1,6 @@
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
-import { bestOf, byScore } from "./best-of.ts";
+import { bestOf, firstOf } from "./best-of.ts";
 import { confidenceOf } from "./confidence.ts";
 import type { Match } from "./confidence-weights.ts";
 import { nameCoverage } from "./coverage.ts";
@@ -11,7 +11,7 @@ import { atLeast, boundsOfParts, promising } from "./promising-parts.ts";
 import { planQuery, type QueryPlan } from "./query.ts";
 import { emptyScores, scoreGroups } from "./score.ts";
 import { fitServers, type Candidate } from "./server-fit.ts";
-import { purposeOf } from "./tool-purpose.ts";
+import { purposesOf } from "./tool-purpose.ts";
 import { toWords } from "./words.ts";
 
 export interface ScoredTool {
@@ -61,21 +61,22 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   const { learned } = options;
   const { candidates, matched } = findCandidates(index, plan, isWanted, learned);
   const worded = fitServers(index, refine(index, query, plan, candidates));
-  const sorted = (
+  const lifted =
     learned === undefined || learned.size === 0
       ? worded
-      : addLearned(index, plan, worded, { learned, isWanted: isWanted ?? everyTool })
-  ).sort(byScore);
-  const best = sorted[0];
+      : addLearned(index, plan, worded, { learned, isWanted: isWanted ?? everyTool });
+  const [best] = firstOf(lifted, 1);
   if (best === undefined) return { tools: [], total: 0, match: "none" };
   const isClear = shareOf(plan, matched[best.tool] as number) >= clearAt && options.keepAll !== true;
   // What was learned lifts tools; it is no reason to leave others out.
   const bestByWords = isClear ? worded.reduce((most, { score }) => Math.max(most, score), 0) : 0;
-  const kept = isClear ? sorted.filter(({ score }) => score >= farBehind * bestByWords) : sorted;
+  const kept = isClear ? lifted.filter(({ score }) => score >= farBehind * bestByWords) : lifted;
   const { match, closeness } = confidenceOf(index, plan, best, learned?.get(best.tool));
-  const tools = kept
-    .slice(0, options.limit)
-    .map(({ tool, score }) => ({ tool: toolAt(index, tool), score, distance: 1 - (closeness * score) / best.score }));
+  const tools = firstOf(kept, options.limit).map(({ tool, score }) => ({
+    tool: toolAt(index, tool),
+    score,
+    distance: 1 - (closeness * score) / best.score,
+  }));
   return { tools, total: kept.length, match };
 }
 
@@ -111,22 +112,26 @@ export function findCandidates(
 }
 
 /**
- * More for names that the query covers, less for tools that do something else than it asks.
+ * More for names that the query covers, less for tools that do something else than it asks. Changes the scores that it
+ * is given, and returns the same list.
  */
 export function refine(
   index: SearchIndex,
   query: string,
   plan: QueryPlan,
   candidates: readonly Candidate[],
-): Candidate[] {
+): readonly Candidate[] {
   const { weights, purposes } = index.language;
   const coverageOf = nameCoverage(index, plan);
+  const purposeOf = purposesOf(index);
   const wanted = purposes.ofQuery(toWords(query));
-  return candidates.map(({ tool, score }) => {
-    const does = wanted.size > 0 ? purposeOf(index, tool) : undefined;
+  for (const candidate of candidates) {
+    const { tool, score } = candidate;
+    const does = wanted.size > 0 ? purposeOf(tool) : undefined;
     const misses = does !== undefined && !wanted.has(does);
-    return { tool, score: score * (1 + weights.coverage * coverageOf(tool)) * (misses ? 1 - weights.purpose : 1) };
-  });
+    candidate.score = score * (1 + weights.coverage * coverageOf(tool)) * (misses ? 1 - weights.purpose : 1);
+  }
+  return candidates;
 }
 
 function leastOf(candidates: readonly Candidate[]): number {

@@ -1,4 +1,6 @@
+import { createSizedCache, type SizedCache } from "../../kernel/sized-cache.ts";
 import { field, fieldCount } from "./fields.ts";
+import type { Language } from "./language.ts";
 import type { SearchIndex } from "./merge.ts";
 import type { Group, Member } from "./query.ts";
 
@@ -22,37 +24,83 @@ export function emptyScores(index: SearchIndex): GroupScores {
 /**
  * BM25F over all fields, added to `scored`. Each group counts its best member and a part of what the others say: a tool
  * that is called "weather forecast" answers "umbrella" better than one that only mentions weather. `only` leaves out
- * the
- * parts that it has 0 for.
+ * the parts that it has 0 for. Without it, what a word adds is remembered: people ask in the same words.
  */
-export function scoreGroups(
-  index: SearchIndex,
-  groups: readonly Group[],
-  { scores, matched }: GroupScores,
-  only?: Uint8Array,
-): void {
+export function scoreGroups(index: SearchIndex, groups: readonly Group[], into: GroupScores, only?: Uint8Array): void {
+  if (only === undefined) {
+    const memory = memoryOf(index);
+    for (const group of groups) addWord(memory.get(group) ?? learnWord(index, group, memory), group, into);
+    return;
+  }
   const scratch = scratchOf(index);
-  const { also } = index.language.weights;
   for (const group of groups) {
-    for (const member of group.members) if (isWorth(member, group)) scoreMember(index, member, scratch, only);
-    for (let at = 0; at < scratch.touchedCount; at += 1) {
-      const tool = scratch.touched[at] as number;
-      const best = scratch.best[tool] as number;
-      const value = group.weight * (best + also * ((scratch.sum[tool] as number) - best));
-      scores[tool] = (scores[tool] as number) + value;
-      matched[tool] = (matched[tool] as number) + Math.min(group.full, value);
-      scratch.best[tool] = 0;
-      scratch.sum[tool] = 0;
-    }
-    scratch.touchedCount = 0;
+    scoreMembers(index, group, scratch, only);
+    addWord(takeWord(index, group, scratch), group, into);
   }
 }
 
-/** A related word that half of all tools have takes longest to look up and changes nothing. */
-export function isWorth(member: Member, group: Group): boolean {
-  return member.weight === 1 || member.weight * member.rarity * group.weight >= leastShare * group.full;
+/** What one word of a query adds to the tools that have anything of it. */
+interface WordScores {
+  readonly tools: Uint16Array | Uint32Array;
+  readonly values: Float64Array;
 }
-const leastShare = 0.1;
+
+function addWord({ tools, values }: WordScores, { full }: Group, { scores, matched }: GroupScores): void {
+  for (let at = 0; at < values.length; at += 1) {
+    const tool = tools[at] as number;
+    const value = values[at] as number;
+    scores[tool] = (scores[tool] as number) + value;
+    matched[tool] = (matched[tool] as number) + (value < full ? value : full);
+  }
+}
+
+/**
+ * Bytes that words of queries may take up with what they add to the tools of an index: the 340 different words of a
+ * hundred questions in ten thousand tools, or a thousand words in some hundred tools.
+ */
+const memoryBytes = 4 * 2 ** 20;
+/** What remembering a word takes beside its numbers. */
+const wordBytes = 400;
+
+/** Of all indexes that are made with one language, which is to say of one gateway; those used last. */
+type WordMemory = SizedCache<Group, WordScores>;
+const memories = new WeakMap<Language, WordMemory>();
+
+function memoryOf({ language }: SearchIndex): WordMemory {
+  let memory = memories.get(language);
+  if (memory === undefined) memories.set(language, (memory = createSizedCache(memoryBytes)));
+  return memory;
+}
+
+function learnWord(index: SearchIndex, group: Group, memory: WordMemory): WordScores {
+  const scratch = scratchOf(index);
+  scoreMembers(index, group, scratch, undefined);
+  const word = takeWord(index, group, scratch);
+  memory.set(group, word, word.tools.byteLength + word.values.byteLength + wordBytes);
+  return word;
+}
+
+/** What the members have added up to, and clears it. */
+function takeWord({ toolCount, language }: SearchIndex, { weight }: Group, scratch: Scratch): WordScores {
+  const { touched, best, sum, touchedCount } = scratch;
+  const { also } = language.weights;
+  const tools = new (toolCount <= 0x10000 ? Uint16Array : Uint32Array)(touchedCount);
+  const values = new Float64Array(touchedCount);
+  for (let at = 0; at < touchedCount; at += 1) {
+    const tool = touched[at] as number;
+    const most = best[tool] as number;
+    tools[at] = tool;
+    values[at] = weight * (most + also * ((sum[tool] as number) - most));
+    best[tool] = 0;
+    sum[tool] = 0;
+  }
+  scratch.touchedCount = 0;
+  return { tools, values };
+}
+
+function scoreMembers(index: SearchIndex, { scored }: Group, scratch: Scratch, only: Uint8Array | undefined): void {
+  for (const member of scored) scoreMember(index, member, scratch, only);
+}
 
 /** Per tool, and lists of the tools that are not zero, so that clearing takes no longer than filling. */
 interface Scratch extends GroupScores {

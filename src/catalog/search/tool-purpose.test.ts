@@ -3,7 +3,7 @@ import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
 import { mergeParts, toolAt } from "./merge.ts";
-import { purposeOf } from "./tool-purpose.ts";
+import { purposesOf } from "./tool-purpose.ts";
 
 test("what a tool does is what its name says, the first time and every time after", () => {
   const language = createLanguage();
@@ -21,7 +21,7 @@ test("what a tool does is what its name says, the first time and every time afte
   const expected = ["read", "create", "update", "delete", undefined, "delete"];
   for (const _round of [1, 2])
     for (let tool = 0; tool < index.toolCount; tool += 1) {
-      expect(purposeOf(index, tool)).toBe(expected[tool % names.length]);
-      expect(purposeOf(index, tool)).toBe(language.purposes.ofName(toolAt(index, tool).definition.name));
+      expect(purposesOf(index)(tool)).toBe(expected[tool % names.length]);
+      expect(purposesOf(index)(tool)).toBe(language.purposes.ofName(toolAt(index, tool).definition.name));
     }
 });

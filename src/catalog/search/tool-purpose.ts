@@ -9,16 +9,20 @@ const first = 2;
 const known = new WeakMap<SearchIndex, Uint8Array>();
 
 /**
- * What the first verb of a tool's name does. A search asks this of two hundred tools, and neither their definitions nor
+ * What the first verbs of tools' names do. A search asks this of two hundred tools, and neither their definitions nor
  * the memory of names is near at hand in a large catalog.
  */
-export function purposeOf(index: SearchIndex, tool: number): Purpose | undefined {
+export function purposesOf(index: SearchIndex): (tool: number) => Purpose | undefined {
   let ofTools = known.get(index);
   if (ofTools === undefined) known.set(index, (ofTools = new Uint8Array(index.toolCount)));
-  let code = ofTools[tool] as number;
-  if (code === unread) {
-    const purpose = index.language.purposes.ofName(toolAt(index, tool).definition.name);
-    ofTools[tool] = code = purpose === undefined ? none : first + purposes.indexOf(purpose);
-  }
-  return purposes[code - first];
+  const codes = ofTools;
+  return (tool) => {
+    const code = codes[tool] as number;
+    return purposes[(code === unread ? (codes[tool] = readCode(index, tool)) : code) - first];
+  };
+}
+
+function readCode(index: SearchIndex, tool: number): number {
+  const purpose = index.language.purposes.ofName(toolAt(index, tool).definition.name);
+  return purpose === undefined ? none : first + purposes.indexOf(purpose);
 }
