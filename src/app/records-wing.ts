@@ -51,8 +51,8 @@ export interface RecordsDeps extends Pick<RequestLogDeps, "loggingOf" | "schemas
 
 /** Nothing of the store is loaded before `open`, and none of it where `records.store` is `off`. */
 export function createRecords(deps: RecordsDeps): Records {
-  const { records } = deps.config().settings;
-  return records.store === "off" ? recordNothing : recordAll(deps, keepingOf(records));
+  const { settings } = deps.config();
+  return settings.records.store === "off" ? recordNothing : recordAll(deps, keepingOf(settings));
 }
 
 const recordNothing: Records = Object.freeze({

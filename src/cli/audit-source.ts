@@ -45,8 +45,10 @@ function askGateway(holder: GatewayHolder): AuditSource {
 async function openFiles(context: CommandContext): Promise<AuditSource> {
   const config = await readConfig(context);
   const place = storeIn(openDataDirectory(config, context), context).lock.placeOf(servedBy(config, context));
-  requireAudit(place);
-  const store = await openUnservedStore(context, config, requireAudit);
+  // One elsewhere is not looked for among the files.
+  const check = config.settings.database === undefined ? requireAudit : () => undefined;
+  check(place);
+  const store = await openUnservedStore(context, config, check);
   if (!("records" in store)) return askGateway(store);
   const { records } = store;
   return {

@@ -33,7 +33,7 @@ export async function openUnservedStore(
     check(folder);
     const records = await store.at(folder, openLog({ config: () => config })).records({
       clock: systemClock,
-      ...keepingOf(config.settings.records),
+      ...keepingOf(config.settings),
       redact: (_kind, row) => row,
     });
     await whenOpen(records);

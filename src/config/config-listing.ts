@@ -158,7 +158,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((outer, name) => (isJsonObject(outer) ? outer[name] : undefined), value);
 }
 
-const secretNames = /^(apiKey|secret|passphrase)$/;
+const secretNames = /^(apiKey|secret|passphrase|database)$/;
 
 /** The value without what its name says is secret. `written` is what the file says in its place. */
 export function hideMembers(value: unknown, written: unknown, path: Path): unknown {

@@ -51,6 +51,8 @@ function secretsOf(config: Config): ReadonlySet<string> {
     add(endpoint?.apiKey);
     if (endpoint?.url !== undefined) urlSecrets(endpoint.url).forEach(add);
   }
+  const { database } = config.settings;
+  if (database !== undefined) [database, ...urlSecrets(database)].forEach(add);
   for (const { secret, url } of config.settings.events.webhooks) {
     add(secret);
     urlSecrets(url).forEach(add);

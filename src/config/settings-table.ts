@@ -21,7 +21,7 @@ import {
   type Row,
 } from "./setting-row.ts";
 import { eventRows } from "./webhook-rows.ts";
-import { addressRange, hostName, publicAddress, webOrigin, webUrl, withoutBrackets } from "./web-names.ts";
+import { addressRange, hostName, postgresUrl, publicAddress, webOrigin, webUrl, withoutBrackets } from "./web-names.ts";
 
 const tokenPattern = /^sha256:[0-9a-fA-F]{64}$/;
 const tokenHash = v.pipe(
@@ -159,6 +159,17 @@ export const settingsTable = {
     fallback: false,
     flag: { name: "team" },
     about: "whether people and teams are kept in the gateway's database, beside those of the configuration",
+    isReadAtStart: true,
+  }),
+  database: text({
+    fallback: undefined,
+    fallbackText: "SQLite in the data directory",
+    flag: { name: "database", word: "URL" },
+    schema: postgresUrl,
+    pattern: /^\s*(?:postgres|postgresql):\/\/|^\$\{/i,
+    type: "postgres:// URL",
+    about: "the PostgreSQL, 15 or newer, that people, audit and records are kept in",
+    example: "${env:TOOLYARD_DATABASE_URL}",
     isReadAtStart: true,
   }),
   dataDir: text({

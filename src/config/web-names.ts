@@ -88,3 +88,12 @@ export const webUrl = v.pipe(
     "expected an absolute http:// or https:// URL",
   ),
 );
+
+export const postgresUrl = v.pipe(
+  v.string(),
+  v.trim(),
+  v.check(
+    (url) => URL.canParse(url) && /^postgres(?:ql)?:$/.test(new URL(url).protocol),
+    "expected postgres://user:password@host:port/database",
+  ),
+);

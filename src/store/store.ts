@@ -150,6 +150,8 @@ export interface RecordsOptions extends Pick<RecordStoreOptions, "redact"> {
   readonly clock: Clock;
   readonly keepMs: number;
   readonly keepCalls: number;
+  /** The URL of a PostgreSQL; undefined for files of the gateway's own. */
+  readonly database: string | undefined;
   /** Of entries of the audit; infinite to keep all. */
   readonly keepAuditMs: number;
 }

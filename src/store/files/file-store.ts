@@ -89,10 +89,11 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
         join(folder, "results"),
         warnOf("results", "kept results of an earlier gateway stay on the disk"),
       ),
-    async records({ clock, redact, keepMs, keepCalls, keepAuditMs }) {
+    async records({ clock, redact, keepMs, keepCalls, keepAuditMs, database }) {
       const [{ createSqlStore }, key] = await Promise.all([loadRecords(), shared.auditKey()]);
       const keep = { requestMs: keepMs, requests: keepCalls, auditMs: keepAuditMs };
-      return createSqlStore({ folder, driverFolder: shared.driverFolder, auditKey: key, redact, clock, keep });
+      const { driverFolder } = shared;
+      return createSqlStore({ folder, database, driverFolder, auditKey: key, redact, clock, keep });
     },
     async learned() {
       const { createLearnedFile } = await loadLearned();

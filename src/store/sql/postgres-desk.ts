@@ -38,6 +38,7 @@ export function createPostgresDesk(options: PostgresDeskOptions): StoreDesk {
   const link = createPostgresLink({
     pg,
     url: data.database,
+    auditKey: data.auditKey,
     limits: { ...defaultLinkLimits, ...data.link },
     onProblem: onProblems,
     onNews,

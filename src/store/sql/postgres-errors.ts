@@ -2,6 +2,11 @@ import type { StoreProblem } from "../record-store.ts";
 import { NewerSchema } from "./migrate.ts";
 import { BadValue } from "./row-writer.ts";
 
+/** The audit of the database was sealed by a gateway with another key. */
+export class OtherKey extends Error {
+  override readonly name = "OtherKey";
+}
+
 /** Where a database is, in messages: without the user and the password. */
 export function nameDatabase(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
@@ -68,6 +73,13 @@ export function toPostgresProblem(error: unknown, place: string): StoreProblem {
       kind: "away",
       message: `${place} cannot be reached: ${reason}`,
       hint: "The gateway tries again every few seconds. People are served as they were known; nothing can be changed, and records are dropped and counted.",
+    };
+  if (error instanceof OtherKey)
+    return {
+      database: null,
+      kind: "failed",
+      message: `${place} cannot be used: ${reason}`,
+      hint: "Give all gateways of one database the same TOOLYARD_KEY.",
     };
   const hint = refusedCodes.test(codeOf(error))
     ? "Look at the user, the password and the rights in the URL of the database (`toolyard.database`)."

@@ -1,9 +1,10 @@
+import { createHmac } from "node:crypto";
 import { sql, type Kysely } from "kysely";
 import type { Client, ClientConfig } from "pg";
 import type { StoreProblem } from "../record-store.ts";
 import { createChangeFeed, type ChangeFeed, type FeedNews } from "./change-feed.ts";
 import { createPostgresKysely, parsersOf, type PgModule } from "./postgres-dialect.ts";
-import { isAway, isExhausted, nameDatabase, toPostgresProblem } from "./postgres-errors.ts";
+import { isAway, isExhausted, nameDatabase, OtherKey, toPostgresProblem } from "./postgres-errors.ts";
 import { migratePostgres, schemaOf } from "./postgres-migrate.ts";
 import type { RecordsTables, StateTables } from "./tables.ts";
 
@@ -33,6 +34,8 @@ export type TransactionKind = "read" | "write";
 export interface LinkOptions {
   readonly pg: PgModule;
   readonly url: string;
+  /** Of the chain of the audit: all gateways of one database have the same. */
+  readonly auditKey: Uint8Array;
   readonly limits: LinkLimits;
   readonly onProblem: () => void;
   readonly onNews: (news: FeedNews) => void;
@@ -200,9 +203,19 @@ async function migrateOver(options: LinkOptions): Promise<void> {
     // Rows are moved for all teams.
     await client.query("select set_config('toolyard.team', '*', false)");
     await migratePostgres(client);
+    await requireSameKey(client, options.auditKey);
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** The chain of entries has one key: those of a gateway with another would look forged to the rest. */
+async function requireSameKey(client: Client, key: Uint8Array): Promise<void> {
+  const own = createHmac("sha256", key).update("audit key").digest("hex");
+  const meta = `${schemaOf.state}.meta`;
+  await client.query(`insert into ${meta} values ('audit.key', $1) on conflict (key) do nothing`, [own]);
+  const { rows } = await client.query<{ value: string }>(`select value from ${meta} where key = 'audit.key'`);
+  if (rows[0]?.value !== own) throw new OtherKey("its audit is sealed with another key than this gateway's");
 }
 
 interface ClientNeeds {

@@ -271,6 +271,13 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await expect(store.people.read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
+  test("a gateway with another key is refused: its entries would look forged", async () => {
+    await (await open()).audit(entryOf({}));
+    const other = await open({ auditKey: new Uint8Array(32) });
+    expect(other.health().problems).toMatchObject([{ kind: "failed", hint: expect.stringContaining("TOOLYARD_KEY") }]);
+    await expect(other.audit(entryOf({}))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
   test("a database of a newer version is refused, and is as it was", async () => {
     await (await open()).close(10_000);
     await ask("insert into toolyard_state.kysely_migration values ('9999', 'then')");
