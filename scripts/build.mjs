@@ -61,8 +61,9 @@ const alone = [
 const guardian = "src/servers/process/guardian-main.ts";
 
 /**
- * What we use of some packages, as one file each for all programs. undici takes 2.2 MB as a package, and with everything
- * that its index names twice as much as this. The index also gives every dispatcher the functions that ProxyAgent calls.
+ * What we use of some packages, as one file each for all programs. undici takes 2.2 MB as a package, and with
+ * everything that its index names twice as much as this. The index also gives every dispatcher the functions that
+ * ProxyAgent calls.
  */
 const sharedPackages = {
   undici: `

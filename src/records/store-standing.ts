@@ -52,8 +52,8 @@ export function requireStore(source: StoreSource): RecordStore {
 
 /**
  * Why a load balancer should look for another gateway: a database that does not come back by itself. A full disk, a
- * thread that is being started again and a server that is away pass, and calls are served meanwhile: all gateways of one
- * database would be out of service at once.
+ * thread that is being started again and a server that is away pass, and calls are served meanwhile: all gateways of
+ * one database would be out of service at once.
  */
 export function unusableStore(problems: readonly StoreProblem[]): string | undefined {
   return toReason(problems.filter(({ kind }) => !passing.has(kind)));

@@ -88,8 +88,8 @@ export interface PeopleStore {
   change(writes: PeopleWrites, entry: AuditEntry): Promise<AuditPlace>;
   use(uses: readonly PatUse[]): Promise<void>;
   /**
-   * Calls back when another gateway of the same database has changed people: with what it wrote, or with undefined where
-   * everything has to be read again. Within a second, while the database can be reached. Returns what ends that.
+   * Calls back when another gateway of the same database has changed people: with what it wrote, or with undefined
+   * where everything has to be read again. Within a second, while the database can be reached. Returns what ends that.
    */
   onChange(listener: (writes: PeopleWrites | undefined) => void): () => void;
 }

@@ -9,7 +9,7 @@ import type { AuditJson } from "../../src/records/audit-json.ts";
 import type { AuditEntry } from "../../src/store/record-rows.ts";
 import type { AuditPlace } from "../../src/store/record-store.ts";
 import { createVaultKey } from "../../src/store/files/vault-key.ts";
-import { defaultRetention } from "../../src/store/sql/retention.ts";
+import { defaultRetention } from "../../src/store/sql/retention-limits.ts";
 import { loadDriver } from "../../src/store/sql/sql-driver.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { fillDisk } from "../harness/full-disk.ts";

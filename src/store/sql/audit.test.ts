@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTestStore, entryOf, whenOpened } from "../../../test/harness/records.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { RecordStore } from "../record-store.ts";
-import { defaultRetention } from "./retention.ts";
+import { defaultRetention } from "./retention-limits.ts";
 import { loadDriver } from "./sql-driver.ts";
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Kysely } from "kysely";
 import { logLevels, type RequestRecord, type ServerLogLine, type UsageHour } from "../record-rows.ts";
 import type { RecordKind, RecordRows } from "../record-store.ts";
-import type { RetentionLimits } from "./retention.ts";
+import type { RetentionLimits } from "./retention-limits.ts";
 import { isRowsFault } from "./postgres-errors.ts";
 import { requestColumns, toRequestValues } from "./request-log.ts";
 import { bucketColumns, type RecordsTables } from "./tables.ts";
@@ -14,7 +14,8 @@ type Writers = { readonly [Kind in RecordKind]: (db: Db, rows: readonly RecordRo
 const rowsAtOnce = 500;
 
 /**
- * Writes rows of one kind, inside a transaction: all of them at once, or, where the database refuses one, each by itself.
+ * Writes rows of one kind, inside a transaction: all of them at once, or, where the database refuses one, each by
+ * itself.
  * Resolves with how many were refused.
  */
 export async function writeRecords<Kind extends RecordKind>(

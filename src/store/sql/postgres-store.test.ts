@@ -17,7 +17,7 @@ import {
 import { until } from "../../../test/harness/until.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
-import { defaultRetention } from "./retention.ts";
+import { defaultRetention } from "./retention-limits.ts";
 
 const people: PeopleRows = {
   users: [{ id: "u_1", name: "ann", role: "admin", status: "active", createdAtMs: 1, revision: 1 }],

@@ -7,7 +7,7 @@ import { until } from "../../../test/harness/until.ts";
 import type { RequestRecord } from "../record-rows.ts";
 import type { RecordStore } from "../record-store.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
-import { defaultRetention } from "./retention.ts";
+import { defaultRetention } from "./retention-limits.ts";
 import { rowsToText } from "./row-text.ts";
 import { loadDriver, type SqlDatabase } from "./sql-driver.ts";
 import { openSqliteFile } from "./sqlite-file.ts";

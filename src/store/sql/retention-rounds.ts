@@ -1,11 +1,6 @@
 import type { AuditChain } from "./audit.ts";
-import {
-  auditStep,
-  retentionSteps,
-  type RetainedRecords,
-  type RetentionLimits,
-  type RetentionStep,
-} from "./retention.ts";
+import { type RetentionLimits } from "./retention-limits.ts";
+import { auditStep, retentionSteps, type RetainedRecords, type RetentionStep } from "./retention.ts";
 
 export interface RoundParts {
   readonly limits: RetentionLimits;

@@ -6,7 +6,7 @@ import { createTestStore, eventOf, lineOf, requestOf, usageOf, whenOpened } from
 import { until } from "../../../test/harness/until.ts";
 import { idAt } from "../record-ids.ts";
 import type { RecordStore } from "../record-store.ts";
-import { defaultRetention } from "./retention.ts";
+import { defaultRetention } from "./retention-limits.ts";
 
 let folder: string;
 let store: RecordStore;

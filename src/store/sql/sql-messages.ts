@@ -26,7 +26,7 @@ import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
 import type { LinkLimits } from "./postgres-link.ts";
-import type { RetentionLimits } from "./retention.ts";
+import type { RetentionLimits } from "./retention-limits.ts";
 
 /** What the worker thread is given when it starts. */
 export interface SqlWorkerData {

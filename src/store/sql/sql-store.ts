@@ -8,7 +8,7 @@ import { createChangeListeners, type ChangeListeners } from "./change-listeners.
 import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
-import { defaultRetention, type RetentionLimits } from "./retention.ts";
+import { defaultRetention, type RetentionLimits } from "./retention-limits.ts";
 import { createSqlClient, type SqlClient } from "./sql-client.ts";
 import type { SleepTimes } from "./sql-life.ts";
 import type { SqlWorkerData } from "./sql-messages.ts";
