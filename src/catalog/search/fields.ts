@@ -87,28 +87,39 @@ interface Found {
   nodes: number;
 }
 
+/** Looks at the keys that are there, which are two or three, in place of asking for each that may be. */
 function visit(schema: JsonObject, depth: number, found: Found): void {
   found.nodes += 1;
   if (depth > schemaDepthLimit || found.nodes > schemaNodeLimit) return;
-  if (depth > 0 && typeof schema["description"] === "string") found.descriptions.push(schema["description"]);
-  const values = schema["enum"];
+  let properties: unknown;
+  let values: unknown;
+  let hasChildren = false;
+  for (const key of Object.keys(schema)) {
+    if (key === "description") {
+      const description = schema[key];
+      if (depth > 0 && typeof description === "string") found.descriptions.push(description);
+    } else if (key === "enum") values = schema[key];
+    else if (key === "properties") properties = schema[key];
+    else if (key === "items" || key === "anyOf" || key === "oneOf" || key === "allOf") hasChildren = true;
+  }
   if (Array.isArray(values))
     for (const value of values.slice(0, 50)) if (typeof value === "string") found.enums.push(value);
-  const properties = schema["properties"];
   if (isJsonObject(properties)) {
-    for (const [name, child] of Object.entries(properties)) {
+    for (const name of Object.keys(properties)) {
       found.names.push(name);
+      const child = properties[name];
       if (isJsonObject(child)) visit(child, depth + 1, found);
     }
   }
-  for (const child of children(schema)) visit(child, depth + 1, found);
+  if (hasChildren) visitChildren(schema, depth, found);
 }
 
-function* children(schema: JsonObject): Generator<JsonObject> {
-  if (isJsonObject(schema["items"])) yield schema["items"];
+function visitChildren(schema: JsonObject, depth: number, found: Found): void {
+  if (isJsonObject(schema["items"])) visit(schema["items"], depth + 1, found);
   for (const key of ["anyOf", "oneOf", "allOf"]) {
     const branches = schema[key];
-    if (Array.isArray(branches)) for (const branch of branches) if (isJsonObject(branch)) yield branch;
+    if (!Array.isArray(branches)) continue;
+    for (const branch of branches) if (isJsonObject(branch)) visit(branch, depth + 1, found);
   }
 }
 

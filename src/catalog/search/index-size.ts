@@ -1,8 +1,8 @@
 import type { IndexPart } from "./index-part.ts";
 import type { SearchIndex } from "./merge.ts";
 
-/** A stem in a list, and its share of the string: stems are shared by all parts. */
-const stemBytes = 16;
+/** A part's share of the stems that many parts have in common, for each of its terms. */
+const stemBytes = 8;
 /** A stem in the table of all: its entry, and the string. */
 const termBytes = 80;
 /** Per tool, made at the first search: places where scores are added up, and its purpose. */
@@ -12,9 +12,10 @@ const objectBytes = 100;
 
 /** What an index of one instance holds in memory, about. */
 export function bytesOfPart(part: IndexPart): number {
-  const { termStart, postingTool, postingField, toolFrequency, lengths, sequence, sequenceStart, serverSequence } =
-    part;
+  const { terms, termStart, postingTool, postingField, toolFrequency, lengths } = part;
+  const { sequence, sequenceStart, serverSequence } = part;
   const arrays = [
+    terms,
     termStart,
     postingTool,
     postingField,

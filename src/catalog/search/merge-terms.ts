@@ -24,16 +24,18 @@ export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, N
   let refCount = new Int32Array(4_096);
   let postingCount = new Int32Array(4_096);
   let at = 0;
+  const globalsOf = new Map<readonly string[], Int32Array>();
   for (const [number, part] of parts.entries()) {
     if (number % partsInStep === 0) yield;
-    const { termStart, toolFrequency: frequencies, terms: own } = part;
+    const { termStart, toolFrequency: frequencies, terms: own, stems } = part;
+    let globalOf = globalsOf.get(stems);
+    if (globalOf === undefined) globalsOf.set(stems, (globalOf = new Int32Array(stems.length).fill(-1)));
     for (let local = 0; local < own.length; local += 1) {
-      const term = own[local] as string;
-      let global = terms.get(term);
-      if (global === undefined) {
-        global = terms.size;
-        terms.set(term, global);
-        if (global === refCount.length)
+      const stem = own[local] as number;
+      let global = globalOf[stem] as number;
+      if (global < 0) {
+        globalOf[stem] = global = numberOf(stems[stem] as string, terms);
+        while (global >= refCount.length)
           [toolFrequency, refCount, postingCount] = [grown(toolFrequency), grown(refCount), grown(postingCount)];
       }
       globals[at] = global;
@@ -52,6 +54,13 @@ export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, N
     refCount: counted(refCount),
     postingCount: counted(postingCount),
   };
+}
+
+/** Known, or the next one. */
+function numberOf(term: string, terms: Map<string, number>): number {
+  let number = terms.get(term);
+  if (number === undefined) terms.set(term, (number = terms.size));
+  return number;
 }
 
 /** Where each of so many rows begins, when they follow each other; one more entry for the end. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { phrasesIn } from "../../kernel/tool-phrases.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
@@ -59,7 +59,8 @@ export function createPhraseBook(texts: readonly string[]): PhraseBook {
       const lines = byName.get(tool.upstreamName);
       if (lines === undefined) return undefined;
       const key = phraseKey(tool);
-      return readBook(lines).find(({ keys }) => keys.includes(key))?.phrases;
+      const fitting = lines.split("\n").filter((written) => written.includes(key));
+      return fitting.map(readLine).find(({ keys }) => keys.includes(key))?.phrases;
     },
   };
 }
@@ -75,7 +76,7 @@ export function phraseKey({ upstreamName, definition }: Pick<ToolEntry, "upstrea
   const properties = inputSchema["properties"];
   const parameters = isJsonObject(properties) ? Object.keys(properties).sort() : [];
   const texts = JSON.stringify([upstreamName, title, description, parameters]);
-  return createHash("sha256").update(texts).digest("hex").slice(0, 12);
+  return hash("sha256", texts, "hex").slice(0, 12);
 }
 
 /** Who wrote the phrases of a tool that count: its definition, the book, or a model here. */

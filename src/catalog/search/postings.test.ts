@@ -4,9 +4,9 @@ import { field } from "./fields.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
 import { mergeParts, rarityOf } from "./merge.ts";
-import { createPostings, type PostingsBuilder } from "./postings.ts";
+import { createPostings, type Postings, type PostingsBuilder } from "./postings.ts";
 import { createStemTable, type StemList } from "./stem-table.ts";
-import { sampleCatalog } from "../../../test/sample-catalog.ts";
+import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 import { rankingWeights } from "./weights.ts";
 
 function createBuilder(toolCount: number): PostingsBuilder {
@@ -19,6 +19,10 @@ function stems(builder: PostingsBuilder, ...words: readonly string[]): StemList 
   const list = builder.list("any");
   for (const word of words) builder.stems.word(word, list);
   return list;
+}
+
+function stemsOf({ stems: all, terms }: Postings): string[] {
+  return Array.from(terms, (number) => all[number] as string);
 }
 
 test("a part is the same whatever was indexed before it in the same memory, and stays what it is", () => {
@@ -34,13 +38,8 @@ test("a part is the same whatever was indexed before it in the same memory, and 
   const words = Array.from({ length: 3_000 }, (_, at) => `word${at}`);
   const alone = [make(3, ["a", "b"]), make(70_000, ["x"]), make(1, words)];
   const again = [make(3, ["a", "b"]), make(70_000, ["x"]), make(1, words)];
-  const bytes = alone.map(({ postingTool, terms }) => [
-    Buffer.from(postingTool.buffer).toString("base64"),
-    terms.join(),
-  ]);
-  expect(
-    again.map(({ postingTool, terms }) => [Buffer.from(postingTool.buffer).toString("base64"), terms.join()]),
-  ).toEqual(bytes);
+  const contentOf = (part: Postings) => [Buffer.from(part.postingTool.buffer).toString("base64"), stemsOf(part).join()];
+  expect(again.map(contentOf)).toEqual(alone.map(contentOf));
   expect(alone[1]?.postingTool).toBeInstanceOf(Uint32Array);
   expect(alone[2]?.terms).toHaveLength(3_002);
 });
@@ -51,7 +50,7 @@ test("postings tell tool, field and count of every stem, and how many tools have
   builder.add(0, field.description, stems(builder, "issu", "issu", "repo"));
   builder.add(1, field.name, stems(builder, "issu"));
   const built = builder.finish();
-  const term = built.terms.indexOf("issu");
+  const term = stemsOf(built).indexOf("issu");
   const rows = Array.from(built.postingTool.subarray(built.termStart[term], built.termStart[term + 1]));
   const packed = Array.from(built.postingField.subarray(built.termStart[term], built.termStart[term + 1]));
   expect(rows).toEqual([0, 0, 1]);
@@ -84,4 +83,29 @@ test("merged parts count tools and frequencies over all of them", () => {
 test("rare words say more than common ones, here and in the world of tools", () => {
   expect(rarityOf(1, 100, 0, rankingWeights)).toBeGreaterThan(rarityOf(50, 100, 0, rankingWeights));
   expect(rarityOf(1, 100, 0, rankingWeights)).toBeGreaterThan(rarityOf(1, 100, 0.4, rankingWeights));
+});
+
+test("parts that were made before words were forgotten are merged with those made after", () => {
+  const language = createLanguage();
+  const texts = Array.from({ length: 4 }, (_, part) =>
+    Array.from({ length: 20_000 }, (_word, at) => `thing${(at + part * 15_000) % 50_000}x`).join(" "),
+  );
+  // Five thousand characters of a text are read, so that it takes many tools to say so much.
+  const offers = texts.map((text, part) =>
+    sampleInstance(
+      `server${part}`,
+      (text.match(/.{1,5000}(?: |$)/g) ?? []).map((description, at) => ({ name: `tool${at}`, description })),
+    ),
+  );
+  const parts = offers.map((offer) => buildIndexPart(offer, language));
+  expect(new Set(parts.map(({ stems: shared }) => shared)).size).toBeGreaterThan(1);
+  const index = mergeParts(parts, language);
+  const alone = mergeParts(
+    offers.map((offer) => buildIndexPart(offer, createLanguage())),
+    language,
+  );
+  expect([...index.terms]).toEqual([...alone.terms]);
+  expect(index.rarity).toEqual(alone.rarity);
+  expect(index.refTerm).toEqual(alone.refTerm);
+  expect(index.postingTool).toEqual(alone.postingTool);
 });

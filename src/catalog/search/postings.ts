@@ -6,8 +6,9 @@ const countLimit = 15;
 
 /** Which tools of one instance hold which stems, in typed arrays. */
 export interface Postings {
-  /** Stems, by number. */
-  readonly terms: readonly string[];
+  /** Stems of this part and of others, and where term t stands in them: so many parts have the same words. */
+  readonly stems: readonly string[];
+  readonly terms: Uint32Array;
   /** Postings of term t: from `termStart[t]` to `termStart[t + 1]`, by tool. */
   readonly termStart: Uint32Array;
   readonly postingTool: Uint16Array | Uint32Array;
@@ -37,12 +38,13 @@ export interface PostingsBuilder {
 export function createPostings(stems: StemTable): PostingsBuilder {
   let toolCount = 0;
   let lengths = new Uint16Array(0);
-  /** By stem: its number in this part, if it was met in this part. */
-  let localOf = new Int32Array(1_024);
-  let metIn = new Int32Array(1_024);
-  let part = 0;
+  /** By stem: its number in this part and `before`, if it was met in this part; less than `before` if not. */
+  let localOf = new Int32Array(1_024).fill(-1);
+  /** How many terms all parts before had. */
+  let before = 0;
   /** By the part's own number. */
-  let terms: string[] = [];
+  let termCount = 0;
+  let terms = new Int32Array(1_024);
   let lastRow = new Int32Array(1_024);
   let next = new Int32Array(1_024);
   // One row per posting in order of arrival; sorted by term at the end.
@@ -53,13 +55,15 @@ export function createPostings(stems: StemTable): PostingsBuilder {
   const lists = new Map<string, StemList>();
 
   function local(stem: number): number {
-    while (stem >= localOf.length) [localOf, metIn] = [grown(localOf), grown(metIn)];
-    if (metIn[stem] === part) return localOf[stem] as number;
-    metIn[stem] = part;
-    const term = terms.push(stems.stemAt(stem)) - 1;
-    if (term + 1 === lastRow.length) [lastRow, next] = [grown(lastRow), grown(next)];
+    while (stem >= localOf.length) localOf = grown(localOf).fill(-1, localOf.length);
+    const known = (localOf[stem] as number) - before;
+    if (known >= 0) return known;
+    const term = termCount;
+    termCount += 1;
+    if (termCount === lastRow.length) [terms, lastRow, next] = [grown(terms), grown(lastRow), grown(next)];
+    terms[term] = stem;
     lastRow[term] = -1;
-    localOf[stem] = term;
+    localOf[stem] = before + term;
     return term;
   }
 
@@ -81,11 +85,14 @@ export function createPostings(stems: StemTable): PostingsBuilder {
       return list;
     },
     begin(count) {
-      if (stems.trim()) metIn.fill(0);
-      part += 1;
+      before += termCount;
+      if (stems.trim() || before > mostTerms) {
+        localOf.fill(-1);
+        before = 0;
+      }
       toolCount = count;
       lengths = new Uint16Array(count * fieldCount);
-      terms = [];
+      termCount = 0;
       rows = 0;
     },
     local,
@@ -100,14 +107,18 @@ export function createPostings(stems: StemTable): PostingsBuilder {
       }
     },
     finish: () => ({
-      terms,
+      stems: stems.stems,
       lengths,
-      ...sortRows({ rowTerm, rowTool, rowField, rows, next }, terms.length, toolCount),
+      ...sortRows({ terms, rowTerm, rowTool, rowField, rows, next }, termCount, toolCount),
     }),
   };
 }
 
+/** Terms of parts after which counting begins anew: no part has as many as are left up to 32 bits. */
+const mostTerms = 2 ** 30;
+
 interface Rows {
+  readonly terms: Int32Array;
   readonly rowTerm: Int32Array;
   readonly rowTool: Int32Array;
   readonly rowField: Uint8Array;
@@ -117,11 +128,12 @@ interface Rows {
 }
 
 function sortRows(
-  { rowTerm, rowTool, rowField, rows, next }: Rows,
+  { terms: stemOf, rowTerm, rowTool, rowField, rows, next }: Rows,
   termCount: number,
   toolCount: number,
-): Omit<Postings, "terms" | "lengths"> {
-  const { termStart, toolFrequency, postingTool, postingField } = createArrays(termCount, rows, toolCount);
+): Omit<Postings, "stems" | "lengths"> {
+  const { terms, termStart, toolFrequency, postingTool, postingField } = createArrays(termCount, rows, toolCount);
+  terms.set(stemOf.subarray(0, termCount));
   for (let row = 0; row < rows; row += 1) {
     const next = (rowTerm[row] as number) + 1;
     termStart[next] = (termStart[next] as number) + 1;
@@ -139,18 +151,19 @@ function sortRows(
     if (isFirst && (postingField[at] as number) >> 4 !== fields.phrases)
       toolFrequency[term] = (toolFrequency[term] as number) + 1;
   }
-  return { termStart, postingTool, postingField, toolFrequency };
+  return { terms, termStart, postingTool, postingField, toolFrequency };
 }
 
 /** In one piece of memory: there are ten thousand parts in a large catalog, and each piece costs a microsecond. */
-function createArrays(termCount: number, rows: number, toolCount: number): Omit<Postings, "terms" | "lengths"> {
+function createArrays(termCount: number, rows: number, toolCount: number): Omit<Postings, "stems" | "lengths"> {
   const Tools = toolCount <= 0xffff ? Uint16Array : Uint32Array;
-  const toolsAt = 4 * (2 * termCount + 1);
+  const toolsAt = 4 * (3 * termCount + 1);
   const fieldsAt = toolsAt + rows * Tools.BYTES_PER_ELEMENT;
   const memory = new ArrayBuffer(fieldsAt + rows);
   return {
     termStart: new Uint32Array(memory, 0, termCount + 1),
     toolFrequency: new Uint32Array(memory, 4 * (termCount + 1), termCount),
+    terms: new Uint32Array(memory, 4 * (2 * termCount + 1), termCount),
     postingTool: new Tools(memory, toolsAt, rows),
     postingField: new Uint8Array(memory, fieldsAt, rows),
   };

@@ -12,7 +12,7 @@ const create = (wordLimit = 50_000) =>
 function read(table: StemTable, text: string): string[] {
   const list = createStemList();
   table.telling(text, list);
-  return Array.from(list.numbers.subarray(0, list.length), (number) => table.stemAt(number));
+  return Array.from(list.numbers.subarray(0, list.length), (number) => table.stems[number] as string);
 }
 
 /** Words as definitions have them, in any script. */
@@ -50,18 +50,18 @@ test("what was forgotten is numbered anew, and a small table keeps what it has",
   const table = create(3);
   read(table, "create issue");
   expect(table.trim()).toBe(false);
-  expect(table.size).toBe(2);
+  expect(table.stems.length).toBe(2);
   read(table, "pull request review");
   expect(table.trim()).toBe(true);
   expect(read(table, "review")).toEqual(["review"]);
-  expect(table.size).toBe(1);
+  expect(table.stems.length).toBe(1);
 });
 
 test("a single word is read whole, a stopword too", () => {
   const table = create();
   const list = createStemList();
   for (const word of ["the", "issues", "größe", `${"a".repeat(48)}b`]) table.word(word, list);
-  const stems = Array.from(list.numbers.subarray(0, list.length), (number) => table.stemAt(number));
+  const stems = Array.from(list.numbers.subarray(0, list.length), (number) => table.stems[number]);
   expect(stems).toEqual(["the", "issues", "größe", `${"a".repeat(48)}b`].map(language.stem));
 });
 
