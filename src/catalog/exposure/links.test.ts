@@ -1,10 +1,21 @@
 import { expect, test } from "vitest";
 import type { ServerSlug } from "../../kernel/ids.ts";
+import { JsonOutline } from "../../wire/json/json-outline.ts";
+import { checkJson } from "../../wire/json/json-validity.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { rewriteContents, rewriteLinks } from "./links.ts";
 
 const server = "srv" as ServerSlug;
-const links = (text: string): string => rewriteLinks(new ResultBytes(Buffer.from(text)), server).bytes.toString("utf8");
+
+/** Of a result that nobody has looked at, which must be the same as of one that was looked over. */
+function links(text: string): string {
+  const bytes = Buffer.from(text);
+  const rewritten = rewriteLinks(new ResultBytes(bytes), server).bytes.toString("utf8");
+  const outline = new JsonOutline(bytes, { list: "content", names: ["type"], most: 10 });
+  for (const _slice of checkJson(bytes, 100, outline));
+  expect(rewriteLinks(new ResultBytes(bytes, undefined, outline), server).bytes.toString("utf8")).toBe(rewritten);
+  return rewritten;
+}
 
 test("only the URIs of links and embedded resources change; every other byte stays", () => {
   expect(

@@ -14,12 +14,20 @@ const blockLimit = 1_000_000;
  * here (docs/design.md, "Resource addresses"). Only those strings change; every other byte stays.
  */
 export function rewriteLinks(result: ResultBytes, server: ServerSlug): ResultBytes {
-  const mayHold = result.known === undefined ? result.bytes.includes(linkMark) : holdsLinks(result.known);
+  const mayHold = result.known === undefined ? mayHoldLinks(result) : holdsLinks(result.known);
   return mayHold ? result.with(withLinksRewritten(result.bytes, server)) : result;
 }
 
 /** How the type of a block with an address begins. Looked for natively, in a tenth of the time that a scan takes. */
 const linkMark = '"resource';
+
+function mayHoldLinks({ bytes, outline }: ResultBytes): boolean {
+  if (outline === undefined || findMember(outline.members, "messages") !== undefined) return bytes.includes(linkMark);
+  return (outline.elements ?? []).some(({ members }) => {
+    const type = members.get("type");
+    return type !== undefined && bytes.toString("latin1", type.start, type.start + linkMark.length) === linkMark;
+  });
+}
 
 function withLinksRewritten(result: JsonBytes, server: ServerSlug): JsonBytes {
   const spans: Span[] = [];

@@ -1,6 +1,7 @@
-import { lowerF, lowerN, lowerT, openBrace, openBracket } from "../../wire/json/characters.ts";
+import { lowerF, lowerN, lowerT, openBrace } from "../../wire/json/characters.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { JsonOutline } from "../../wire/json/json-outline.ts";
+import { findMember, skipSpace } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
@@ -44,11 +45,10 @@ export function checkToolResult(
     return new ResultBytes(result, parsed);
   };
   if (result.length <= parsedUpToBytes || mustParse) return whole();
-  return scanLarge(path, result, limits).then((members) => {
-    const type = findMember(members, "resultType");
-    if (!isOrdinary(result, members, type)) return whole();
-    const isError = lookOver(path, result, members, limits);
-    return new ResultBytes(result, undefined, { isError, saysType: type !== undefined });
+  return scanLarge(path, result, limits).then((outline) => {
+    if (!isOrdinary(result, outline)) return whole();
+    lookOver(path, result, outline, limits);
+    return new ResultBytes(result, undefined, outline);
   });
 }
 
@@ -62,34 +62,40 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
     );
   }
   if (result.length <= parsedUpToBytes) return new ResultBytes(result, parseObject(what, result));
-  return scanLarge(what, result, limits).then((members) => {
-    const type = findMember(members, "resultType");
-    return isOrdinary(result, members, type)
-      ? new ResultBytes(result, undefined, { saysType: type !== undefined })
-      : new ResultBytes(result, parseObject(what, result));
-  });
+  return scanLarge(what, result, limits).then((outline) =>
+    isOrdinary(result, outline)
+      ? new ResultBytes(result, undefined, outline)
+      : new ResultBytes(result, parseObject(what, result)),
+  );
 }
 
 /**
- * Finds the members of a result that is too large to be parsed without need. Also checks that it is valid JSON,
- * because nobody parses it later. Works in several turns of the event loop: fifteen megabytes at once would delay all
+ * Finds the parts of a result that is too large to be parsed without need. Also checks that it is valid JSON, because
+ * nobody parses it later. Works in several turns of the event loop: fifteen megabytes at once would delay all
  * other requests (fault K).
  */
-async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<readonly Member[]> {
+async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<JsonOutline> {
+  // One more than there may be, so that it is seen where there are too many.
+  const outline = new JsonOutline(result, { ...outlined, most: limits.contentBlocks + 1 });
+  if (result[skipSpace(result, 0, result.length)] !== openBrace) throw faulty(what, "is no JSON object");
   try {
-    for (const _slice of checkJson(result, limits.depth)) await nextTurn();
-    return scanMembers(result, 0, result.length, limits.depth);
+    for (const _slice of checkJson(result, limits.depth, outline)) await nextTurn();
+    return outline;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw faulty(what, error.code === "BODY_TOO_DEEP" ? "nests too deeply" : "is no JSON object");
   }
 }
 
+/** What decides whether a content block is passed on as it is. */
+const outlined = { list: "content", names: ["type"] };
+
 /**
  * Whether the gateway only passes the result on. Questions and tasks concern the gateway itself, and are parsed
  * whatever their size (faults 48, 49).
  */
-function isOrdinary(result: JsonBytes, members: readonly Member[], type: Member | undefined): boolean {
+function isOrdinary(result: JsonBytes, { members }: JsonOutline): boolean {
+  const type = findMember(members, "resultType");
   return (
     findMember(members, "task") === undefined &&
     (type === undefined || result.toString("latin1", type.start, type.end) === '"complete"')
@@ -145,22 +151,19 @@ const textField: Readonly<Record<string, string | undefined>> = Object.freeze({
   resource_link: "uri",
 });
 
-/** Checks a result by its members alone. Returns whether it says that the tool failed. */
-function lookOver(path: string, result: JsonBytes, members: readonly Member[], limits: ResultLimits): boolean {
+/** Checks a result by its outline alone. */
+function lookOver(path: string, result: JsonBytes, { members, elements }: JsonOutline, limits: ResultLimits): void {
   const isError = findMember(members, "isError");
   if (isError !== undefined && result[isError.start] !== lowerT && result[isError.start] !== lowerF)
     throw faulty(path, "has an isError that is no boolean");
   const structured = findMember(members, "structuredContent");
   if (structured !== undefined && result[structured.start] === lowerN)
     throw faulty(path, "has a structuredContent that is null");
-  const content = findMember(members, "content");
-  if (content === undefined) throw faulty(path, "has no content");
-  if (result[content.start] !== openBracket) throw faulty(path, "has a content that is no array");
-  const blocks = scanElements(result, content.start, content.end, limits.depth, limits.contentBlocks);
-  if (blocks.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
-  if (blocks.some((block) => result[block.start] !== openBrace))
+  if (findMember(members, "content") === undefined) throw faulty(path, "has no content");
+  if (elements === undefined) throw faulty(path, "has a content that is no array");
+  if (elements.length > limits.contentBlocks) throw tooManyBlocks(path, limits);
+  if (elements.some((block) => result[block.start] !== openBrace))
     throw faulty(path, "has a content block that is no object");
-  return isError !== undefined && result[isError.start] === lowerT;
 }
 
 function tooManyBlocks(path: string, limits: ResultLimits): GatewayError {

@@ -44,14 +44,15 @@ export function toResultText(answer: ResultBytes, era: Era, serverInfoText: stri
   const isLarge = result.length >= piecesFromBytes;
   if (era === "legacy") {
     if (!answer.saysType) return isLarge ? [result] : result.toString("latin1");
-    return withoutPlainType(result, isLarge) ?? withoutType(result, isLarge);
+    if (answer.outline !== undefined) return withoutType(answer, isLarge);
+    return withoutPlainType(result, isLarge) ?? withoutType(answer, isLarge);
   }
   const cut: Cut = isLarge
     ? (start, end) => result.subarray(start, end)
     : (start, end) => result.toString("latin1", start, end);
   const pieces =
     parsed === undefined || parsed["_meta"] !== undefined
-      ? joinedPieces(result, cut, serverInfoText, hints)
+      ? joinedPieces(answer, cut, serverInfoText, hints)
       : plainPieces(result, cut, parsed, serverInfoText, hints);
   return isLarge ? pieces : joinText(pieces);
 }
@@ -81,8 +82,9 @@ function withoutPlainType(result: JsonBytes, isLarge: boolean): WireText | undef
 }
 
 /** The result without its `resultType`, wherever that stands, and however often. */
-function withoutType(result: JsonBytes, isLarge: boolean): WireText {
-  const members = scanMembers(result, 0, result.length, deepestJson);
+function withoutType(answer: ResultBytes, isLarge: boolean): WireText {
+  const { bytes: result } = answer;
+  const members = answer.members();
   const pieces: Buffer[] = [];
   let lead = "{";
   // Runs of members that stay, each with its commas as they were.
@@ -119,8 +121,9 @@ function plainPieces(
   ];
 }
 
-function joinedPieces(result: JsonBytes, cut: Cut, serverInfoText: string, hints: string): (string | Buffer)[] {
-  const { members, inner: own } = scanNested(result, 0, result.length, deepestJson, "_meta");
+function joinedPieces(answer: ResultBytes, cut: Cut, serverInfoText: string, hints: string): (string | Buffer)[] {
+  const { bytes: result } = answer;
+  const { members, inner: own } = membersOf(answer);
   const type = findMember(members, "resultType") === undefined ? '"resultType":"complete",' : "";
   const caching = hints === "" || findMember(members, "ttlMs") !== undefined ? "" : `${hints},`;
   const open = result.indexOf(openBrace) + 1;
@@ -134,6 +137,15 @@ function joinedPieces(result: JsonBytes, cut: Cut, serverInfoText: string, hints
   const lead = `{${type}${caching}`;
   if (theirs !== undefined) return [lead, cut(open, theirs.start), serverInfoText, cut(theirs.end)];
   return [lead, cut(open, meta.start + 1), `${serverInfo}${own.length > 0 ? "," : ""}`, cut(meta.start + 1)];
+}
+
+/** The members of a result, and those of its `_meta` if that is an object. */
+function membersOf({ bytes, outline }: ResultBytes): ReturnType<typeof scanNested> {
+  if (outline === undefined) return scanNested(bytes, 0, bytes.length, deepestJson, "_meta");
+  const { members } = outline;
+  const meta = findMember(members, "_meta");
+  const isObject = meta !== undefined && bytes[meta.start] === openBrace;
+  return { members, inner: isObject ? scanMembers(bytes, meta.start, meta.end, deepestJson) : undefined };
 }
 
 /** A result of our own. */

@@ -23,6 +23,7 @@ import {
   zero,
 } from "./characters.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { deepestNoted, type JsonOutline } from "./json-outline.ts";
 import { skipSpace } from "./json-scan.ts";
 
 /** How much is checked before other work gets its turn. It takes 0.1 to 2 ms. */
@@ -33,13 +34,27 @@ const firstSliceBytes = 3 * sliceBytes;
 /**
  * Checks that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it. For values
  * that are too large to parse and are passed on as they are. Never recurses, and yields after each half megabyte.
- * Throws PARSE_ERROR, and BODY_TOO_DEEP beyond `maxDepth` levels.
+ * Throws PARSE_ERROR, and BODY_TOO_DEEP beyond `maxDepth` levels. Where things are is noted in `outline`, which must be
+ * of the same bytes, and says nothing before the last yield.
  */
-export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, void> {
+export function* checkJson(bytes: Buffer, maxDepth: number, outline?: JsonOutline): Generator<void, void> {
   const end = bytes.length;
+  const noted = outline === undefined ? 0 : deepestNoted;
   let stop = firstSliceBytes;
   const skip = createStringSkipper(bytes);
   const isObject: boolean[] = [];
+
+  /** Skips a member's name and its colon; returns where its value begins. */
+  function readName(keyStart: number): number {
+    if (bytes[keyStart] !== quote) throw malformed("a member name", keyStart);
+    const keyEnd = skip(keyStart + 1, Number.POSITIVE_INFINITY);
+    const behind = skipSpace(bytes, keyEnd, end);
+    if (bytes[behind] !== colon) throw malformed("a colon", behind);
+    const start = skipSpace(bytes, behind + 1, end);
+    if (isObject.length <= noted) outline?.name(isObject.length, keyStart, keyEnd, start);
+    return start;
+  }
+
   let at = skipSpace(bytes, 0, end);
   for (;;) {
     if (at >= stop) {
@@ -47,13 +62,14 @@ export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, voi
       stop = at + sliceBytes;
     }
     const first = bytes[at];
+    if (isObject.length <= noted) outline?.begin(isObject.length, at);
     if (first === openBrace || first === openBracket) {
       at = skipSpace(bytes, at + 1, end);
       if (bytes[at] !== (first === openBrace ? closeBrace : closeBracket)) {
         if (isObject.length >= maxDepth)
           throw new GatewayError("BODY_TOO_DEEP", `the JSON nests deeper than the limit allows, at byte ${at}`);
         isObject.push(first === openBrace);
-        if (first === openBrace) at = skipName(bytes, at, end, skip);
+        if (first === openBrace) at = readName(at);
         continue;
       }
       at += 1;
@@ -66,8 +82,9 @@ export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, voi
       }
     } else at = skipScalar(bytes, at);
     for (;;) {
-      at = skipSpace(bytes, at, end);
       const within = isObject.at(-1);
+      if (within !== undefined && isObject.length <= noted) outline?.end(isObject.length, at);
+      at = skipSpace(bytes, at, end);
       if (within === undefined) {
         if (at < end) throw malformed("the end", at);
         return;
@@ -75,7 +92,7 @@ export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, voi
       const byte = bytes[at];
       if (byte === comma) {
         at = skipSpace(bytes, at + 1, end);
-        if (within) at = skipName(bytes, at, end, skip);
+        if (within) at = readName(at);
         break;
       }
       if (byte !== (within ? closeBrace : closeBracket)) throw malformed("a comma or a closing bracket", at);
@@ -85,24 +102,12 @@ export function* checkJson(bytes: Buffer, maxDepth: number): Generator<void, voi
   }
 }
 
-/** Skips a member's name and its colon; returns where its value begins. */
-function skipName(bytes: Buffer, at: number, end: number, skip: StringSkipper): number {
-  if (bytes[at] !== quote) throw malformed("a member name", at);
-  const behind = skipSpace(bytes, skip(at + 1, Number.POSITIVE_INFINITY), end);
-  if (bytes[behind] !== colon) throw malformed("a colon", behind);
-  return skipSpace(bytes, behind + 1, end);
-}
-
-/**
- * In words of four bytes. The end of a string longer than this is searched for natively; for shorter strings a loop
- * is faster.
- */
-const patienceWords = 16;
-const blockWords = sliceBytes / 4;
+/** The end of a string longer than this is searched for natively; for shorter strings a loop is faster. */
+const patienceBytes = 64;
 /** The first block is short: it shows what kind of text it is. */
-const firstBlockWords = 1_024;
+const firstBlockBytes = 4_096;
 /** When escapes are closer together than this, a native search for each costs more than checking every word. */
-const sparseWords = 64;
+const sparseBytes = 256;
 
 /**
  * Returns the index after the closing quote of the string that contains `at`. When it reaches `limit` first, it
@@ -112,13 +117,12 @@ type StringSkipper = (at: number, limit: number) => number;
 
 /**
  * Large results are mostly text. In blocks with few escapes and without control characters, long strings are skipped
- * natively; in other blocks four bytes are checked at a time.
+ * natively; in other blocks four bytes are checked at a time, wherever they begin, because escapes stand anywhere.
  */
 function createStringSkipper(bytes: Buffer): StringSkipper {
-  const shift = -bytes.byteOffset & 3;
-  const wordCount = Math.max(0, bytes.length - shift) >> 2;
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset + shift, wordCount);
-  const wordsEnd = shift + (wordCount << 2);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  /** Where no whole word begins any more. */
+  const wordsEnd = bytes.length - 3;
   let blockStart = 0;
   let blockEnd = 0;
   let isClean = false;
@@ -128,38 +132,42 @@ function createStringSkipper(bytes: Buffer): StringSkipper {
   let quoteAt = -1;
   let backslashAt = -1;
 
+  function openBlock(at: number): void {
+    const isSparse = escapes * sparseBytes < blockEnd - blockStart;
+    const length = blockEnd === 0 ? firstBlockBytes : sliceBytes;
+    blockStart = at;
+    blockEnd = Math.min(bytes.length, at + length);
+    escapes = 0;
+    isClean = isSparse && !mayHoldControls(view, at, blockEnd);
+  }
+
   function leap(at: number): number {
     if (quoteAt < at) quoteAt = placeOf(bytes, quote, at);
     if (backslashAt < at) backslashAt = placeOf(bytes, backslash, at);
-    return Math.min(quoteAt, backslashAt, wordsEnd, (blockEnd << 2) + shift);
+    return Math.min(quoteAt, backslashAt, blockEnd);
   }
 
   return (start, limit) => {
+    // What is used for every word is read from where closures keep it once, not each time.
+    const [all, source] = [view, bytes];
     let at = start;
     for (;;) {
       if (at >= limit) return ~at;
-      if (((at - shift) & 3) === 0) {
-        let word = (at - shift) >> 2;
-        if (word >= blockEnd && word < wordCount) {
-          const isSparse = escapes * sparseWords < blockEnd - blockStart;
-          const length = blockEnd === 0 ? firstBlockWords : blockWords;
-          blockStart = word;
-          blockEnd = Math.min(wordCount, word + length);
-          escapes = 0;
-          isClean = isSparse && !mayHoldControls(words, word, blockEnd);
-        }
-        const patience = isClean ? Math.min(blockEnd, word + patienceWords) : blockEnd;
-        while (word < patience && isPlain(words[word] as number)) word += 1;
-        at = (word << 2) + shift;
-        if (word === patience && word < blockEnd) at = leap(at);
-        if (word === blockEnd && word < wordCount) continue;
+      if (at >= blockEnd) openBlock(at);
+      const patience = Math.min(wordsEnd, blockEnd, isClean ? at + patienceBytes : blockEnd);
+      let found = 0;
+      while (at < patience && (found = specialIn(all.getInt32(at, true))) === 0) at += 4;
+      if (found !== 0) at += firstOf(found);
+      else {
+        if (isClean && at < blockEnd) at = leap(at);
+        if (at >= blockEnd && at < bytes.length) continue;
       }
-      const byte = bytes[at];
+      const byte = source[at];
       if (byte === quote) return at + 1;
       if (byte === undefined || byte < space) throw malformed("the rest of a string", at);
       if (byte === backslash) {
         escapes += 1;
-        at = skipEscape(bytes, at + 1);
+        at = simpleEscapes[source[at + 1] ?? 0] === 1 ? at + 2 : skipEscape(source, at + 1);
       } else at += 1;
     }
   };
@@ -177,38 +185,44 @@ function placeOf(bytes: Buffer, byte: number, from: number): number {
 }
 
 /** Whether any byte is below a space. Checks eight words at a time, at a tenth of a millisecond per megabyte. */
-function mayHoldControls(words: Int32Array, start: number, end: number): boolean {
-  const last = end - 7;
+function mayHoldControls(view: DataView, start: number, end: number): boolean {
   let at = start;
-  for (; at < last; at += 8) {
+  for (; at + 32 <= end; at += 32) {
     const found =
-      belowSpace(words[at] as number) |
-      belowSpace(words[at + 1] as number) |
-      belowSpace(words[at + 2] as number) |
-      belowSpace(words[at + 3] as number) |
-      belowSpace(words[at + 4] as number) |
-      belowSpace(words[at + 5] as number) |
-      belowSpace(words[at + 6] as number) |
-      belowSpace(words[at + 7] as number);
-    if ((found & 0x80808080) !== 0) return true;
+      belowSpace(view.getInt32(at, true)) |
+      belowSpace(view.getInt32(at + 4, true)) |
+      belowSpace(view.getInt32(at + 8, true)) |
+      belowSpace(view.getInt32(at + 12, true)) |
+      belowSpace(view.getInt32(at + 16, true)) |
+      belowSpace(view.getInt32(at + 20, true)) |
+      belowSpace(view.getInt32(at + 24, true)) |
+      belowSpace(view.getInt32(at + 28, true));
+    if ((found & highBits) !== 0) return true;
   }
-  for (; at < end; at += 1) if ((belowSpace(words[at] as number) & 0x80808080) !== 0) return true;
+  for (; at < end; at += 1) if (view.getUint8(at) < space) return true;
   return false;
 }
+
+const highBits = 0x80808080;
 
 function belowSpace(word: number): number {
   return (word - 0x20202020) & ~word;
 }
 
 /**
- * Whether none of the four bytes is a quote, a backslash or a control character. It may be false for plain bytes, but
- * is never true for others.
+ * The high bits of those of the four bytes that are a quote, a backslash or a control character; 0 when there is none.
+ * The lowest bit is exact; higher ones may also be set for the bytes that follow.
  */
-function isPlain(word: number): boolean {
+function specialIn(word: number): number {
   const quotes = word ^ 0x22222222;
   const backslashes = word ^ 0x5c5c5c5c;
   const found = belowSpace(word) | ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes);
-  return (found & 0x80808080) === 0;
+  return found & highBits;
+}
+
+/** Which of four bytes, read with the first one lowest, is the first whose high bit is set. */
+function firstOf(found: number): number {
+  return (31 - Math.clz32(found & -found)) >> 3;
 }
 
 /** `at` is after the backslash; returns the index after the escape sequence. */

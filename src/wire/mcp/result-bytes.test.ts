@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { scanMembers } from "../json/json-scan.ts";
 import { ResultBytes } from "./result-bytes.ts";
 
 test("what was parsed belongs to the bytes: with others nothing is known, with the same it stays", () => {
@@ -37,6 +38,10 @@ test("whether a type is said is known from the parsed, from the bytes, or from w
   expect(says('{"content":[{"resultType":"complete"}]}')).toBe(false);
   expect(says('{"content":[{"text":"\\u00e4 resultType"}]}')).toBe(false);
   expect(new ResultBytes(Buffer.from("{}"), { resultType: "complete" }).saysType).toBe(true);
-  expect(new ResultBytes(Buffer.from("{}"), {}, { saysType: true }).saysType).toBe(false);
-  expect(new ResultBytes(Buffer.from("{}"), undefined, { saysType: true }).saysType).toBe(true);
+  const bytes = Buffer.from('{"resultType":"complete","isError":true}');
+  const members = scanMembers(bytes, 0, bytes.length, 10);
+  expect(new ResultBytes(bytes, {}, { members, elements: undefined }).saysType).toBe(false);
+  const outlined = (some: typeof members) => new ResultBytes(bytes, undefined, { members: some, elements: undefined });
+  expect([outlined(members).saysType, outlined(members).isError]).toEqual([true, true]);
+  expect([outlined([]).saysType, outlined([]).isError]).toEqual([false, false]);
 });

@@ -1,12 +1,10 @@
 import { deepestJson } from "../../kernel/limits.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
-import { findMember, scanFor, scanMembers } from "../json/json-scan.ts";
+import type { JsonOutline } from "../json/json-outline.ts";
+import { findMember, scanFor, scanMembers, type Member } from "../json/json-scan.ts";
 
-/** What a result was seen to say, without being parsed. */
-export interface SeenInResult {
-  readonly isError?: boolean;
-  readonly saysType?: boolean;
-}
+/** Where the parts of a large result are: its members, and the blocks of its `content` with their types. */
+export type ResultOutline = Pick<JsonOutline, "members" | "elements">;
 
 /**
  * A result as the bytes that its server wrote, together with the value parsed from them, if any. The two always
@@ -14,16 +12,17 @@ export interface SeenInResult {
  */
 export class ResultBytes {
   readonly bytes: JsonBytes;
+  /** Where its parts are, of large results that were checked without being parsed. */
+  readonly outline: ResultOutline | undefined;
   #parsed: JsonObject | undefined;
   #isError: boolean | undefined;
   #saysType: boolean | undefined;
 
-  /** `parsed`, and what was `seen` without parsing, where given, must be what the bytes contain. */
-  constructor(bytes: JsonBytes, parsed?: JsonObject, seen?: SeenInResult) {
+  /** `parsed` and `outline`, where given, must be what the bytes contain. */
+  constructor(bytes: JsonBytes, parsed?: JsonObject, outline?: ResultOutline) {
     this.bytes = bytes;
     this.#parsed = parsed;
-    this.#isError = seen?.isError;
-    this.#saysType = seen?.saysType;
+    this.outline = outline;
   }
 
   /** The parsed result if it has already been parsed, for optional work that is not worth parsing for. */
@@ -44,7 +43,7 @@ export class ResultBytes {
 
   /** Whether the tool reports an error with this result. A large result is only scanned for it, not parsed. */
   get isError(): boolean {
-    return (this.#isError ??= this.#parsed === undefined ? hasErrorFlag(this.bytes) : this.#parsed["isError"] === true);
+    return (this.#isError ??= this.#parsed === undefined ? this.#hasErrorFlag() : this.#parsed["isError"] === true);
   }
 
   /**
@@ -58,18 +57,28 @@ export class ResultBytes {
   /** Whether it has a `resultType`. Only what has the word in it is looked through. */
   get saysType(): boolean {
     if (this.#parsed !== undefined) return this.#parsed["resultType"] !== undefined;
-    return (this.#saysType ??= mayHoldType(this.bytes) && hasType(this.bytes));
+    return (this.#saysType ??= this.#hasType());
+  }
+
+  /** Its members, which are found now unless they were found when it was checked. */
+  members(): readonly Member[] {
+    return this.outline?.members ?? scanMembers(this.bytes, 0, this.bytes.length, deepestJson);
+  }
+
+  #hasErrorFlag(): boolean {
+    const flag = findMember(this.members(), "isError");
+    return flag !== undefined && this.bytes.toString("latin1", flag.start, flag.end) === "true";
+  }
+
+  #hasType(): boolean {
+    if (this.outline !== undefined) return findMember(this.outline.members, "resultType") !== undefined;
+    return mayHoldType(this.bytes) && hasType(this.bytes);
   }
 
   /** A result with these bytes; the same object when the bytes are the same. */
   with(bytes: JsonBytes): ResultBytes {
     return bytes === this.bytes ? this : new ResultBytes(bytes);
   }
-}
-
-function hasErrorFlag(bytes: JsonBytes): boolean {
-  const flag = findMember(scanMembers(bytes, 0, bytes.length, deepestJson), "isError");
-  return flag !== undefined && bytes.toString("latin1", flag.start, flag.end) === "true";
 }
 
 const typeWord = Buffer.from("resultType");
