@@ -69,6 +69,10 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
       order: gateway.audit.order,
       onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     },
+    people() {
+      const people = gateway.team?.people();
+      return people === undefined ? undefined : { book: people.directory.book, changes: people.changes };
+    },
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
     reportFailure: (failure, operation) =>

@@ -8,7 +8,9 @@ import { requireStore, type StoreSource } from "./store-standing.ts";
 export interface Reader {
   /** `Principal.id`. */
   readonly id: string;
-  readonly calls: "own" | "all";
+  readonly calls: "own" | "team" | "all";
+  /** With `team`: whose calls, and since when. A team that had the same name before is another. */
+  readonly team?: { readonly slug: string; readonly sinceMs: number } | undefined;
   /** Arguments and results. */
   readonly contents: "own" | "all";
   /** `own` are those of the instances that the reader may use. */
@@ -61,13 +63,20 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
   return {
     async calls(reader, query) {
       if (reader.calls === "all") return await (await storeFor(query)).calls(query);
+      if (reader.calls === "team" && reader.team !== undefined) {
+        const { slug, sinceMs } = reader.team;
+        // A filter for any other team finds nothing, whether or not there is one.
+        if (query.team !== undefined && query.team !== slug) return { rows: [], next: null };
+        const fromMs = Math.max(sinceMs, query.fromMs ?? sinceMs);
+        return await (await storeFor(query)).calls({ ...query, team: slug, fromMs });
+      }
       if (query.principal !== undefined && query.principal !== reader.id)
         throw new GatewayError("FORBIDDEN", "only an admin may see what others did");
       return await (await storeFor(query)).calls({ ...query, principal: reader.id });
     },
     async call(reader, id) {
       const found = await (await storeFor(undefined)).call(id);
-      if (found === undefined || (reader.calls === "own" && found.principal !== reader.id))
+      if (found === undefined || !maySee(reader, found))
         throw new GatewayError("RECORD_UNKNOWN", "there is no such call");
       const isShown = reader.contents === "all" || found.principal === reader.id;
       const hasBody = found.body !== null;
@@ -85,6 +94,11 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       return page;
     },
   };
+}
+
+function maySee({ id, calls, team }: Reader, call: Pick<CallRow, "principal" | "team" | "atMs">): boolean {
+  if (calls === "all" || call.principal === id) return true;
+  return calls === "team" && team !== undefined && call.team === team.slug && call.atMs >= team.sinceMs;
 }
 
 /** The message does not repeat the id, so that the answers to all unknown ids are the same. */

@@ -7,7 +7,7 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
   return {
     "Access-Control-Allow-Origin": origin,
     Vary: "Origin",
-    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": [...allowedHeaders, ...parameterHeaders(request)].join(", "),
     "Access-Control-Expose-Headers": "Mcp-Session-Id, ETag, Deprecation, Retry-After, WWW-Authenticate",
   };
@@ -15,7 +15,7 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
 
 const allowedHeaders = [
   ...["Authorization", "Content-Type", "Accept", "Last-Event-ID", "Mcp-Session-Id", "Mcp-Protocol-Version"],
-  ...["Mcp-Method", "Mcp-Name", "If-None-Match", "X-App-Context"],
+  ...["Mcp-Method", "Mcp-Name", "If-None-Match", "If-Match", "X-App-Context"],
 ];
 
 /**

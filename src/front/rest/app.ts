@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { requireRight, type Rights } from "../../engine/policy/rights.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { challengeOf } from "../http/challenge.ts";
@@ -49,8 +50,9 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
     return;
   }
   if (route?.isPublic === true) {
-    const body = isReading(request) ? {} : await readJson(deps, request);
-    const asked = { ...toRequest(incoming, route, place, query), body };
+    const principal = await identify(deps, incoming, route);
+    const body = isReading(request) ? {} : await readJson(deps, request, openBodyBytes);
+    const asked = { ...toRequest(incoming, route, place, query), principal, body };
     writeAnswer(request, response, headers, await route.handle(asked));
     return;
   }
@@ -64,7 +66,8 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
-  const body = isReading(request) ? {} : await readJson(deps, request);
+  if (route !== undefined) requireRight(principal, route.right, toRights(deps, place));
+  const body = isReading(request) ? {} : await readJson(deps, request, deps.bodyLimits.requestBodyBytes);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
   const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, body });
@@ -87,23 +90,39 @@ function requireJson(request: IncomingMessage): void {
     );
 }
 
+/** Of a body that anybody may send. */
+const openBodyBytes = 16_384;
+
+/** The sender of a request that needs none, if it says one. Reading never does: its answer is the same for everybody. */
+async function identify(deps: RestDeps, incoming: Incoming, { method }: Route): Promise<Principal | undefined> {
+  const { request, response } = incoming;
+  if (method === "GET" || request.headers.authorization === undefined) return undefined;
+  const principal = await deps.authenticate(request);
+  incoming.principal = principal;
+  if (!response.destroyed) response.once("close", deps.admit(principal));
+  return principal;
+}
+
+function toRights(deps: RestDeps, place: Place | undefined): Rights {
+  const team = place?.params["team"];
+  return { isOpen: deps.isOpen(), team, isTeam: (slug) => deps.people()?.book.teamOf(slug) !== undefined };
+}
+
 function isReading({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD";
 }
 
 /** A body is read to its end, and refused when it is not a JSON object, even by routes that do not use it. */
-async function readJson(deps: RestDeps, request: IncomingMessage): Promise<JsonObject> {
-  const { requestBodyBytes, jsonDepth } = deps.bodyLimits;
+async function readJson(deps: RestDeps, request: IncomingMessage, mostBytes: number): Promise<JsonObject> {
+  const { jsonDepth } = deps.bodyLimits;
   const body = await new Promise<Buffer>((resolve, reject) => {
-    readBody(request, { bytes: requestBodyBytes }, (error, bytes) =>
-      error === undefined ? resolve(bytes) : reject(error),
-    );
+    readBody(request, { bytes: mostBytes }, (error, bytes) => (error === undefined ? resolve(bytes) : reject(error)));
   });
   return body.length === 0 ? {} : parseJsonBody(body, jsonDepth).value;
 }
 
 function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {
-  const checked: PublicRequest<Record<string, unknown>, Record<string, unknown>> = {
+  const checked: Omit<PublicRequest<Record<string, unknown>, Record<string, unknown>>, "principal" | "body"> = {
     raw: request,
     response,
     params: route.params === undefined ? {} : checkPart(route.params, "params", place?.params ?? {}),
@@ -126,7 +145,8 @@ function wrongMethod(place: Place, headers: Incoming["headers"]): GatewayError {
 }
 
 function refuse(deps: RestDeps, { request, response, headers, principal }: Incoming, failure: GatewayError): void {
-  if (failure.code === "FORBIDDEN") deps.audit.onDenied(request, failure, principal);
+  if (failure.code === "FORBIDDEN" || failure.code === "SCOPE_INSUFFICIENT")
+    deps.audit.onDenied(request, failure, principal);
   if (failure.code === "INTERNAL")
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
   const challenge = challengeOf(failure, () => deps.publicUrl(request), "");

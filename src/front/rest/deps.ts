@@ -21,6 +21,9 @@ import type { Performer } from "../../engine/perform/perform.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import type { ChangeActor } from "../../people/directory/change-queue.ts";
+import type { PeopleChanges } from "../../people/directory/people-changes.ts";
+import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
@@ -28,6 +31,12 @@ export interface TokensQuestion {
   readonly principal: Principal;
   readonly exposure: ExposureName | undefined;
   readonly of: string | undefined;
+}
+
+/** The people of the database, as REST reads and changes them. */
+export interface RestPeople {
+  readonly book: TeamDirectory["book"];
+  readonly changes: (by: ChangeActor) => PeopleChanges;
 }
 
 /** The audit, as REST writes and reads it. */
@@ -100,6 +109,8 @@ export interface RestDeps {
   readonly history: RecordHistory;
   readonly status: StatusReader;
   readonly audit: RestAudit;
+  /** Undefined where the people are those of the configuration alone. */
+  readonly people: () => RestPeople | undefined;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */

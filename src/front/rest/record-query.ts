@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { hasRole } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Reader } from "../../records/record-history.ts";
@@ -43,16 +44,26 @@ function readCursor(cursor: string | undefined): number | undefined {
   return id;
 }
 
+/** The team whose records somebody may see because they run it; undefined for all others. */
+export function runTeamOf({ people }: Pick<RestDeps, "people">, principal: Principal): Reader["team"] {
+  const { team } = principal;
+  const row = team === null || !hasRole(principal, "team-admin") ? undefined : people()?.book.teamOf(team);
+  return row === undefined ? undefined : { slug: row.slug, sinceMs: row.createdAtMs };
+}
+
 /**
- * An admin sees that others call, never what is said in it. The log of somebody's own instance is what that person
+ * An admin sees that others call, never what is said in it; an admin of a team sees that of the team's. The log of somebody's own instance is what that person
  * says and gets, too. A gateway without credentials has one person, who also sees what is left of servers that are
  * gone.
  */
-export function toReader({ isOpen }: RestDeps, { id, roles }: Principal): Reader {
-  const isAlone = isOpen();
+export function toReader(deps: RestDeps, principal: Principal): Reader {
+  const { id, roles } = principal;
+  const isAlone = deps.isOpen();
+  const team = runTeamOf(deps, principal);
   return {
     id,
-    calls: isAlone || roles.includes("admin") ? "all" : "own",
+    calls: isAlone || roles.includes("admin") ? "all" : team === undefined ? "own" : "team",
+    team,
     contents: "own",
     logs: isAlone ? "all" : "own",
   };

@@ -15,15 +15,30 @@ import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
+import type { Route } from "./route.ts";
 import { createSearchRoutes } from "./routes-search.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createStatusRoutes } from "./routes-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
+import { createInviteRoutes } from "./routes-invites.ts";
+import { createMeRoutes } from "./routes-me.ts";
+import { createMemberRoutes } from "./routes-members.ts";
+import { createTeamRoutes } from "./routes-teams.ts";
+import { createUserRoutes } from "./routes-users.ts";
 import { createUsageRoutes } from "./routes-usage.ts";
 
 /** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
 export function createRest(deps: RestDeps): RestHandler {
+  const app = createRestApp(deps, createRoutes(deps));
+  const execute = createExecuteHandler(deps);
+  return (request, response) => {
+    if (!execute(request, response)) app(request, response);
+  };
+}
+
+/** Every route that there is: each says who may use it. */
+export function createRoutes(deps: RestDeps): readonly Route[] {
   const cache = createTextCache();
   const routes = [
     ...createNamespaceRoutes(deps, cache),
@@ -43,10 +58,11 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createSessionRoutes(deps),
     ...createConfigRoutes(deps),
     ...createCommandRoutes(deps),
+    ...createMeRoutes(deps),
+    ...createUserRoutes(deps),
+    ...createTeamRoutes(deps),
+    ...createMemberRoutes(deps),
+    ...createInviteRoutes(deps),
   ];
-  const app = createRestApp(deps, [...routes, ...createDocumentationRoutes(deps, routes)]);
-  const execute = createExecuteHandler(deps);
-  return (request, response) => {
-    if (!execute(request, response)) app(request, response);
-  };
+  return [...routes, ...createDocumentationRoutes(deps, routes)];
 }

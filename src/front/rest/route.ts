@@ -3,6 +3,7 @@ import type * as z from "zod";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Answer, Headers } from "./answer.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { Right } from "../../engine/policy/rights.ts";
 import type { Responses } from "./responses.ts";
 
 /** A request whose parameters have been checked with the route's schemas. */
@@ -11,11 +12,9 @@ export interface PublicRequest<P = unknown, Q = unknown> {
   readonly response: ServerResponse;
   readonly params: P;
   readonly query: Q;
-}
-
-/** A request of somebody who need not be known. */
-export interface OpenRequest<P = unknown, Q = unknown> extends PublicRequest<P, Q> {
-  /** Empty for a request that has none. Its route checks it (`checkPart`). */
+  /** Who asks, where a credential was sent; one that is not valid is refused. */
+  readonly principal: Principal | undefined;
+  /** An object, empty where none was sent. Its route checks it (`checkPart`). */
   readonly body: JsonObject;
 }
 
@@ -23,8 +22,6 @@ export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, 
   readonly principal: Principal;
   /** The headers that every answer gets, for a route that answers itself. */
   readonly headers: Headers;
-  /** Of a request that may have one: an object, empty where none was sent. Its route checks it (`checkPart`). */
-  readonly body: JsonObject;
 }
 
 /** What the OpenAPI document says of a route besides its parameters. */
@@ -40,7 +37,7 @@ export interface Operation {
 }
 
 interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Segments in braces are parameters: `/api/tools/{path}`. A last segment `*` matches whatever follows. */
   readonly path: string;
   readonly params?: P;
@@ -51,16 +48,21 @@ interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
 
 interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
   readonly isPublic?: false;
+  /** Who may use it. Checked before a body is read and before anything is looked up. */
+  readonly right: Right;
   /** Counted as an open stream (`limits.openStreams`), so that it takes no place from requests that are answered. */
   readonly isStream?: boolean;
   // Written as a method, so that a list can contain routes with different parameters. Undefined: it answers itself.
   handle(request: RestRequest<z.output<P>, z.output<Q>>): Answer | undefined | Promise<Answer | undefined>;
 }
 
-/** A route that needs no credentials, for documents that reveal nothing about anybody. */
+/**
+ * A route that needs no credentials: for documents that reveal nothing about anybody, and for what is opened by a
+ * secret in the body.
+ */
 interface PublicRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {
   readonly isPublic: true;
-  handle(request: OpenRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
+  handle(request: PublicRequest<z.output<P>, z.output<Q>>): Answer | Promise<Answer>;
 }
 
 export type Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject> =

@@ -3,7 +3,7 @@ import { route, type Route } from "./route.ts";
 import { createRouter, splitTarget } from "./router.ts";
 
 const at = (method: Route["method"], path: string): Route =>
-  route({ method, path, handle: () => ({ headers: {}, body: "" }) });
+  route({ method, path, right: { role: "anyone", scope: "mcp:read" }, handle: () => ({ headers: {}, body: "" }) });
 
 const router = createRouter([
   at("GET", "/api/tools"),

@@ -3,9 +3,11 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { auditToJson } from "../../records/audit-json.ts";
 import { jsonAnswer } from "./answer.ts";
+import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { answerRecords } from "./record-export.ts";
-import { filter, recordParameters, toPageQuery } from "./record-query.ts";
+import type { Reader } from "../../records/record-history.ts";
+import { filter, recordParameters, runTeamOf, toPageQuery } from "./record-query.ts";
 import { answers, withExports } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -57,7 +59,7 @@ const auditQuery = z.object({
   ...recordParameters,
 });
 
-/** Who changed what, and who was denied. For those who run the gateway only. */
+/** Who changed what, and who was denied: for those who run the gateway, and of a team for those who run the team. */
 export function createAuditRoutes(deps: RestDeps): readonly Route[] {
   return [listAudit(deps), verifyAudit(deps)];
 }
@@ -68,6 +70,7 @@ function listAudit(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/audit",
+    right: { role: "team-admin", scope: "mcp:read" },
     query: auditQuery,
     operation: {
       id: "listAudit",
@@ -80,9 +83,12 @@ function listAudit(deps: RestDeps): Route {
     },
     async handle(request) {
       const { principal, query } = request;
-      requireAdmin(deps, principal);
       const { from, to, limit, cursor, ...filters } = query;
       const page = toPageQuery({ from, to, limit, cursor });
+      const own = visibleTeam(deps, principal);
+      const since = own === undefined ? {} : { team: own.slug, fromMs: Math.max(own.sinceMs, page.fromMs ?? 0) };
+      // A filter for any other team finds nothing, whether or not there is one.
+      const isForeign = own !== undefined && filters.team !== undefined && filters.team !== own.slug;
       const { id: actor, team } = principal;
       return await answerRecords(request, {
         name: "entries",
@@ -90,7 +96,8 @@ function listAudit(deps: RestDeps): Route {
         columns,
         limit,
         before: page.before,
-        read: async (part) => await deps.audit.page({ ...filters, ...page, ...part }),
+        read: async (part) =>
+          isForeign ? { rows: [], next: null } : await deps.audit.page({ ...filters, ...page, ...since, ...part }),
         toJson: auditToJson,
         beforeExport: async (format) =>
           await deps.audit.order({ actor, team, via: "rest", action: "audit.export", detail: { format, cursor } }),
@@ -103,20 +110,23 @@ function verifyAudit(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/audit/verify",
+    right: gatewayReading,
     operation: {
       id: "verifyAudit",
       tag,
       summary: "Whether anything in the audit was changed or removed",
       responses: answers(auditCheck, "What was found.", [503]),
     },
-    async handle({ principal }) {
-      requireAdmin(deps, principal);
+    async handle() {
       return jsonAnswer(await deps.audit.verify(), { "Cache-Control": "no-store" });
     },
   });
 }
 
-function requireAdmin(deps: RestDeps, principal: Principal): void {
-  if (!deps.isOpen() && !principal.roles.includes("admin"))
-    throw new GatewayError("FORBIDDEN", "only an admin may see that");
+/** Undefined for those who see all of it. Throws FORBIDDEN. */
+function visibleTeam(deps: RestDeps, principal: Principal): Reader["team"] {
+  if (deps.isOpen() || principal.roles.includes("admin")) return undefined;
+  const team = runTeamOf(deps, principal);
+  if (team === undefined) throw new GatewayError("FORBIDDEN", "only an admin may see that");
+  return team;
 }

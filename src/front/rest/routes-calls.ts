@@ -2,6 +2,7 @@ import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { callToJson } from "../../records/record-json.ts";
 import { jsonAnswer } from "./answer.ts";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { answerRecords } from "./record-export.ts";
 import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
@@ -83,6 +84,7 @@ function listCalls(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/calls",
+    right: ownRecords,
     query: callQuery,
     operation: {
       id: "listCalls",
@@ -115,6 +117,7 @@ function showCall(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/calls/{id}",
+    right: ownRecords,
     params: z.object({ id: schemas.name }),
     operation: {
       id: "showCall",

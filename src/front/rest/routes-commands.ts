@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { clientTable } from "../../config/clients/client-table.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
@@ -85,6 +86,7 @@ function listClients(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/clients",
+    right: gatewayAdmin,
     operation: {
       id: "listClients",
       tag,
@@ -114,6 +116,7 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
   return route({
     method: "POST",
     path: `/api/clients/{id}/${name}`,
+    right: gatewayAdmin,
     params: z.object({ id: z.enum(clientTable.map(({ id }) => id) as [string, ...string[]]) }),
     operation: {
       id: `${name}Client`,
@@ -135,6 +138,7 @@ function importServers(deps: RestDeps): Route {
   return route({
     method: "POST",
     path: "/api/import",
+    right: gatewayAdmin,
     operation: {
       id: "importServers",
       tag,
@@ -159,6 +163,7 @@ function addServer(deps: RestDeps): Route {
   return route({
     method: "POST",
     path: "/api/servers",
+    right: gatewayAdmin,
     operation: {
       id: "addServer",
       tag,
@@ -194,6 +199,7 @@ function changeServer(deps: RestDeps, { name, method, summary }: (typeof serverA
   return route({
     method,
     path: name === "remove" ? "/api/servers/{slug}" : `/api/servers/{slug}/${name}`,
+    right: gatewayAdmin,
     params: z.object({ slug: schemas.name }),
     operation: {
       id: `${name}Server`,
@@ -213,6 +219,7 @@ function runDoctor(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/doctor",
+    right: gatewayAdmin,
     operation: {
       id: "runDoctor",
       tag,

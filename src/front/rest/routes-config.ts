@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { configurationSchema } from "../../config/config-schema.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { jsonAnswer } from "./answer.ts";
@@ -47,6 +48,7 @@ function showConfig(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/config",
+    right: gatewayAdmin,
     operation: {
       id: "showConfig",
       tag,
@@ -65,6 +67,7 @@ function checkConfig(deps: RestDeps): Route {
   return route({
     method: "POST",
     path: "/api/config/check",
+    right: gatewayAdmin,
     operation: {
       id: "checkConfig",
       tag,
@@ -84,6 +87,7 @@ function saveConfig(deps: RestDeps): Route {
   return route({
     method: "PUT",
     path: "/api/config",
+    right: gatewayAdmin,
     operation: {
       id: "saveConfig",
       tag,
@@ -114,6 +118,7 @@ function showConfigSchema(): Route {
   return route({
     method: "GET",
     path: "/api/config/schema",
+    right: gatewayAdmin,
     operation: {
       id: "showConfigSchema",
       tag,

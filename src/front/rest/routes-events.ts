@@ -2,6 +2,7 @@ import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { createTypeFilter, publishedTypes, typesMatching, type PublishedEvent } from "../../kernel/published-events.ts";
 import { eventStreamType } from "../../wire/sse/event-text.ts";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { answers } from "./responses.ts";
@@ -46,6 +47,7 @@ function followEvents(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/events",
+    right: ownRecords,
     query,
     isStream: true,
     operation: {

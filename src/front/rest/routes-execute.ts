@@ -1,3 +1,4 @@
+import { usingServers } from "../../engine/policy/rights.ts";
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { answers, executing } from "./responses.ts";
@@ -28,6 +29,7 @@ export function describeExecute(): readonly Route[] {
     route({
       method: "POST",
       path: "/execute/{name}",
+      right: usingServers,
       params: z.object({ name: schemas.name }),
       operation: {
         id: "executeTool",

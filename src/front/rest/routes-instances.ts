@@ -4,6 +4,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
+import { usingServers, ownCredentials, reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import {
   actionTimeoutMs,
@@ -54,6 +55,7 @@ function listInstances(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/instances",
+    right: reading,
     operation: {
       id: "listInstances",
       tag,
@@ -73,6 +75,7 @@ function showInstance(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/instances/{id}",
+    right: reading,
     params,
     operation: {
       id: "showInstance",
@@ -121,6 +124,7 @@ function runAction(deps: RestDeps, { name, summary, find, run }: Action): Route 
   return route({
     method: "POST",
     path: `/api/instances/{id}/${name}`,
+    right: usingServers,
     params,
     operation: {
       id: `${name}Instance`,
@@ -145,6 +149,7 @@ function issueToken(deps: RestDeps): Route {
   return route({
     method: "POST",
     path: tokenPath,
+    right: ownCredentials,
     params,
     operation: {
       id: "issueInstanceToken",
@@ -167,6 +172,7 @@ function revokeTokens(deps: RestDeps): Route {
   return route({
     method: "DELETE",
     path: tokenPath,
+    right: ownCredentials,
     params,
     operation: {
       id: "revokeInstanceTokens",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { logToJson } from "../../records/record-json.ts";
 import { logLevels } from "../../store/record-rows.ts";
 import type { Answer } from "./answer.ts";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { answerRecords } from "./record-export.ts";
 import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
@@ -43,6 +44,7 @@ function listLogs(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/logs",
+    right: ownRecords,
     query: logQuery.extend({ server: filter, instance: filter }),
     operation: {
       id: "listLogs",
@@ -59,6 +61,7 @@ function listInstanceLogs(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/instances/{id}/logs",
+    right: ownRecords,
     params: z.object({ id: schemas.name }),
     query: logQuery,
     operation: {

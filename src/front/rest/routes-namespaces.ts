@@ -5,6 +5,7 @@ import type { NamespaceUse } from "../../engine/namespaces/namespace-usage.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
+import { ownRecords, reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { restContext } from "./execute.ts";
 import { findApp } from "./find-app.ts";
@@ -86,6 +87,7 @@ function listNamespaces(deps: RestDeps, cache: TextCache): Route {
   return route({
     method: "GET",
     path: "/namespaces",
+    right: reading,
     operation: {
       id: "listNamespaces",
       tag,
@@ -106,6 +108,7 @@ function listApps(deps: RestDeps, cache: TextCache): Route {
   return route({
     method: "GET",
     path: "/list/apps",
+    right: reading,
     query: z.object({ status: schemas.flag }),
     operation: {
       id: "listApps",
@@ -125,6 +128,7 @@ function listAppTools(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/list/apps/{app}/tools",
+    right: reading,
     params: z.object({ app: schemas.name }),
     query: z.object({ namespace: schemas.name.optional() }),
     operation: {
@@ -166,6 +170,7 @@ function showStatistics(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/namespaces/stats",
+    right: ownRecords,
     operation: {
       id: "showNamespaceStatistics",
       tag,

@@ -6,6 +6,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import { bytesAnswer, cachedAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
+import { reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { relayedFailure, restContext, toShown } from "./execute.ts";
 import { answers, executing } from "./responses.ts";
@@ -40,6 +41,7 @@ function listResources(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/resources",
+    right: reading,
     query: z.object({ server: schemas.name.optional(), query: schemas.words, cursor: schemas.cursor }),
     operation: {
       id: "listResources",
@@ -59,6 +61,7 @@ function readOne(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/resources/read",
+    right: reading,
     query: z.object({ uri: schemas.name.describe("As the list gives it.") }),
     operation: {
       id: "readResource",

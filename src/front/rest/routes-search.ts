@@ -6,6 +6,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
+import { reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { restContext } from "./execute.ts";
 import { checkPart } from "./part-check.ts";
@@ -104,6 +105,7 @@ export function createSearchRoutes(deps: RestDeps): readonly Route[] {
     route({
       method: "POST",
       path: "/api/search",
+      right: reading,
       operation: {
         id: "trySearch",
         tag: "Tools and resources",

@@ -5,6 +5,7 @@ import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import type { TextCache } from "./cached-text.ts";
+import { usingServers, reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { actionTimeoutMs, findInstance } from "./own-instance.ts";
 import { answers, executing } from "./responses.ts";
@@ -43,6 +44,7 @@ function listServers(deps: RestDeps, cache: TextCache): Route {
   return route({
     method: "GET",
     path: "/api/servers",
+    right: reading,
     operation: {
       id: "listServers",
       tag,
@@ -61,6 +63,7 @@ function refreshServer(deps: RestDeps): Route {
   return route({
     method: "POST",
     path: "/api/servers/{slug}/refresh",
+    right: usingServers,
     params: z.object({ slug: schemas.name }),
     operation: {
       id: "refreshServer",

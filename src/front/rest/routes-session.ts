@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { gatewayAdmin, ownRecords } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { BrowserLogin, BrowserSession } from "../../people/identity/browser-sessions.ts";
@@ -9,7 +10,7 @@ import type { RestDeps } from "./deps.ts";
 import { requireOwner } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
 import { answers } from "./responses.ts";
-import { publicRoute, route, type OpenRequest, type RestRequest, type Route } from "./route.ts";
+import { publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
 const tag = "Dashboard";
@@ -108,7 +109,7 @@ function startSession(deps: RestDeps): Route {
 /** Rejects with UNAUTHORIZED and PARAMS_INVALID. */
 async function logIn(
   { browsers }: RestDeps,
-  { raw }: OpenRequest,
+  { raw }: PublicRequest,
   { code, token }: z.output<typeof loginBody>,
 ): Promise<BrowserLogin> {
   const browser = raw.headers["user-agent"] ?? "";
@@ -130,6 +131,7 @@ function showSession(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/session",
+    right: ownRecords,
     operation: {
       id: "showSession",
       tag,
@@ -144,6 +146,7 @@ function endOwnSession(deps: RestDeps): Route {
   return route({
     method: "DELETE",
     path: "/api/session",
+    right: ownRecords,
     operation: {
       id: "endOwnSession",
       tag,
@@ -161,6 +164,7 @@ function listSessions(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/sessions",
+    right: gatewayAdmin,
     operation: {
       id: "listSessions",
       tag,
@@ -197,6 +201,7 @@ function endSession(deps: RestDeps): Route {
   return route({
     method: "DELETE",
     path: "/api/sessions/{id}",
+    right: gatewayAdmin,
     params: z.object({ id: schemas.name }),
     operation: {
       id: "endSession",

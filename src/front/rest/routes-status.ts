@@ -2,6 +2,7 @@ import * as z from "zod";
 import { transportKinds } from "../../config/transports.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { jsonAnswer } from "./answer.ts";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -75,6 +76,7 @@ export function createStatusRoutes(deps: RestDeps): readonly Route[] {
     route({
       method: "GET",
       path: "/api/status",
+      right: ownRecords,
       operation: {
         id: "showStatus",
         tag: "Gateway",

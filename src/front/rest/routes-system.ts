@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
 import { metadataPath, toResource } from "../http/challenge.ts";
 import { jsonAnswer } from "./answer.ts";
+import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { answers } from "./responses.ts";
 import { publicRoute, route, type Route } from "./route.ts";
@@ -31,18 +31,12 @@ export function createSystemRoutes(deps: RestDeps): readonly Route[] {
   ];
 }
 
-/** Figures about all principals are only for those who run the gateway. Throws FORBIDDEN. */
-function requireAdmin(deps: RestDeps, principal: Principal): void {
-  if (!deps.isOpen() && !principal.roles.includes("admin"))
-    throw new GatewayError("FORBIDDEN", "only an admin may see that");
-}
-
 function showMetrics(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/metrics",
-    handle({ principal }) {
-      requireAdmin(deps, principal);
+    right: gatewayReading,
+    handle() {
       const { text, contentType } = deps.metrics.scrape();
       return { headers: { "Content-Type": contentType, "Cache-Control": "no-store" }, body: text };
     },
@@ -53,6 +47,7 @@ function showInside(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/status/debug",
+    right: gatewayReading,
     operation: {
       id: "showInside",
       tag,
@@ -60,12 +55,11 @@ function showInside(deps: RestDeps): Route {
       description: "Only with `debugRoute` (TOOLYARD_DEBUG_ROUTE=true).",
       responses: answers(schemas.json, "Facts for whoever looks for a fault.", [404]),
     },
-    handle({ principal }) {
+    handle() {
       if (!deps.settings().debugRoute)
         throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path", {
           hint: "Set toolyard.debugRoute, or TOOLYARD_DEBUG_ROUTE=true.",
         });
-      requireAdmin(deps, principal);
       return jsonAnswer({ version: deps.version, ...deps.debugFacts() }, { "Cache-Control": "no-store" });
     },
   });

@@ -12,6 +12,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import { bytesAnswer, cachedAnswer } from "./answer.ts";
 import { toCachedText, type TextCache } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
+import { reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { restContext } from "./execute.ts";
 import { answers } from "./responses.ts";
@@ -92,6 +93,7 @@ function listTools(deps: RestDeps, cache: TextCache): Route {
   return route({
     method: "GET",
     path: "/api/tools",
+    right: reading,
     query: listQuery,
     operation: {
       id: "listTools",
@@ -114,6 +116,7 @@ function showTool(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/tools/{path}",
+    right: reading,
     params: z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") }),
     operation: {
       id: "showTool",

@@ -2,11 +2,14 @@ import * as z from "zod";
 import { exposureNames } from "../../config/exposures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import type { Reader } from "../../records/record-history.ts";
 import type { UsageAnswer } from "../../records/usage-log.ts";
 import { latencyBoundsMs } from "../../store/record-rows.ts";
 import { usageDimensions, type UsageDimension, type UsageQuery, type UsageSum } from "../../store/record-store.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
+import { filter, runTeamOf } from "./record-query.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -92,7 +95,6 @@ const tokenReport = z
   })
   .meta({ id: "TokenReport" });
 
-const filter = z.string().max(4_096).optional();
 const time = z.string().max(40).optional();
 
 const usageQuery = z.object({
@@ -125,6 +127,7 @@ function showUsage(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/usage",
+    right: ownRecords,
     query: usageQuery,
     operation: {
       id: "showUsage",
@@ -136,8 +139,11 @@ function showUsage(deps: RestDeps): Route {
       },
     },
     async handle({ principal, query, raw }) {
-      const asked = { ...toQuery(deps, query), principal: whose(deps, principal, query.principal) };
-      const found = await deps.usage.read(asked);
+      const own = runTeamOf(deps, principal);
+      const wanted = toQuery(deps, query);
+      const { isForeign, ...whom } = visible(deps, principal, own, wanted);
+      const asked = { ...wanted, ...whom };
+      const found = isForeign ? { sums: [], sinceMs: null } : await deps.usage.read(asked);
       const isCsv = query.format === undefined ? acceptsCsv(raw.headers.accept) : query.format === "csv";
       return isCsv ? csvAnswer(asked.by, found.sums) : jsonAnswer(toUsageList(asked, found), noStore);
     },
@@ -148,6 +154,7 @@ function showTokens(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/usage/tokens",
+    right: ownRecords,
     query: z.object({
       exposure: z.enum(exposureNames).optional().describe("Default: that of `/mcp`."),
       principal: filter.describe("Whose sessions and spending. Only an admin may name somebody else."),
@@ -168,6 +175,35 @@ function showTokens(deps: RestDeps): Route {
 }
 
 const noStore = { "Cache-Control": "no-store", Vary: "Accept, Authorization, Origin" };
+
+interface Visible {
+  readonly principal: string | undefined;
+  readonly team: string | undefined;
+  readonly fromMs?: number;
+  /** Another team's were asked for: nothing is found, whether or not there is one. */
+  readonly isForeign: boolean;
+}
+
+/**
+ * Whose sums are read. Those who run a team see all of it since it was made; sums are of hours, so that those of a team
+ * that had the same name within that hour are among them. Throws FORBIDDEN.
+ */
+function visible(
+  deps: RestDeps,
+  principal: Principal,
+  own: Reader["team"],
+  { principal: asked, team, fromMs }: Pick<UsageQuery, "principal" | "team" | "fromMs">,
+): Visible {
+  const seesAll = deps.isOpen() || principal.roles.includes("admin");
+  if (seesAll || own === undefined || asked === principal.id)
+    return { principal: whose(deps, principal, asked), team, isForeign: false };
+  return {
+    principal: asked,
+    team: own.slug,
+    fromMs: Math.max(fromMs, own.sinceMs),
+    isForeign: team !== undefined && team !== own.slug,
+  };
+}
 
 /** Undefined: everybody's. Throws FORBIDDEN. */
 function whose(deps: RestDeps, { id, roles }: Principal, asked: string | undefined): string | undefined {

@@ -1,0 +1,71 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { requireScope, type Scope } from "./scopes.ts";
+
+/**
+ * Who may use a route: everybody, for what is their own; somebody in the team that the path names (or in their own,
+ * where it names none), as a member, an admin or an owner of it; an admin of the gateway. Admins of the gateway may do
+ * what the roles in every team may.
+ */
+export const routeRoles = ["anyone", "member", "team-admin", "team-owner", "admin"] as const;
+export type RouteRole = (typeof routeRoles)[number];
+
+/** What a request has to bring. Each REST route says its own, in `right`: one without does not compile. */
+export interface Right {
+  readonly role: RouteRole;
+  readonly scope: Scope;
+  /** Also with a token for single servers: such a route shows nothing beyond the servers that the token is for. */
+  readonly limited?: true;
+}
+
+/** Looking at one's own servers, and using them. */
+export const reading: Right = Object.freeze({ role: "anyone", scope: "mcp:read", limited: true });
+export const usingServers: Right = Object.freeze({ role: "anyone", scope: "mcp:tools:execute", limited: true });
+/** What one did oneself. */
+export const ownRecords: Right = Object.freeze({ role: "anyone", scope: "mcp:read" });
+/** One's own tokens, and whatever else is as good as a credential. */
+export const ownCredentials: Right = Object.freeze({ role: "anyone", scope: "mcp:admin" });
+export const gatewayReading: Right = Object.freeze({ role: "admin", scope: "mcp:read" });
+export const gatewayAdmin: Right = Object.freeze({ role: "admin", scope: "mcp:admin" });
+export const teamReading: Right = Object.freeze({ role: "member", scope: "mcp:read" });
+export const teamAdmin: Right = Object.freeze({ role: "team-admin", scope: "mcp:admin" });
+export const teamOwner: Right = Object.freeze({ role: "team-owner", scope: "mcp:admin" });
+
+export interface Rights {
+  /** Whether no credentials are needed: everybody is the one local principal. */
+  readonly isOpen: boolean;
+  /** The team that the path names. */
+  readonly team: string | undefined;
+  readonly isTeam: (slug: string) => boolean;
+}
+
+/**
+ * Throws SCOPE_INSUFFICIENT for a credential that permits less, FORBIDDEN for a role that does, and PERSON_UNKNOWN for
+ * a team that is not there or is somebody else's: the same for both (fault 94).
+ */
+export function requireRight(principal: Principal, right: Right, { isOpen, team, isTeam }: Rights): void {
+  requireScope(principal, right.scope);
+  if (principal.only !== undefined && right.limited !== true)
+    throw new GatewayError("FORBIDDEN", "this credential is for using single servers, and for nothing else");
+  if (isOpen || right.role === "anyone") return;
+  const isAdmin = principal.roles.includes("admin");
+  if (team !== undefined && !(isAdmin ? isTeam(team) : team === principal.team)) throw noTeam();
+  if (isAdmin) return;
+  if (right.role === "admin") throw new GatewayError("FORBIDDEN", "only an admin may do that");
+  if (!hasRole(principal, right.role))
+    throw new GatewayError(
+      "FORBIDDEN",
+      `only ${right.role === "team-owner" ? "an owner" : "an admin"} of the team may`,
+    );
+}
+
+export function noTeam(): GatewayError {
+  return new GatewayError("PERSON_UNKNOWN", "there is no such team", { hint: "GET /api/teams lists yours." });
+}
+
+/** Whether somebody is this in their own team. */
+export function hasRole({ roles, team }: Principal, role: Exclude<RouteRole, "anyone" | "admin">): boolean {
+  if (team === null) return false;
+  if (roles.includes("team-owner") || role === "member") return true;
+  return role === "team-admin" && roles.includes("team-admin");
+}
