@@ -11,6 +11,7 @@ import { createSessionRoutes } from "./routes-session.ts";
 import { createEventRoutes } from "./routes-events.ts";
 import { createCallRoutes } from "./routes-calls.ts";
 import { describeExecute } from "./routes-execute.ts";
+import { createHistoryRoutes } from "./routes-history.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
@@ -36,6 +37,7 @@ export function createRest(deps: RestDeps): RestHandler {
     ...createStatusRoutes(deps),
     ...createCallRoutes(deps),
     ...createLogRoutes(deps),
+    ...createHistoryRoutes(deps),
     ...createAuditRoutes(deps),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
