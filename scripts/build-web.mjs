@@ -81,6 +81,10 @@ export async function buildWeb(root) {
       // Everything is a file of its own: the policy of the page knows no others.
       assetsInlineLimit: 0,
       chunkSizeWarningLimit: 1_000,
+      rolldownOptions: {
+        // Packages mark modules for frameworks that render on servers, which this is none of.
+        onLog: (level, log, tell) => void (log.code === "MODULE_LEVEL_DIRECTIVE" || tell(level, log)),
+      },
     },
   });
   await compressAll(outDir);

@@ -37,16 +37,36 @@ function licenceInReadme(path) {
   return text?.includes("Copyright (c)") && text.includes("THE SOFTWARE IS PROVIDED") ? text.trim() : undefined;
 }
 
+/** Of packages that name the MIT licence and do not bring its text. */
+const mit = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
+
+/** Packages of which we know that the licence they name is all that they bring. */
+const withoutText = new Set(["@cfworker/json-schema"]);
+
+function usualText(name, license, author) {
+  if (!withoutText.has(name) || license !== "MIT")
+    throw new Error(`${name} (${license}) has no licence text: it cannot be bundled`);
+  return `Copyright (c) ${author ?? `the authors of ${name}`}\n\n${mit}`;
+}
+
 /** Throws when a package has no licence text: then it cannot be bundled. */
 function textsOf(packages, root) {
-  return packages.map(({ folder, name, version, license }) => {
+  return packages.map(({ folder, name, version, license, author }) => {
     const files = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
     const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
-    if (!files.some((file) => /^licen/i.test(file))) {
-      const text = licenceInReadme(join(root, folder, "README.md"));
-      if (text === undefined) throw new Error(`${name} ${version} has no licence text: it cannot be bundled`);
-      texts.push(text);
-    }
+    if (!files.some((file) => /^licen/i.test(file)))
+      texts.push(licenceInReadme(join(root, folder, "README.md")) ?? usualText(name, license, author));
     return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
   });
 }
@@ -60,8 +80,8 @@ export function toNotices(packages, root) {
 /** Those of the packages whose code is in the dashboard, by their folders. */
 export function toWebNotices(folders) {
   const packages = folders.map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return { folder, name, version, license };
+    const { name, version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return { folder, name, version, license, author: author?.name ?? author };
   });
   return `Toolyard's dashboard contains code of these packages.\n\n${textsOf(packages, "/").join(line)}`;
 }

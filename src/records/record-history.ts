@@ -1,7 +1,7 @@
 import { abortAfter, untilAborted } from "../kernel/abort.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { RequestBody, ServerLogLine } from "../store/record-rows.ts";
-import type { CallQuery, CallRow, LogQuery, Page, PageQuery, RecordStore } from "../store/record-store.ts";
+import type { EventRecord, RequestBody, ServerLogLine } from "../store/record-rows.ts";
+import type { CallQuery, CallRow, EventQuery, LogQuery, Page, PageQuery, RecordStore } from "../store/record-store.ts";
 import { requireStore, type StoreSource } from "./store-standing.ts";
 
 /** Who reads, and how much of what others did. */
@@ -32,6 +32,8 @@ export interface RecordHistory {
   call(reader: Reader, id: number): Promise<KeptCall>;
   /** Newest first. Rejects with SERVER_UNKNOWN for an instance that the reader may not use, or that never was. */
   logs(reader: Reader, query: LogQuery): Promise<Page<ServerLogLine>>;
+  /** What happened to one instance, newest first. Rejects with SERVER_UNKNOWN as `logs` does. */
+  events(reader: Reader, query: EventQuery & { readonly instance: string }): Promise<Page<EventRecord>>;
 }
 
 export interface RecordHistoryDeps {
@@ -92,6 +94,12 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       if (instance !== undefined && page.rows.length === 0 && query.before === undefined && !isInstance(instance))
         throw unknownInstance();
       return page;
+    },
+    async events(reader, query) {
+      const isVisible =
+        reader.logs === "all" ? isInstance(query.instance) : instancesOf(reader.id).includes(query.instance);
+      if (!isVisible) throw unknownInstance();
+      return await (await storeFor(query)).events(query);
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { ServerLogLine } from "../store/record-rows.ts";
+import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
+import type { EventRecord, ServerLogLine } from "../store/record-rows.ts";
 import type { CallRow } from "../store/record-store.ts";
 
 /** A call as REST and `--json` show it. Ids are texts, because not every program reads whole numbers of 53 bits. */
@@ -14,6 +15,18 @@ export interface CallJson extends Omit<CallRow, "id" | "atMs" | "traceId"> {
 export interface LogJson extends Omit<ServerLogLine, "id" | "atMs"> {
   readonly id: string;
   readonly time: string;
+}
+
+/** Something that happened to an instance. */
+export interface EventJson {
+  readonly id: string;
+  readonly time: string;
+  readonly type: string;
+  readonly server: string | null;
+  readonly instance: string | null;
+  readonly principal: string | null;
+  /** What the type has beyond that. */
+  readonly data: JsonObject;
 }
 
 export function callToJson(row: CallRow): CallJson {
@@ -42,6 +55,16 @@ export function callToJson(row: CallRow): CallJson {
 
 export function logToJson({ id, atMs, team, server, instance, level, line }: ServerLogLine): LogJson {
   return { id: String(id), time: toTime(atMs), team, server, instance, level, line };
+}
+
+/** A recorded event, in the shape of the live stream's. */
+export function eventToJson({ id, atMs, type, server, instance, principal, detail }: EventRecord): EventJson {
+  return { id: String(id), time: toTime(atMs), type, server, instance, principal, data: toDetail(detail) };
+}
+
+function toDetail(detail: string): JsonObject {
+  const value: unknown = JSON.parse(detail);
+  return isJsonObject(value) ? value : {};
 }
 
 /** Clocks are not better than that. */

@@ -11,6 +11,7 @@ import { createSessionRoutes } from "./routes-session.ts";
 import { createEventRoutes } from "./routes-events.ts";
 import { createCallRoutes } from "./routes-calls.ts";
 import { describeExecute } from "./routes-execute.ts";
+import { createHistoryRoutes } from "./routes-history.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
@@ -51,6 +52,7 @@ export function createRoutes(deps: RestDeps): readonly Route[] {
     ...createStatusRoutes(deps),
     ...createCallRoutes(deps),
     ...createLogRoutes(deps),
+    ...createHistoryRoutes(deps),
     ...createAuditRoutes(deps),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),

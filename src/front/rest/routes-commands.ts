@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { clientTable } from "../../config/clients/client-table.ts";
+import { findClient } from "../../config/clients/client-table.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
@@ -117,7 +117,7 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
     method: "POST",
     path: `/api/clients/{id}/${name}`,
     right: gatewayAdmin,
-    params: z.object({ id: z.enum(clientTable.map(({ id }) => id) as [string, ...string[]]) }),
+    params: z.object({ id: schemas.name.describe("As `GET /api/clients` has it.") }),
     operation: {
       id: `${name}Client`,
       tag,
@@ -127,9 +127,14 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
     },
     async handle(request) {
       const { apply = false, replace = false } = checkPart(applyBody, "body", request.body);
+      const { id } = request.params;
+      if (findClient(id) === undefined)
+        throw new GatewayError("PARAMS_INVALID", "params.id: there is no such client", {
+          data: { field: "params.id" },
+        });
       const options = [...(apply ? ["--yes"] : ["--dry-run"]), ...(replace && name === "connect" ? ["--replace"] : [])];
-      if (apply) await order(deps, request, `client.${name}`, request.params.id);
-      return toAnswer(await command(deps, request, [...words(request.params.id), ...options]));
+      if (apply) await order(deps, request, `client.${name}`, id);
+      return toAnswer(await command(deps, request, [...words(id), ...options]));
     },
   });
 }

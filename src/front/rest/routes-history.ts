@@ -1,0 +1,51 @@
+import * as z from "zod";
+import { eventToJson } from "../../records/record-json.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const recordedEvent = z
+  .object({
+    id: z.string(),
+    time: z.string().describe("ISO 8601."),
+    type: z.string(),
+    server: schemas.nullableText,
+    instance: schemas.nullableText,
+    principal: schemas.nullableText,
+    data: schemas.json.describe("What the type has beyond that."),
+  })
+  .meta({ id: "RecordedEvent" });
+
+const eventList = z
+  .object({ events: z.array(recordedEvent), nextCursor: schemas.nullableText.describe("Null at the end.") })
+  .meta({ id: "RecordedEventList" });
+
+/** What happened to an instance before anybody looked. */
+export function createHistoryRoutes(deps: RestDeps): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/instances/{id}/events",
+      params: z.object({ id: schemas.name }),
+      query: z.object({ type: filter.describe("Only events of this type."), ...recordParameters }),
+      operation: {
+        id: "listInstanceEvents",
+        tag: "Records",
+        summary: "What happened to one instance, newest first",
+        responses: answers(eventList, "One page.", [404, 503]),
+      },
+      async handle({ principal, params, query }) {
+        const asked = { ...toPageQuery(query), type: query.type, instance: params.id };
+        const { rows, next } = await deps.history.events(toReader(deps, principal), asked);
+        const events = rows.map((row) => {
+          const event = eventToJson(row);
+          return { ...event, data: JSON.parse(deps.redact(JSON.stringify(event.data))) as object };
+        });
+        return jsonAnswer({ events, nextCursor: next === null ? null : String(next) }, { "Cache-Control": "no-store" });
+      },
+    }),
+  ];
+}

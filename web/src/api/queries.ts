@@ -1,0 +1,153 @@
+import { QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, valueOf } from "./client.ts";
+import { toFailure } from "./failure.ts";
+import { onLiveEvent } from "./live.ts";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say when something changed; this is for what no event tells.
+      staleTime: 15_000,
+      // What was refused stays refused. A gateway that does not answer is asked again when its stream is back.
+      retry: (count, error) => toFailure(error).status >= 500 && count < 2,
+      refetchOnWindowFocus: true,
+      networkMode: "always",
+    },
+    mutations: { networkMode: "always" },
+  },
+});
+
+/** Each list by its name in the cache, which events invalidate. */
+export const queries = {
+  status: queryOptions({
+    queryKey: ["status"],
+    queryFn: async () => await valueOf(api.GET("/api/status")),
+    refetchInterval: 15_000,
+  }),
+  tools: queryOptions({
+    queryKey: ["tools"],
+    queryFn: async () => {
+      const tools = [];
+      for (let cursor: string | undefined; ; ) {
+        const query = { limit: 1_000, ...(cursor === undefined ? {} : { cursor }) };
+        const page = await valueOf(api.GET("/api/tools", { params: { query } }));
+        if (!("total" in page) || !Array.isArray(page.tools)) return tools;
+        tools.push(...(page.tools as readonly ToolRow[]));
+        cursor = page.next_cursor as string | undefined;
+        if (cursor === undefined) return tools;
+      }
+    },
+  }),
+  tool: (path: string) =>
+    queryOptions({
+      queryKey: ["tools", path],
+      queryFn: async () => await valueOf(api.GET("/api/tools/{path}", { params: { path: { path } } })),
+    }),
+  tokens: queryOptions({
+    queryKey: ["usage", "tokens"],
+    queryFn: async () => await valueOf(api.GET("/api/usage/tokens")),
+  }),
+  usage: (hours: number, by: string) =>
+    queryOptions({
+      queryKey: ["usage", hours, by],
+      queryFn: async () => {
+        const from = new Date(Date.now() - hours * 3_600_000).toISOString();
+        return await valueOf(api.GET("/api/usage", { params: { query: { from, by } } }));
+      },
+    }),
+  clients: queryOptions({
+    queryKey: ["clients"],
+    queryFn: async () => await valueOf(api.GET("/api/clients")),
+    staleTime: 60_000,
+  }),
+  sessions: queryOptions({
+    queryKey: ["sessions"],
+    queryFn: async () => await valueOf(api.GET("/api/sessions")),
+  }),
+  config: queryOptions({
+    queryKey: ["config"],
+    queryFn: async () => await valueOf(api.GET("/api/config")),
+  }),
+  openapi: queryOptions({
+    queryKey: ["openapi"],
+    queryFn: async () => {
+      const response = await fetch("/openapi.json");
+      return (await response.json()) as OpenApi;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  }),
+};
+
+export interface ToolRow {
+  readonly tool_path: string;
+  readonly name: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly server: string;
+  readonly namespace: string;
+  readonly read_only: boolean;
+  readonly input: string;
+}
+
+export interface OpenApi {
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly operationId: string; readonly summary: string; readonly tags: readonly string[]; readonly description?: string }>>>
+  >;
+}
+
+/** What a change of this kind may have changed. Order matters: the first that fits. */
+const touched: readonly (readonly [prefix: string, keys: readonly (readonly string[])[]])[] = [
+  ["mcp.request.logs", [["calls"], ["usage"], ["status"]]],
+  ["mcp.server.logs", [["logs"]]],
+  ["mcp.tools.discovered", [["tools"], ["status"], ["usage"]]],
+  ["mcp.server.", [["status"]]],
+  ["catalog.", [["tools"], ["status"]]],
+  ["config.", [["config"], ["status"], ["tools"], ["clients"]]],
+  ["auth.", [["sessions"]]],
+];
+
+/** A state has to be on the screen soon; sums may come a little later, so that a burst of calls is read once. */
+const soonMs = 100;
+const laterMs = 1_000;
+
+/** Has the cache follow the gateway's events. */
+export function followEvents(): void {
+  const due = new Map<string, readonly string[]>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    for (const queryKey of due.values()) void queryClient.invalidateQueries({ queryKey });
+    due.clear();
+  };
+  onLiveEvent(({ type }) => {
+    if (type === "reset") {
+      void queryClient.invalidateQueries();
+      return;
+    }
+    const [, keys = []] = touched.find(([prefix]) => type.startsWith(prefix)) ?? [];
+    for (const key of keys) due.set(key.join("/"), key);
+    const isState = type.startsWith("mcp.server.") && type !== "mcp.server.logs";
+    if (keys.length === 0) return;
+    if (isState && timer !== undefined) {
+      clearTimeout(timer);
+      timer = undefined;
+    }
+    timer ??= setTimeout(flush, isState ? soonMs : laterMs);
+  });
+}
+
+/** Something that a person orders. What it may have changed is read again afterwards. */
+export function useOrder<Given, Answer>(
+  order: (given: Given) => Promise<Answer>,
+  { changes, onDone }: { readonly changes: readonly (readonly string[])[]; readonly onDone?: (answer: Answer) => void },
+) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: order,
+    onSuccess: (answer) => onDone?.(answer),
+    onSettled: async () => {
+      await Promise.all(changes.map(async (queryKey) => await client.invalidateQueries({ queryKey: [...queryKey] })));
+    },
+  });
+}

@@ -1,0 +1,184 @@
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import {
+  Activity, BookOpen, Coins, Gauge, LogOut, Menu, MonitorSmartphone, Rocket, ScrollText, Search, Server, Settings, Wrench,
+} from "lucide-react";
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
+import { liveStore, type LiveState } from "./api/live.ts";
+import { logOut, sessionStore, type Session } from "./api/session.ts";
+import { Keys } from "./keys.tsx";
+import { Login, LoginAgain } from "./login.tsx";
+import { Button } from "./parts/button.tsx";
+import { Empty, FailureNote, Skeleton } from "./parts/states.tsx";
+
+const use = [
+  { to: "/", label: "Overview", icon: Gauge },
+  { to: "/servers", label: "Servers", icon: Server },
+  { to: "/tools", label: "Tools", icon: Wrench },
+  { to: "/search", label: "Search", icon: Search },
+  { to: "/calls", label: "Calls", icon: Activity },
+] as const;
+
+/** For whoever runs the gateway; never mixed with what everybody uses. */
+const run = [
+  { to: "/logs", label: "Logs and events", icon: ScrollText },
+  { to: "/clients", label: "Clients", icon: MonitorSmartphone },
+  { to: "/tokens", label: "Token cost", icon: Coins },
+  { to: "/settings", label: "Settings", icon: Settings },
+  { to: "/start", label: "Start", icon: Rocket },
+  { to: "/api", label: "API", icon: BookOpen },
+] as const;
+
+/** Around every page: who may see it, where one is, and whether what is shown is what is. */
+export function Frame() {
+  const state = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
+  if (state.kind === "looking")
+    return (
+      <main className="alone">
+        <Skeleton />
+      </main>
+    );
+  if (state.kind === "unreachable")
+    return (
+      <main className="alone">
+        <h1>Toolyard</h1>
+        <FailureNote error={state.failure} onRetry={() => location.reload()} />
+      </main>
+    );
+  if (state.kind === "out" && state.was === undefined) return <Login failure={state.failure} />;
+  const session = state.kind === "in" ? state.session : state.was;
+  return (
+    <>
+      {session !== undefined && (
+        <Shell session={session}>
+          <Outlet />
+        </Shell>
+      )}
+      {state.kind === "out" && <LoginAgain />}
+    </>
+  );
+}
+
+function Shell({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <header className="side">
+        <div className="brand">
+          <Link to="/" className="brand-name">
+            <span className="brand-mark" aria-hidden>
+              T
+            </span>
+            Toolyard
+          </Link>
+          <button type="button" className="button plain menu" aria-expanded={isOpen} aria-controls="navigation" onClick={() => setOpen(!isOpen)}>
+            <Menu aria-hidden size={18} />
+            <span className="hidden">Menu</span>
+          </button>
+        </div>
+        <div id="navigation" className={isOpen ? "navigation open" : "navigation"}>
+          <FindBox />
+          <nav aria-label="Use">
+            {use.map((item) => (
+              <Item key={item.to} {...item} />
+            ))}
+          </nav>
+          {session.roles.includes("admin") && (
+            <nav aria-label="Run">
+              <p className="nav-title" aria-hidden>
+                Run
+              </p>
+              {run.map((item) => (
+                <Item key={item.to} {...item} />
+              ))}
+            </nav>
+          )}
+          <div className="side-foot">
+            <LiveMark />
+            <p className="muted">
+              {session.principal} · {session.version}
+            </p>
+            <Button look="plain" onClick={() => void logOut()}>
+              <LogOut aria-hidden size={14} /> Log out
+            </Button>
+          </div>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <LostNote />
+        {children}
+      </main>
+      <Keys />
+    </div>
+  );
+}
+
+function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number]) {
+  return (
+    <Link to={to} className="nav-item" activeOptions={{ exact: to === "/" }} activeProps={{ "aria-current": "page" }}>
+      <Icon aria-hidden size={15} />
+      {label}
+    </Link>
+  );
+}
+
+/** `/` leads here from anywhere. */
+function FindBox() {
+  const navigate = useNavigate();
+  const [text, setText] = useState("");
+  return (
+    <form
+      role="search"
+      aria-label="Tools"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") void navigate({ to: "/search", search: { query: text } });
+      }}
+    >
+      <input
+        id="find"
+        type="search"
+        placeholder="Find a tool ( / )"
+        aria-label="Find a tool"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  );
+}
+
+const liveWords: Readonly<Record<LiveState, string>> = { connecting: "Connecting", live: "Live", lost: "Not connected" };
+
+function LiveMark() {
+  const live = useSyncExternalStore(liveStore.subscribe, liveStore.get);
+  return (
+    <p className={`live ${live}`} role="status">
+      {liveWords[live]}
+    </p>
+  );
+}
+
+/** What is on the screen may be old by now. Shown only after a while: a restart takes a moment. */
+function LostNote() {
+  const live = useSyncExternalStore(liveStore.subscribe, liveStore.get);
+  if (live !== "lost") return null;
+  return (
+    <p className="note warn" role="status">
+      The gateway does not answer: this is what was known last. It is tried again every few seconds.
+    </p>
+  );
+}
+
+export function UnknownPage() {
+  return (
+    <Empty title="There is no such page">
+      <p>
+        <Link to="/">Go to the overview</Link>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,53 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Modal } from "./parts/confirm.tsx";
+
+const keys = [
+  ["/", "Find a tool"],
+  ["g o", "Overview"],
+  ["g s", "Servers"],
+  ["g t", "Tools"],
+  ["g c", "Calls"],
+  ["g l", "Logs and events"],
+  ["?", "These keys"],
+] as const;
+
+const pages = { o: "/", s: "/servers", t: "/tools", c: "/calls", l: "/logs" } as const;
+
+/** Keys that work everywhere but where somebody types. */
+export function Keys() {
+  const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    let isGoing = false;
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.composedPath()[0];
+      const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      const to = isGoing ? pages[event.key as keyof typeof pages] : undefined;
+      isGoing = event.key === "g";
+      if (to !== undefined) void navigate({ to });
+      else if (event.key === "?") setOpen(true);
+      else if (event.key === "/") {
+        event.preventDefault();
+        document.getElementById("find")?.focus();
+      }
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [navigate]);
+  return (
+    <Modal title="Keys" isOpen={isOpen} onClose={() => setOpen(false)}>
+      <dl className="facts">
+        {keys.map(([key, about]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+    </Modal>
+  );
+}

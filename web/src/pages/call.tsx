@@ -1,0 +1,83 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { api, valueOf, type Schemas } from "../api/client.ts";
+import { Page, Section } from "../parts/page.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { count, duration, fullTime, plain } from "../words/format.ts";
+
+const here = getRouteApi("/calls/$id");
+
+/** One call, with what was said in it where that was kept. */
+export function Call() {
+  const { id } = here.useParams();
+  const call = useQuery({
+    queryKey: ["call", id],
+    queryFn: async () => await valueOf(api.GET("/api/calls/{id}", { params: { path: { id } } })),
+  });
+  return (
+    <Loaded query={call} lines={8}>
+      {(found) => <Shown call={found} />}
+    </Loaded>
+  );
+}
+
+const contentWords: Readonly<Record<Schemas["CallDetails"]["contents"], string>> = {
+  shown: "",
+  "not-kept": "Arguments and result were not kept: the server's entry would need requestLogging: \"full\".",
+  "not-yours": "Arguments and result are shown only to whoever made the call.",
+};
+
+function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
+  const facts: readonly (readonly [string, string])[] = [
+    ["Outcome", call.outcome === "ok" ? "ok" : `${call.outcome} ${call.code ?? ""}`],
+    ["Ended", fullTime(call.time)],
+    ["Duration", duration(call.durationMs)],
+    ["Waited before", duration(call.waitMs)],
+    ["Who", call.principal],
+    ["Client", call.client ?? "does not say"],
+    ["Way", `${call.via}, ${call.method}`],
+    ["Instance", call.instance],
+    ["Tokens of arguments", `about ${count(call.argumentTokens)}`],
+    ["Tokens of the result", `about ${count(call.resultTokens)}${call.isResultCut ? ", cut to fit its budget" : ""}`],
+    ...(call.traceId === undefined ? [] : [["Trace", call.traceId] as const]),
+  ];
+  return (
+    <Page
+      title={plain(call.name)}
+      about={<Link to="/calls">All calls</Link>}
+      actions={
+        call.method === "tools/call" && (
+          <Link className="button" to="/run/$tool" params={{ tool: call.name }}>
+            Run this tool
+          </Link>
+        )
+      }
+    >
+      <Section title="Call">
+        <dl className="facts">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{plain(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+      {call.contents !== "shown" && <p className="muted">{contentWords[call.contents]}</p>}
+      {call.body !== null && (
+        <>
+          <Section title="Arguments" about={call.body.areArgumentsCut ? "only the beginning" : ""}>
+            <pre tabIndex={0} className="wrap">
+              {plain(call.body.arguments)}
+            </pre>
+          </Section>
+          <Section title="Result" about={call.body.isResultCut ? "only the beginning" : ""}>
+            <pre tabIndex={0} className="wrap">
+              {plain(call.body.result)}
+            </pre>
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,174 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { api, valueOf, type Schemas } from "../api/client.ts";
+import { Button, CopyButton } from "../parts/button.tsx";
+import { DataTable, type Column } from "../parts/data-table.tsx";
+import { CheckField, TextField } from "../parts/field.tsx";
+import { Page } from "../parts/page.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import { compact, count, duration, fullTime, plain, time } from "../words/format.ts";
+
+type Call = Schemas["Call"];
+const here = getRouteApi("/calls");
+const pageRows = 200;
+
+/** Calls that are alike and follow each other, as one row. Those that failed are never folded into those that did not. */
+interface Run {
+  readonly first: Call;
+  readonly calls: readonly Call[];
+}
+
+function fold(calls: readonly Call[]): readonly Run[] {
+  const runs: { first: Call; calls: Call[] }[] = [];
+  for (const call of calls) {
+    const last = runs.at(-1);
+    const isSame =
+      last !== undefined &&
+      last.first.name === call.name &&
+      last.first.code === call.code &&
+      last.first.outcome === call.outcome &&
+      last.first.principal === call.principal &&
+      last.first.client === call.client;
+    if (isSame) last.calls.push(call);
+    else runs.push({ first: call, calls: [call] });
+  }
+  return runs;
+}
+
+const columns = (open: string | undefined, toggle: (id: string) => void): readonly Column<Run>[] => [
+  {
+    heading: "Time",
+    width: "9rem",
+    cell: ({ first }) => (
+      <time dateTime={first.time} title={fullTime(first.time)}>
+        {time(first.time)}
+      </time>
+    ),
+  },
+  {
+    heading: "What",
+    width: "minmax(14rem, 2fr)",
+    cell: ({ first, calls }) => (
+      <>
+        <Link to="/calls/$id" params={{ id: first.id }}>
+          <code>{plain(first.name)}</code>
+        </Link>
+        {calls.length > 1 && (
+          <Button look="plain" aria-expanded={open === first.id} onClick={() => toggle(first.id)}>
+            ×{count(calls.length)}
+          </Button>
+        )}
+      </>
+    ),
+  },
+  {
+    heading: "Who",
+    width: "minmax(9rem, 1fr)",
+    cell: ({ first }) => (
+      <span className="clip">
+        {plain(first.principal)}
+        {first.client !== null && <span className="muted"> {plain(first.client)}</span>}
+      </span>
+    ),
+  },
+  {
+    heading: "Outcome",
+    width: "minmax(9rem, 1fr)",
+    cell: ({ first }) =>
+      first.outcome === "ok" ? <span className="muted">ok</span> : <span className="bad-text">{plain(first.code ?? first.outcome)}</span>,
+  },
+  { heading: "Duration", width: "6rem", align: "right", cell: ({ first }) => duration(first.durationMs) },
+  { heading: "Tokens in", width: "5.5rem", align: "right", cell: ({ first }) => `~${compact(first.argumentTokens)}` },
+  {
+    heading: "Tokens out",
+    width: "6rem",
+    align: "right",
+    cell: ({ first }) => `~${compact(first.resultTokens)}${first.isResultCut ? ", cut" : ""}`,
+  },
+];
+
+/** Every call, newest first: failures are marked, successes are not. */
+export function Calls() {
+  const search = here.useSearch();
+  const navigate = useNavigate();
+  const { server, tool, client, failed } = search;
+  const [open, setOpen] = useState<string>();
+  const calls = useInfiniteQuery({
+    queryKey: ["calls", server ?? "", tool ?? "", client ?? "", failed ?? ""],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam }) => {
+      const query = {
+        limit: pageRows,
+        ...(server === undefined ? {} : { server }),
+        ...(tool === undefined ? {} : { tool }),
+        ...(client === undefined ? {} : { client }),
+        ...(failed === "true" ? { failed: "true" as const } : {}),
+        ...(pageParam === undefined ? {} : { cursor: pageParam }),
+      };
+      return await valueOf(api.GET("/api/calls", { params: { query } }));
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = calls;
+  const runs = useMemo(() => fold((calls.data?.pages ?? []).flatMap((page) => page.calls)), [calls.data]);
+  const onEnd = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const set = (name: string, value: string): void => {
+    const next = Object.fromEntries(Object.entries({ ...search, [name]: value }).filter(([, text]) => text !== "" && text !== undefined));
+    void navigate({ to: "/calls", search: next, replace: true });
+  };
+  const isFiltered = [server, tool, client, failed].some((value) => value !== undefined);
+  return (
+    <Page
+      title="Calls"
+      about="What was called, by whom, and what came of it."
+      actions={<CopyButton label="Copy as command" text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${server}`}${tool === undefined ? "" : ` --tool ${tool}`}`} />}
+    >
+      <div className="filters">
+        <TextField label="Server" value={server ?? ""} onChange={({ target }) => set("server", target.value)} />
+        <TextField label="Tool" value={tool ?? ""} onChange={({ target }) => set("tool", target.value)} />
+        <TextField label="Client" value={client ?? ""} onChange={({ target }) => set("client", target.value)} />
+        <CheckField label="Only failed" checked={failed === "true"} onChange={({ target }) => set("failed", target.checked ? "true" : "")} />
+      </div>
+      <Loaded query={calls} lines={10}>
+        {() =>
+          runs.length === 0 ? (
+            <Empty title={isFiltered ? "No call fits these filters" : "No call yet"}>
+              <p>
+                Time, caller, outcome, duration and tokens are kept. Arguments and results only where a server's entry has{" "}
+                <code>requestLogging: "full"</code>.
+              </p>
+            </Empty>
+          ) : (
+            <DataTable
+              label="Calls"
+              columns={columns(open, (id) => setOpen(open === id ? undefined : id))}
+              rows={runs}
+              rowKey={({ first }) => first.id}
+              rowClass={({ first }) => (first.outcome === "ok" ? "" : "failed")}
+              detail={({ first, calls: all }) => (open === first.id && all.length > 1 ? <Folded calls={all} /> : null)}
+              onEnd={onEnd}
+            />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Folded({ calls }: { readonly calls: readonly Call[] }) {
+  return (
+    <ul className="list">
+      {calls.map((call) => (
+        <li key={call.id}>
+          <Link to="/calls/$id" params={{ id: call.id }}>
+            {fullTime(call.time)}
+          </Link>
+          <span className="number">{duration(call.durationMs)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

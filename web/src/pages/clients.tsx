@@ -1,0 +1,191 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, valueOf, type Schemas } from "../api/client.ts";
+import { queries, useOrder } from "../api/queries.ts";
+import { Button, CopyButton } from "../parts/button.tsx";
+import { Modal } from "../parts/confirm.tsx";
+import { CheckField } from "../parts/field.tsx";
+import { OutcomeNote } from "../parts/outcome-note.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { Empty, FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
+import { ago, counted, duration, plain } from "../words/format.ts";
+
+type Client = Schemas["ClientList"]["clients"][number];
+type Action = "connect" | "disconnect" | "undo";
+
+/** AI clients of this machine, what is connected now, and who is logged in here. */
+export function Clients() {
+  const clients = useQuery(queries.clients);
+  return (
+    <Page title="Clients" about="AI clients of this machine, and which gateway each uses.">
+      <Section title="Found on this machine" actions={<Button onClick={() => void clients.refetch()}>Look again</Button>}>
+        <Loaded query={clients} lines={6}>
+          {({ clients: found }) =>
+            found.length === 0 ? (
+              <Empty title="No AI client was found on this machine">
+                <p>
+                  Any MCP client can use <code>{location.origin}/mcp</code> <CopyButton label="Copy" text={`${location.origin}/mcp`} />
+                </p>
+              </Empty>
+            ) : (
+              <ul className="cards">
+                {found.map((client) => (
+                  <ClientCard key={client.client} client={client} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </Section>
+      <Sessions />
+    </Page>
+  );
+}
+
+function ClientCard({ client }: { readonly client: Client }) {
+  const [action, setAction] = useState<Action>();
+  const isConnected = client.files.some((file) => file.isConnected);
+  return (
+    <li className="card">
+      <div className="card-head">
+        <strong>{plain(client.client)}</strong>
+        <span className={isConnected ? "status ok" : "status off"}>{isConnected ? "uses this gateway" : "does not use this gateway"}</span>
+        {client.sessions !== null && client.sessions > 0 && <span className="muted">{counted(client.sessions, "session")} now</span>}
+      </div>
+      {client.files.map((file) => (
+        <p key={`${file.file} ${file.scope}`} className="muted">
+          <code>{plain(file.file)}</code> {file.scope !== "user" && plain(file.scope)} · {counted(file.servers, "server")} of its own
+          {file.gateways.length > 0 && <> · leads to {plain(file.gateways.join(", "))}</>}
+          {file.problems.map((problem) => (
+            <span key={problem} className="bad-text">
+              {" "}
+              {plain(problem)}
+            </span>
+          ))}
+        </p>
+      ))}
+      {client.id !== null && (
+        <div className="actions">
+          {isConnected ? (
+            <Button onClick={() => setAction("disconnect")}>Disconnect</Button>
+          ) : (
+            <Button look="main" onClick={() => setAction("connect")}>
+              Connect
+            </Button>
+          )}
+          <Button onClick={() => setAction("undo")}>Undo the last change</Button>
+        </div>
+      )}
+      {client.id !== null && action !== undefined && <Change id={client.id} name={client.client} action={action} onClose={() => setAction(undefined)} />}
+    </li>
+  );
+}
+
+interface ChangeProps {
+  readonly id: string;
+  readonly name: string;
+  readonly action: Action;
+  readonly onClose: () => void;
+}
+
+const titles: Readonly<Record<Action, string>> = { connect: "Connect", disconnect: "Disconnect", undo: "Undo the last change of" };
+
+async function change({ id, action, ...body }: { readonly id: string; readonly action: Action; readonly apply: boolean; readonly replace: boolean }) {
+  const params = { path: { id } };
+  if (action === "connect") return await valueOf(api.POST("/api/clients/{id}/connect", { params, body }));
+  if (action === "disconnect") return await valueOf(api.POST("/api/clients/{id}/disconnect", { params, body }));
+  return await valueOf(api.POST("/api/clients/{id}/undo", { params, body }));
+}
+
+/** Shows what would be changed first; nothing is written before. */
+function Change({ id, name, action, onClose }: ChangeProps) {
+  const [replace, setReplace] = useState(false);
+  const preview = useQuery({
+    queryKey: ["client-change", id, action, replace],
+    queryFn: async () => await change({ id, action, apply: false, replace }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const apply = useOrder(async () => await change({ id, action, apply: true, replace }), { changes: [["clients"]] });
+  return (
+    <Modal
+      title={`${titles[action]} ${plain(name)}`}
+      isOpen
+      onClose={onClose}
+      actions={
+        apply.data === undefined && (
+          <Button look="main" isBusy={apply.isPending || preview.data === undefined} onClick={() => apply.mutate()}>
+            Change the file
+          </Button>
+        )
+      }
+    >
+      {action === "connect" && (
+        <CheckField
+          label="Switch off in the client what the gateway has as well"
+          hint="Otherwise its model sees both."
+          checked={replace}
+          onChange={({ target }) => setReplace(target.checked)}
+        />
+      )}
+      {preview.isPending && <Skeleton />}
+      {preview.isError && <FailureNote error={preview.error} />}
+      {apply.data === undefined && preview.data !== undefined && (
+        <pre tabIndex={0} className="wrap" aria-label="What would be changed">
+          {plain(preview.data.text)}
+        </pre>
+      )}
+      {apply.error !== null && <FailureNote error={apply.error} />}
+      {apply.data !== undefined && <OutcomeNote outcome={apply.data} done="The file is changed." />}
+    </Modal>
+  );
+}
+
+function Sessions() {
+  const sessions = useQuery(queries.sessions);
+  const end = useOrder(async (id: string) => await valueOf(api.DELETE("/api/sessions/{id}", { params: { path: { id } } })), {
+    changes: [["sessions"]],
+  });
+  return (
+    <Loaded query={sessions}>
+      {({ clients, browsers }) => (
+        <div className="columns">
+          <Section title="Connected now" about={counted(clients.length, "client")}>
+            {clients.length === 0 ? (
+              <p className="muted">No client is connected.</p>
+            ) : (
+              <ul className="list">
+                {clients.map((client, at) => (
+                  <li key={at}>
+                    <span className="grow">{plain(client.client ?? "(no name)")}</span>
+                    <span className="muted">{client.revision ?? "without sessions"}</span>
+                    <code>{client.endpoint}</code>
+                    {client.idleMs !== null && <span className="muted number">{duration(client.idleMs)} ago</span>}
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Section>
+          <Section title="Browsers logged in here" about={counted(browsers.length, "browser")}>
+            {end.error !== null && <FailureNote error={end.error} />}
+            <ul className="list">
+              {browsers.map((browser) => (
+                <li key={browser.id}>
+                  <span className="grow clip" title={plain(browser.browser)}>
+                    {browser.isThis ? "This browser" : plain(browser.browser)}
+                  </span>
+                  <span className="muted">used {ago(browser.usedAt)}</span>
+                  {!browser.isThis && (
+                    <Button isBusy={end.isPending && end.variables === browser.id} onClick={() => end.mutate(browser.id)}>
+                      Log out
+                    </Button>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </Section>
+        </div>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,87 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { onLiveEvent } from "../api/live.ts";
+import { Button } from "../parts/button.tsx";
+import { LogLines } from "../parts/log-lines.tsx";
+import { Page } from "../parts/page.tsx";
+import { Empty } from "../parts/states.tsx";
+import { TabLinks } from "../parts/tab-links.tsx";
+import { plain, time } from "../words/format.ts";
+
+const here = getRouteApi("/logs");
+const tabs = [
+  ["log", "Logs of servers"],
+  ["events", "Events"],
+] as const;
+
+/** What servers write, and what happens in the gateway. */
+export function Logs() {
+  const { tab = "log", server } = here.useSearch();
+  return (
+    <Page title="Logs and events" about="What servers write to stderr, and what happens, as it happens.">
+      <TabLinks label="Logs and events" tabs={tabs} chosen={tab} link={(name, rest) => <Link to="/logs" search={{ tab: name }} replace {...rest} />} />
+      {tab === "events" ? <Events /> : <LogLines {...(server === undefined ? {} : { server })} />}
+    </Page>
+  );
+}
+
+interface Seen {
+  readonly id: string;
+  readonly type: string;
+  readonly time: string;
+  readonly server: string | null;
+  readonly data: unknown;
+}
+
+const mostEvents = 500;
+
+function Events() {
+  const [events, setEvents] = useState<readonly Seen[]>([]);
+  const [isPaused, setPaused] = useState(false);
+  const [match, setMatch] = useState("");
+  useEffect(() => {
+    if (isPaused) return undefined;
+    return onLiveEvent(({ id, type, data }) => {
+      if (type === "reset") return;
+      const event = JSON.parse(data) as Omit<Seen, "id">;
+      setEvents((now) => [{ ...event, type, id: id ?? `${event.time}-${now.length}` }, ...now].slice(0, mostEvents));
+    });
+  }, [isPaused]);
+  const words = match.toLowerCase();
+  const shown = events.filter((event) => `${event.type} ${event.server ?? ""}`.toLowerCase().includes(words));
+  return (
+    <div className="stack">
+      <div className="filters">
+        <div className="field grow">
+          <label htmlFor="event-match">Type or server containing</label>
+          <input id="event-match" type="search" value={match} onChange={({ target }) => setMatch(target.value)} />
+        </div>
+        <Button aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? "Go on" : "Pause"}
+        </Button>
+        <Button onClick={() => setEvents([])}>Clear</Button>
+      </div>
+      {shown.length === 0 ? (
+        <Empty title="Nothing has happened since you opened this page">
+          <p>Calls, starts and ends of servers, and changes of the configuration appear here at once.</p>
+        </Empty>
+      ) : (
+        <ol className="history" aria-label="Events">
+          {shown.map((event) => (
+            <li key={event.id}>
+              <time dateTime={event.time}>{time(event.time)}</time>
+              <code>{event.type}</code>
+              <span>{plain(event.server ?? "")}</span>
+              <details className="grow">
+                <summary>Details</summary>
+                <pre tabIndex={0} className="wrap">
+                  {plain(JSON.stringify(event.data, undefined, 2))}
+                </pre>
+              </details>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}

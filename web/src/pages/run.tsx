@@ -1,0 +1,165 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import type { Schemas } from "../api/client.ts";
+import { queries } from "../api/queries.ts";
+import { Button, CopyButton } from "../parts/button.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { ResultView } from "../parts/result-view.tsx";
+import { Segments } from "../parts/segments.tsx";
+import { FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
+import { useToolRun, type ToolRun } from "../parts/tool-run.ts";
+import { hasInexactNumber } from "../words/exact-json.ts";
+import { duration, plain } from "../words/format.ts";
+
+const ToolForm = lazy(async () => ({ default: (await import("../parts/tool-form.tsx")).ToolForm }));
+const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
+const here = getRouteApi("/run/$tool");
+
+/** Runs any tool: a form made from its schema, or JSON. */
+export function Run() {
+  const { tool } = here.useParams();
+  const details = useQuery(queries.tool(tool));
+  return (
+    <Loaded query={details} lines={8}>
+      {(found) => <Runner key={found.tool_path} tool={found} />}
+    </Loaded>
+  );
+}
+
+type Details = Schemas["ToolDetails"];
+type Values = Readonly<Record<string, unknown>>;
+
+function Runner({ tool }: { readonly tool: Details }) {
+  const { definition } = tool;
+  const storage = `toolyard-run ${tool.tool_path}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(storage) ?? "{}");
+  const [view, setView] = useState<string>("form");
+  const { run, call, cancel } = useToolRun(tool.tool_path);
+  useEffect(() => sessionStorage.setItem(storage, text), [storage, text]);
+  const values = parse(text);
+  const isInexact = hasInexactNumber(text);
+  const isForm = view === "form" && values !== undefined && !isInexact;
+  const buttons = (
+    <div className="actions">
+      <Button look="main" type={isForm ? "submit" : "button"} isBusy={run.state === "running"} onClick={isForm ? undefined : () => void call(text)}>
+        Run
+      </Button>
+      {run.state === "running" && <Button onClick={cancel}>Cancel</Button>}
+    </div>
+  );
+  const annotations = (definition["annotations"] ?? {}) as { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean };
+  return (
+    <Page
+      title={tool.tool_path}
+      about={
+        <>
+          <Link to="/servers/$server" params={{ server: tool.server }}>
+            {plain(tool.server)}
+          </Link>{" "}
+          · {annotations.readOnlyHint === true ? "only reads" : annotations.destructiveHint === false ? "changes something" : "may change or remove something"}{" "}
+          · <Link to="/calls" search={{ tool: tool.tool_path }}>Its calls</Link>
+        </>
+      }
+      actions={<Copies tool={tool} text={text} />}
+    >
+      {typeof definition["description"] === "string" && <p className="description">{plain(definition["description"])}</p>}
+      <div className="columns run">
+        <Section
+          title="Arguments"
+          actions={
+            <Segments
+              label="How arguments are written"
+              tabs={[
+                ["form", "Form"],
+                ["json", "JSON"],
+              ]}
+              chosen={isForm ? "form" : "json"}
+              onChoose={setView}
+            />
+          }
+        >
+          {isInexact && <p className="note warn">A number here is longer than a form can hold: it is edited as JSON.</p>}
+          {values === undefined && view === "form" && <p className="note warn">This is not a JSON object: correct it here first.</p>}
+          <Suspense fallback={<Skeleton />}>
+            {isForm ? (
+              <ToolForm
+                schema={definition.inputSchema}
+                value={values}
+                onChange={(next: Values) => setText(JSON.stringify(next, undefined, 2))}
+                onSubmit={() => void call(text)}
+              >
+                {buttons}
+              </ToolForm>
+            ) : (
+              <>
+                <JsonEditor label="Arguments as JSON" value={text} onChange={setText} />
+                {buttons}
+              </>
+            )}
+          </Suspense>
+          <details>
+            <summary>Schema</summary>
+            <pre tabIndex={0} className="wrap">
+              {plain(JSON.stringify(definition.inputSchema, undefined, 2))}
+            </pre>
+          </details>
+        </Section>
+        <Outcome run={run} />
+      </div>
+    </Page>
+  );
+}
+
+function parse(text: string): Values | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function Outcome({ run }: { readonly run: ToolRun }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (run.state === "done" || run.state === "failed") place.current?.focus();
+  }, [run.state]);
+  const { progress } = run;
+  return (
+    <div className="outcome" ref={place} tabIndex={-1} role="group" aria-label="Outcome">
+      <div aria-live="polite">
+        {run.state === "idle" && <p className="muted">The result appears here.</p>}
+        {run.state === "running" && (
+          <>
+            <p>{progress?.message === undefined ? "Running" : plain(progress.message)}</p>
+            <progress aria-label="Progress" max={progress?.total} value={progress?.total === undefined ? undefined : progress.progress} />
+          </>
+        )}
+        {run.durationMs !== undefined && run.state !== "running" && <p className="muted">{duration(run.durationMs)}</p>}
+      </div>
+      {run.log.length > 0 && (
+        <pre tabIndex={0} className="wrap" aria-label="What it said meanwhile">
+          {plain(run.log.join("\n"))}
+        </pre>
+      )}
+      {run.failure !== undefined && <FailureNote error={run.failure} />}
+      {run.answer !== undefined && <ResultView text={run.answer} />}
+    </div>
+  );
+}
+
+function Copies({ tool, text }: { readonly tool: Details; readonly text: string }) {
+  const url = `${location.origin}/execute/${encodeURIComponent(tool.tool_path)}`;
+  const quoted = `'${text.replaceAll("'", "'\\''")}'`;
+  return (
+    <>
+      <CopyButton label="Copy as curl" text={`curl -X POST ${url} -H 'Content-Type: application/json' -d ${quoted}`} />
+      <CopyButton label="Copy as command" text={`toolyard call ${tool.tool_path} ${quoted}`} />
+      <CopyButton
+        label="Copy as MCP"
+        text={`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${JSON.stringify(tool.tool_path)},"arguments":${text}}}`}
+      />
+    </>
+  );
+}

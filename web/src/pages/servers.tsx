@@ -1,0 +1,114 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Schemas } from "../api/client.ts";
+import { queries } from "../api/queries.ts";
+import { AddServer } from "../parts/add-server.tsx";
+import { Button } from "../parts/button.tsx";
+import { DataTable, type Column } from "../parts/data-table.tsx";
+import { Page } from "../parts/page.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
+import { ago, bytes, compact, count, counted, duration, plain } from "../words/format.ts";
+
+type Row = Schemas["ServerStatus"];
+const here = getRouteApi("/servers");
+
+const columns: readonly Column<Row>[] = [
+  {
+    heading: "Server",
+    width: "minmax(10rem, 1.4fr)",
+    cell: (row) => (
+      <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
+        {plain(row.title)}
+        {row.owner !== null && <span className="muted"> {plain(row.owner)}</span>}
+      </Link>
+    ),
+  },
+  { heading: "Status", width: "minmax(11rem, 1.2fr)", cell: (row) => <StatusMark server={row} /> },
+  { heading: "Since", width: "8rem", cell: (row) => <span className="muted">{row.since === null ? "–" : ago(row.since)}</span> },
+  { heading: "Tools", width: "4rem", align: "right", cell: (row) => count(row.tools) },
+  {
+    heading: "Tokens",
+    width: "5.5rem",
+    align: "right",
+    cell: (row) => (row.tools === 0 ? "–" : `${row.tokensExact ? "" : "~"}${compact(row.tokens)}`),
+  },
+  {
+    heading: "Calls 24 h",
+    width: "6rem",
+    align: "right",
+    cell: (row) => (
+      <Link to="/calls" search={{ server: row.server }}>
+        {count(row.calls)}
+        {row.errors > 0 && <span className="bad-text"> {count(row.errors)} failed</span>}
+      </Link>
+    ),
+  },
+  { heading: "P95", width: "5rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
+  { heading: "Memory", width: "5.5rem", align: "right", cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)) },
+  {
+    heading: "Next",
+    width: "minmax(8rem, 1fr)",
+    cell: (row) => <span title={plain(row.reason)}>{row.next === null ? "" : plain(row.next.text)}</span>,
+  },
+];
+
+/** Every instance with its status, and what to do about it. */
+export function Servers() {
+  const { match = "" } = here.useSearch();
+  const navigate = useNavigate();
+  const [isAdding, setAdding] = useState(false);
+  const status = useQuery(queries.status);
+  return (
+    <Page
+      title="Servers"
+      about={status.data && <Counts servers={status.data.servers} />}
+      actions={
+        <>
+          <input
+            type="search"
+            aria-label="Filter servers"
+            placeholder="Filter"
+            value={match}
+            onChange={({ target }) =>
+              void navigate({ to: "/servers", search: target.value === "" ? {} : { match: target.value }, replace: true })
+            }
+          />
+          <Button look="main" onClick={() => setAdding(true)}>
+            Add a server
+          </Button>
+        </>
+      }
+    >
+      <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
+      <Loaded query={status} lines={8}>
+        {({ servers }) => <List servers={servers} match={match} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Counts({ servers }: { readonly servers: readonly Row[] }) {
+  const well = servers.filter(({ status }) => status === "online").length;
+  return (
+    <>
+      {counted(servers.length, "server")}, {count(well)} can be used
+    </>
+  );
+}
+
+function List({ servers, match }: { readonly servers: readonly Row[]; readonly match: string }) {
+  if (servers.length === 0)
+    return (
+      <Empty title="No server is configured yet">
+        <p>
+          <Link to="/start">Bring the servers you already have</Link> in your AI clients, or add one with the button above.
+        </p>
+      </Empty>
+    );
+  const words = match.toLowerCase();
+  const rows = servers.filter(({ title, server, word }) => `${title} ${server} ${word}`.toLowerCase().includes(words));
+  if (rows.length === 0) return <Empty title={`No server fits “${match}”`} />;
+  return <DataTable label="Servers" columns={columns} rows={rows} rowKey={({ instance }) => instance} />;
+}

@@ -1,0 +1,174 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, valueOf } from "../api/client.ts";
+import { queries, useOrder } from "../api/queries.ts";
+import { AddServer } from "../parts/add-server.tsx";
+import { Button } from "../parts/button.tsx";
+import { CheckField } from "../parts/field.tsx";
+import { OutcomeNote } from "../parts/outcome-note.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
+import { counted, plain } from "../words/format.ts";
+
+/** The first five minutes: take servers over, see them come up, connect a client, and wait for its first question. */
+export function Start() {
+  return (
+    <Page title="Start" about="Three steps; each can be done again at any time.">
+      <Import />
+      <Tried />
+      <Connect />
+    </Page>
+  );
+}
+
+interface Found {
+  readonly name: string;
+  readonly command: string;
+  readonly isRemote: boolean;
+  readonly seen: readonly { readonly client: string }[];
+  readonly configuredAs: string | null;
+  readonly marks: readonly string[];
+  readonly missing: readonly string[];
+  readonly secrets: readonly { readonly where: string; readonly variable: string; readonly isSet: boolean }[];
+}
+
+function Import() {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>();
+  const [areVariables, setVariables] = useState(true);
+  const [isAdding, setAdding] = useState(false);
+  const preview = useQuery({
+    queryKey: ["clients", "import"],
+    queryFn: async () => await valueOf(api.POST("/api/import", { body: { apply: false } })),
+    staleTime: 60_000,
+  });
+  const servers = ((preview.data?.facts[0]?.["servers"] ?? []) as readonly Found[]).filter(({ configuredAs }) => configuredAs === null);
+  // What runs a download, or otherwise stands out, is not ticked by itself.
+  const ticked = chosen ?? new Set(servers.filter(({ marks }) => marks.length === 0).map(({ name }) => name));
+  const apply = useOrder(
+    async () =>
+      await valueOf(
+        api.POST("/api/import", {
+          body: { apply: true, only: [...ticked], secrets: areVariables ? "variables" : "keep" },
+        }),
+      ),
+    { changes: [["clients"], ["status"], ["config"]] },
+  );
+  const tick = (name: string, isOn: boolean): void => {
+    const next = new Set(ticked);
+    if (isOn) next.add(name);
+    else next.delete(name);
+    setChosen(next);
+  };
+  return (
+    <Section
+      title="1. Bring the servers you already have"
+      about="Nothing is started before you say so."
+      actions={<Button onClick={() => setAdding(true)}>Add one by hand</Button>}
+    >
+      <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
+      <Loaded query={preview} lines={5}>
+        {() =>
+          servers.length === 0 ? (
+            <Empty title="Nothing new was found in your AI clients">
+              <p>
+                Add a server by hand, or try three examples: <code>toolyard serve --config examples/mcp.json</code>
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <ul className="cards">
+                {servers.map((server) => (
+                  <li key={server.name} className="card">
+                    <CheckField
+                      label={plain(server.name)}
+                      hint={`from ${[...new Set(server.seen.map(({ client }) => client))].join(", ")}`}
+                      checked={ticked.has(server.name)}
+                      onChange={({ target }) => tick(server.name, target.checked)}
+                    />
+                    <code className="command-line">{plain(server.command)}</code>
+                    {server.marks.map((mark) => (
+                      <p key={mark} className="note warn">
+                        {plain(mark)}
+                      </p>
+                    ))}
+                    {server.missing.length > 0 && <p className="muted">Needs {server.missing.join(", ")}, which you have to set.</p>}
+                    {server.secrets.map(({ where, variable, isSet }) => (
+                      <p key={where} className="muted">
+                        {plain(where)} is a secret; as a variable it is {variable}
+                        {isSet ? ", which is set" : ", which you have to set"}.
+                      </p>
+                    ))}
+                  </li>
+                ))}
+              </ul>
+              <CheckField
+                label="Write secrets as variables"
+                hint="Otherwise they stand in our file as they stand in the client's."
+                checked={areVariables}
+                onChange={({ target }) => setVariables(target.checked)}
+              />
+              <div className="actions">
+                <Button look="main" isBusy={apply.isPending || ticked.size === 0} onClick={() => apply.mutate()}>
+                  Take over {counted(ticked.size, "server")}
+                </Button>
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+      {apply.error !== null && <FailureNote error={apply.error} />}
+      {apply.data !== undefined && <OutcomeNote outcome={apply.data} done="They are in the configuration, and start now." />}
+    </Section>
+  );
+}
+
+function Tried() {
+  const status = useQuery(queries.status);
+  return (
+    <Section title="2. See them come up">
+      <Loaded query={status}>
+        {({ servers }) =>
+          servers.length === 0 ? (
+            <p className="muted">No server yet.</p>
+          ) : (
+            <ul className="list">
+              {servers.map((server) => (
+                <li key={server.instance}>
+                  <Link to="/servers/$server" params={{ server: server.server }} search={{ instance: server.instance }}>
+                    {plain(server.title)}
+                  </Link>
+                  <StatusMark server={server} />
+                  <span className="grow muted">{server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}</span>
+                  {server.next !== null && <span>{plain(server.next.text)}</span>}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function Connect() {
+  const tokens = useQuery(queries.tokens);
+  const count = tokens.data?.sessions.count ?? 0;
+  return (
+    <Section title="3. Connect a client" about={<Link to="/clients">Choose one</Link>}>
+      <p>
+        Have an AI client use <code>{location.origin}/mcp</code>. It counts as connected when it has asked for its tools.
+      </p>
+      {count === 0 ? (
+        <p className="note" role="status">
+          No client has asked for its tools yet.
+        </p>
+      ) : (
+        <p className="note good" role="status">
+          {counted(count, "conversation")} asked for tools within thirty days.
+        </p>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,53 @@
+import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes } from "react";
+
+interface LabelProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+}
+
+export function TextField({ label, hint, ...rest }: LabelProps & InputHTMLAttributes<HTMLInputElement>) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input id={id} type="text" autoComplete="off" spellCheck={false} aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function SelectField({
+  label,
+  choices,
+  ...rest
+}: LabelProps & SelectHTMLAttributes<HTMLSelectElement> & { readonly choices: readonly (readonly [string, string])[] }) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} {...rest}>
+        {choices.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+export function CheckField({ label, hint, ...rest }: LabelProps & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <label className="check">
+      <input type="checkbox" {...rest} />
+      <span>
+        {label}
+        {hint !== undefined && <span className="muted"> {hint}</span>}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,114 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { api, valueOf, type Schemas } from "../api/client.ts";
+import { fullTime, plain, time } from "../words/format.ts";
+import { Button } from "./button.tsx";
+import { CheckField, SelectField } from "./field.tsx";
+import { Empty, Loaded } from "./states.tsx";
+
+type Level = Schemas["LogLine"]["level"];
+const levels = [
+  ["", "All levels"],
+  ["info", "Info and worse"],
+  ["warning", "Warnings and worse"],
+  ["error", "Errors and worse"],
+] as const;
+const pageLines = 200;
+
+interface LogLinesProps {
+  readonly instance?: string;
+  readonly server?: string;
+}
+
+/** Lines of servers, oldest first, with the newest in sight until somebody scrolls away from it. */
+export function LogLines({ instance, server }: LogLinesProps) {
+  const [level, setLevel] = useState("");
+  const [match, setMatch] = useState("");
+  const [isFollowing, setFollowing] = useState(true);
+  const [isWrapped, setWrapped] = useState(true);
+  const place = useRef<HTMLDivElement>(null);
+  const logs = useInfiniteQuery({
+    queryKey: ["logs", instance ?? "", server ?? "", level],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam }) => {
+      const query = {
+        limit: pageLines,
+        ...(instance === undefined ? {} : { instance }),
+        ...(server === undefined ? {} : { server }),
+        ...(level === "" ? {} : { level: level as Level }),
+        ...(pageParam === undefined ? {} : { cursor: pageParam }),
+      };
+      return await valueOf(api.GET("/api/logs", { params: { query } }));
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const lines = useMemo(() => {
+    const words = match.toLowerCase();
+    return (logs.data?.pages ?? [])
+      .flatMap((page) => page.logs)
+      .filter(({ line }) => line.toLowerCase().includes(words))
+      .toReversed();
+  }, [logs.data, match]);
+  const newest = lines.at(-1)?.id;
+  useEffect(() => {
+    if (isFollowing) place.current?.scrollTo({ top: place.current.scrollHeight });
+  }, [isFollowing, newest]);
+  const download = `data:text/plain;charset=utf-8,${encodeURIComponent(lines.map((line) => `${line.time} ${line.level} ${line.line}`).join("\n"))}`;
+  return (
+    <div className="stack">
+      <div className="filters">
+        <SelectField label="Level" choices={levels} value={level} onChange={({ target }) => setLevel(target.value)} />
+        <div className="field">
+          <label htmlFor="log-match">Containing</label>
+          <input id="log-match" type="search" value={match} onChange={({ target }) => setMatch(target.value)} />
+        </div>
+        <CheckField label="Follow" checked={isFollowing} onChange={({ target }) => setFollowing(target.checked)} />
+        <CheckField label="Wrap" checked={isWrapped} onChange={({ target }) => setWrapped(target.checked)} />
+        <a className="button" href={download} download="toolyard-log.txt">
+          Download
+        </a>
+      </div>
+      <Loaded query={logs} lines={8}>
+        {() =>
+          lines.length === 0 ? (
+            <Empty title={match === "" ? "Nothing was written yet" : `No line contains “${match}”`}>
+              <p>What servers write to stderr, and send as log messages, appears here.</p>
+            </Empty>
+          ) : (
+            <div
+              ref={place}
+              className={`log ${isWrapped ? "wrap" : ""}`}
+              role="log"
+              aria-label="Log"
+              tabIndex={0}
+              onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+                setFollowing(scrollHeight - scrollTop - clientHeight < 24)
+              }
+            >
+              {logs.hasNextPage && (
+                <Button look="plain" isBusy={logs.isFetchingNextPage} onClick={() => void logs.fetchNextPage()}>
+                  Show older lines
+                </Button>
+              )}
+              {lines.map((line) => (
+                <div key={line.id} className={`log-line ${line.level}`}>
+                  <time dateTime={line.time} title={fullTime(line.time)}>
+                    {time(line.time)}
+                  </time>
+                  {instance === undefined && (
+                    <Link to="/servers/$server" params={{ server: line.server }} search={{ instance: line.instance, tab: "log" }}>
+                      {line.server}
+                    </Link>
+                  )}
+                  <span className="level">{line.level}</span>
+                  <span className="text">{plain(line.line)}</span>
+                </div>
+              ))}
+            </div>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+import { useState } from "react";
+import { indentJson, memberText } from "../words/exact-json.ts";
+import { bytes, plain } from "../words/format.ts";
+import { Button, CopyButton } from "./button.tsx";
+import { Segments } from "./segments.tsx";
+
+/** The answer of a call as text: numbers are shown as they were written. */
+export interface ResultViewProps {
+  /** `{ success, result | error, … }`. */
+  readonly text: string;
+}
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly data?: string;
+  readonly mimeType?: string;
+  readonly uri?: string;
+  readonly name?: string;
+  readonly resource?: { readonly uri?: string; readonly text?: string; readonly blob?: string; readonly mimeType?: string };
+}
+
+/** More than this is not laid out at once; the whole is a download. */
+const mostCharacters = 200_000;
+const views = [
+  ["result", "Result"],
+  ["structured", "Structured"],
+  ["raw", "Raw"],
+] as const;
+
+/** What a tool answered: texts, images, sounds, links, structured content, and the whole as it came. */
+export function ResultView({ text }: ResultViewProps) {
+  const [view, setView] = useState("result");
+  const result = memberText(text, "result");
+  const error = memberText(text, "error");
+  const structured = result === undefined ? undefined : memberText(result, "structuredContent");
+  const content = result === undefined ? undefined : memberText(result, "content");
+  const warning = memberText(text, "warning");
+  const isGood = memberText(text, "success") === "true";
+  const shown = views.filter(([name]) => name !== "structured" || structured !== undefined);
+  return (
+    <section className="result" aria-label="Result">
+      <header className="section-head">
+        <h2 className={isGood ? "" : "bad-text"}>{isGood ? "It answered" : "The tool failed"}</h2>
+        <span className="muted">{bytes(text.length)}</span>
+        <Segments label="Views of the result" tabs={shown} chosen={view} onChoose={setView} />
+        <CopyButton text={result ?? error ?? text} label="Copy JSON" />
+      </header>
+      {warning !== undefined && <p className="note warn">{plain(String(JSON.parse(warning)))}</p>}
+      {view === "structured" && structured !== undefined && <Json text={structured} />}
+      {view === "raw" && <Json text={result ?? error ?? text} />}
+      {view === "result" &&
+        (content === undefined ? <Json text={structured ?? error ?? result ?? text} /> : <Blocks text={content} />)}
+    </section>
+  );
+}
+
+function Blocks({ text }: { readonly text: string }) {
+  const blocks = JSON.parse(text) as readonly Block[];
+  if (blocks.length === 0) return <p className="muted">The result has no content.</p>;
+  return (
+    <div className="stack">
+      {blocks.map((block, at) => (
+        <BlockView key={at} block={block} />
+      ))}
+    </div>
+  );
+}
+
+/** Formats that a browser draws without running anything in them. */
+const images = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
+const sounds = new Set(["audio/wav", "audio/mpeg", "audio/ogg", "audio/mp4", "audio/webm", "audio/aac", "audio/flac"]);
+
+function BlockView({ block }: { readonly block: Block }) {
+  const { type, text, data = "", mimeType = "", resource } = block;
+  if (type === "text") return <Text text={text ?? ""} />;
+  if (type === "image" && images.has(mimeType)) return <img className="picture" src={`data:${mimeType};base64,${data}`} alt="Made by the tool" />;
+  if (type === "audio" && sounds.has(mimeType)) return <audio controls src={`data:${mimeType};base64,${data}`} aria-label="Made by the tool" />;
+  if (type === "resource" && resource?.text !== undefined)
+    return (
+      <figure>
+        <figcaption className="muted">
+          <code>{plain(resource.uri ?? "")}</code>
+        </figcaption>
+        <Text text={resource.text} />
+      </figure>
+    );
+  if (type === "resource_link")
+    return (
+      <p>
+        Link to <code>{plain(block.uri ?? "")}</code> {plain(block.name ?? "")}
+      </p>
+    );
+  return <Json text={JSON.stringify(block)} />;
+}
+
+function Text({ text }: { readonly text: string }) {
+  return <Long text={plain(text)} />;
+}
+
+function Json({ text }: { readonly text: string }) {
+  return <Long text={plain(text.length > 4 * mostCharacters ? text : indentJson(text))} />;
+}
+
+function Long({ text }: { readonly text: string }) {
+  if (text.length <= mostCharacters)
+    return (
+      <pre tabIndex={0} className="wrap">
+        {text}
+      </pre>
+    );
+  return (
+    <>
+      <pre tabIndex={0} className="wrap">
+        {text.slice(0, mostCharacters)}
+      </pre>
+      <p className="note warn">
+        This is the beginning of {bytes(text.length)}. <Download text={text} />
+      </p>
+    </>
+  );
+}
+
+function Download({ text }: { readonly text: string }) {
+  const save = (): void => {
+    const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = "result.txt";
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return <Button onClick={save}>Download the whole</Button>;
+}

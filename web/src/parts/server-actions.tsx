@@ -1,0 +1,53 @@
+import { api, valueOf, type Schemas } from "../api/client.ts";
+import { useOrder } from "../api/queries.ts";
+import { Button } from "./button.tsx";
+import { ConfirmButton } from "./confirm.tsx";
+import { FailureNote } from "./states.tsx";
+
+type Action = "restart" | "stop" | "refresh";
+
+/** Restart, stop, list again: of one instance. */
+export function ServerActions({ server }: { readonly server: Schemas["ServerStatus"] }) {
+  const { mutate, isPending, error, variables } = useOrder(
+    async (action: Action) => {
+      const params = { path: { id: server.instance } };
+      if (action === "restart") return await valueOf(api.POST("/api/instances/{id}/restart", { params }));
+      if (action === "stop") return await valueOf(api.POST("/api/instances/{id}/stop", { params }));
+      return await valueOf(api.POST("/api/instances/{id}/refresh", { params }));
+    },
+    { changes: [["status"], ["tools"]] },
+  );
+  const isBusy = (action: Action): boolean => isPending && variables === action;
+  const isOff = server.status === "disabled" || server.dormant;
+  return (
+    <>
+      {isOff ? (
+        <Button look="main" isBusy={isBusy("restart")} onClick={() => mutate("restart")}>
+          Start
+        </Button>
+      ) : (
+        <ConfirmButton
+          label="Restart"
+          question={`Restart ${server.title}?`}
+          about={<p>Calls that run on it now fail. What it keeps in memory is gone.</p>}
+          isBusy={isBusy("restart")}
+          onYes={() => mutate("restart")}
+        />
+      )}
+      <Button isBusy={isBusy("refresh")} onClick={() => mutate("refresh")}>
+        Read lists again
+      </Button>
+      {server.status !== "disabled" && (
+        <ConfirmButton
+          label="Stop"
+          look="danger"
+          question={`Stop ${server.title}?`}
+          about={<p>It stays stopped until somebody starts it. Calls that run on it now fail.</p>}
+          isBusy={isBusy("stop")}
+          onYes={() => mutate("stop")}
+        />
+      )}
+      {error !== null && <FailureNote error={error} />}
+    </>
+  );
+}

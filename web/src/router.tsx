@@ -1,0 +1,91 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Frame, UnknownPage } from "./frame.tsx";
+
+const root = createRootRoute({ component: Frame, notFoundComponent: UnknownPage });
+
+type Search = Readonly<Record<string, unknown>>;
+
+/** Filters stand in the address, so that a page can be sent to somebody, and the way back leads to the same. */
+function texts<Name extends string>(...names: readonly Name[]) {
+  return (search: Search): { [Each in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name];
+        return typeof value === "string" || typeof value === "number" ? [[name, String(value)]] : [];
+      }),
+    ) as { [Each in Name]?: string };
+}
+
+const getParentRoute = () => root;
+const routes = [
+  createRoute({ getParentRoute, path: "/", component: lazyRouteComponent(() => import("./pages/overview.tsx"), "Overview") }),
+  createRoute({
+    getParentRoute,
+    path: "/servers",
+    validateSearch: texts("match"),
+    component: lazyRouteComponent(() => import("./pages/servers.tsx"), "Servers"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/servers/$server",
+    validateSearch: texts("instance", "tab"),
+    component: lazyRouteComponent(() => import("./pages/server.tsx"), "Server"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/tools",
+    validateSearch: texts("match", "server", "changes"),
+    component: lazyRouteComponent(() => import("./pages/tools.tsx"), "Tools"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/search",
+    validateSearch: texts("query"),
+    component: lazyRouteComponent(() => import("./pages/search.tsx"), "Search"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/run/$tool",
+    component: lazyRouteComponent(() => import("./pages/run.tsx"), "Run"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/calls",
+    validateSearch: texts("server", "tool", "failed", "client"),
+    component: lazyRouteComponent(() => import("./pages/calls.tsx"), "Calls"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/calls/$id",
+    component: lazyRouteComponent(() => import("./pages/call.tsx"), "Call"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/logs",
+    validateSearch: texts("server", "level", "match", "tab"),
+    component: lazyRouteComponent(() => import("./pages/logs.tsx"), "Logs"),
+  }),
+  createRoute({ getParentRoute, path: "/clients", component: lazyRouteComponent(() => import("./pages/clients.tsx"), "Clients") }),
+  createRoute({ getParentRoute, path: "/tokens", component: lazyRouteComponent(() => import("./pages/tokens.tsx"), "Tokens") }),
+  createRoute({ getParentRoute, path: "/settings", component: lazyRouteComponent(() => import("./pages/settings.tsx"), "Settings") }),
+  createRoute({ getParentRoute, path: "/start", component: lazyRouteComponent(() => import("./pages/start.tsx"), "Start") }),
+  createRoute({
+    getParentRoute,
+    path: "/api",
+    validateSearch: texts("match"),
+    component: lazyRouteComponent(() => import("./pages/api.tsx"), "Api"),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: "/ui",
+  defaultPreload: "intent",
+  scrollRestoration: false,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
