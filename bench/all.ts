@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus, release, totalmem, type as osType } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, release, tmpdir, totalmem, type as osType } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { barChart, readTables } from "./all-charts.ts";
 
 /**
  * Runs every benchmark and writes docs/benchmarks.md with its charts: `npm run bench:all [-- --only=NAME ...]
- * [--quick]`. A section that is not run keeps what it had. Takes an hour; nothing else should run beside it.
+ * [--quick]`. A section that is not run keeps what it had, and so does one that fails; those that failed are named at
+ * the end, and make the exit code 1. Nothing else should run beside it. `--quick` is a rehearsal: every part runs, with
+ * few rounds, and its figures are worth nothing.
  */
 interface Section {
   readonly name: string;
@@ -19,6 +21,8 @@ interface Section {
   readonly script: string;
   readonly args: readonly string[];
   readonly quickArgs?: readonly string[];
+  /** Whether it needs the corpus of tools: where BENCH_DATA names none, it is collected from npm first. */
+  readonly needsCorpus?: true;
   /** Bars: these columns of the first table that has them. */
   readonly chart?: { readonly title: string; readonly columns: readonly string[] };
 }
@@ -32,6 +36,7 @@ const sections: readonly Section[] = [
       "o200k, counted of what was sent; other models' differ by 10 to 20 %.",
     script: "bench/session.ts",
     args: [],
+    quickArgs: ["--wait-s=120"],
     chart: { title: "Tokens that a model reads", columns: ["all tools in the list", "four tools"] },
   },
   {
@@ -88,6 +93,7 @@ const sections: readonly Section[] = [
       "[search.md](search.md)); the picture is [retrieval.svg](retrieval.svg).",
     script: "bench/retrieval/run.ts",
     args: [],
+    needsCorpus: true,
   },
   {
     name: "scale",
@@ -95,6 +101,8 @@ const sections: readonly Section[] = [
     about: "Costs of a search and of what is held for it; the picture is [scale.svg](scale.svg).",
     script: "bench/scale/run.ts",
     args: [],
+    quickArgs: ["--quick"],
+    needsCorpus: true,
   },
   {
     name: "conformance",
@@ -110,18 +118,60 @@ const sections: readonly Section[] = [
 const root = fileURLToPath(new URL("..", import.meta.url));
 const page = join(root, "docs/benchmarks.md");
 const isQuick = process.argv.includes("--quick");
+/** Where the corpus of a rehearsal is, for as long as it lasts. */
+const rehearsal = mkdtempSync(join(tmpdir(), "toolyard-rehearsal-"));
+const pageHead =
+  "# Benchmarks\n\nWritten by `npm run bench:all`, which runs everything on this page. Two cores share a machine with " +
+  "others, so figures of time are upper bounds; CPU time, memory, tokens and what is compared within one run are " +
+  "solid.\n";
 const only = process.argv.filter((argument) => argument.startsWith("--only=")).map((argument) => argument.slice(7));
 
+/** A part that did not go well, and why. */
+interface Failed {
+  readonly name: string;
+  readonly why: string;
+}
+
 function main(): void {
+  const unknown = only.filter((name) => !sections.some((section) => section.name === name));
+  if (unknown.length > 0) throw new Error(`there is no section ${unknown.join(", ")}`);
   const before = existsSync(page) ? readFileSync(page, "utf8") : "";
-  const parts = sections.map((section) =>
-    only.length === 0 || only.includes(section.name) ? run(section) : (kept(before, section) ?? run(section)),
-  );
-  const head =
-    "# Benchmarks\n\nWritten by `npm run bench:all`, which runs everything on this page. Two cores share a machine with " +
-    "others, so figures of time are upper bounds; CPU time, memory, tokens and what is compared within one run are " +
-    "solid.\n";
-  writeFileSync(page, `${head}\n${parts.join("\n")}`);
+  const failed: Failed[] = [];
+  const parts = sections.map((section) => {
+    const old = kept(before, section);
+    if (only.length > 0 && !only.includes(section.name) && old !== undefined) return old;
+    try {
+      return run(section);
+    } catch (error) {
+      failed.push({ name: section.name, why: error instanceof Error ? error.message : String(error) });
+      return old ?? `## ${section.title}\n\n${section.about}\n\nIt failed when this page was written.\n`;
+    }
+  });
+  rmSync(rehearsal, { recursive: true, force: true });
+  writeFileSync(page, `${pageHead}\n${parts.join("\n")}`);
+  for (const { name, why } of failed) process.stderr.write(`failed: ${name}: ${why}\n`);
+  process.stderr.write(`${sections.length - failed.length} of ${sections.length} sections are in ${page}\n`);
+  if (failed.length > 0) process.exitCode = 1;
+}
+
+/**
+ * Where the corpus of tools is: as BENCH_DATA says, or collected from npm, which takes some minutes. A rehearsal takes
+ * the tools that stand in the repository.
+ */
+function corpusFolder(): string {
+  if (isQuick) {
+    mkdirSync(join(rehearsal, "corpus"), { recursive: true });
+    copyFileSync(join(root, "test/servers/public-tools.json"), join(rehearsal, "corpus/real_mcp.json"));
+    return rehearsal;
+  }
+  const given = process.env["BENCH_DATA"] ?? join(root, ".cache/retrieval");
+  if (existsSync(join(given, "corpus/real_mcp.json"))) return given;
+  process.stderr.write("npm run bench:collect\n");
+  const env = { ...process.env, BENCH_DATA: given };
+  const collect = [join(root, "scripts/collect-real-mcp.mjs")];
+  const { status } = spawnSync(process.execPath, collect, { cwd: root, stdio: ["ignore", "ignore", "inherit"], env });
+  if (status !== 0) throw new Error(`npm run bench:collect ended with ${status}`);
+  return given;
 }
 
 /** The section as the page had it. */
@@ -139,13 +189,16 @@ function run(section: Section): string {
   const command = `npm run ${script}${args.length > 0 ? ` -- ${args.join(" ")}` : ""}`;
   process.stderr.write(`${command}\n`);
   const program = isBench ? ["scripts/run-bench.mjs", section.script] : [section.script];
+  const startMs = performance.now();
   const ran = spawnSync(process.execPath, [...program, ...args], {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
     maxBuffer: 64 * 1_048_576,
+    env: section.needsCorpus === true ? { ...process.env, BENCH_DATA: corpusFolder() } : process.env,
   });
-  if (ran.status !== 0) throw new Error(`${command} ended with ${ran.status}`);
+  if (ran.status !== 0) throw new Error(`${command} ended with ${ran.status ?? ran.signal}`);
+  process.stderr.write(`  ${Math.round((performance.now() - startMs) / 1_000)} s\n`);
   const output = ran.stdout.trim();
   const text = output.includes("| --- |") || output.includes("| ---") ? output : `\`\`\`\n${output}\n\`\`\``;
   return `## ${section.title}\n\n${section.about}\n\n${chartOf(section, output)}\`${command}\`, ${machine()}\n\n${text}\n`;

@@ -8,6 +8,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildWeb } from "./build-web.mjs";
+import { startLeaves, togetherPlugin } from "./build/start-leaves.mjs";
+import { writeTokenRanks, tokenRanksPlugin } from "./build/token-ranks.mjs";
 import { bundledPackages, toNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -47,51 +49,60 @@ function writeTypes() {
   writeFileSync(entry, readFileSync(entry, "utf8").replaceAll('types.ts"', 'types.js"'));
 }
 
-// The command and the package's own entry. Each is built for itself, in a folder of its own, because every module that
-// two programs share in part of their ways becomes one more file to load: 35 at each start instead of 27.
-const programs = { cli: "src/cli/main.ts", embedded: "src/app/toolyard.ts" };
+// The command, the package's own entry, and the thread that tries what is loaded late, which must find the very files
+// of its program. Built together, so that no code is in the package twice.
+const programs = {
+  "cli/main": "src/cli/main.ts",
+  "cli/late-check-worker": "src/app/late-check-worker.ts",
+  "embedded/toolyard": "src/app/toolyard.ts",
+};
 // What runs in threads of its own. One file each, with the packages that it uses (Ajv is 60 files): the first call that
-// needs one of them waits until it is up. Both programs use those of dist/cli/.
+// needs one of them waits until it is up.
 const alone = [
   "src/engine/validation/compile-worker.ts",
   "src/catalog/discovery/fuse-worker.ts",
   "src/store/sql/sql-worker.ts",
 ];
-// A process of its own, beside each program, where it looks for it.
+// A process of its own.
 const guardian = "src/servers/process/guardian-main.ts";
+const tokenWorker = "src/records/token-worker.ts";
 
 /**
- * What we use of some packages, as one file each for all programs. undici takes 2.2 MB as a package, and with
- * everything that its index names twice as much as this. The index also gives every dispatcher the functions that
- * ProxyAgent calls.
+ * What we use of undici: as a package it takes 2.2 MB, and with everything that its index names twice as much as this.
+ * The index also gives every dispatcher the functions that ProxyAgent calls.
  */
-const sharedPackages = {
-  undici: `
-    import api from "undici/lib/api/index.js";
-    import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
-    Object.assign(Dispatcher.prototype, api);
-    export { default as Pool } from "undici/lib/dispatcher/pool.js";
-    export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";
-  `,
-  // Without its index, which asks for a native driver.
-  pg: `
-    import Client from "pg/lib/client.js";
-    import AnyPool from "pg-pool";
-    export { default as types } from "pg-types";
-    export { Client };
-    export class Pool extends AnyPool {
-      constructor(options) {
-        super(options, Client);
-      }
-    }
-  `,
+const undiciParts = `
+  import api from "undici/lib/api/index.js";
+  import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
+  Object.assign(Dispatcher.prototype, api);
+  export { default as Pool } from "undici/lib/dispatcher/pool.js";
+  export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";
+`;
+const undici = {
+  name: "undici-parts",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: "undici-parts" }));
+    onLoad({ filter: /.*/, namespace: "undici-parts" }, () => ({ contents: undiciParts, resolveDir: root }));
+  },
 };
-/** Has both programs load these packages from dist/cli/. */
-const shared = {
-  name: "shared-packages",
+
+/** What we use of pg, without its index, which asks for a native driver. */
+const pgParts = `
+  import Client from "pg/lib/client.js";
+  import AnyPool from "pg-pool";
+  export { default as types } from "pg-types";
+  export { Client };
+  export class Pool extends AnyPool {
+    constructor(options) {
+      super(options, Client);
+    }
+  }
+`;
+/** A file of its own, so that the thread of the database reads it only where the database is PostgreSQL. */
+const pgApart = {
+  name: "pg-apart",
   setup({ onResolve }) {
-    const filter = new RegExp(`^(?:${Object.keys(sharedPackages).join("|")})$`);
-    onResolve({ filter }, ({ path }) => ({ path: `../cli/${path}.js`, external: true }));
+    onResolve({ filter: /^pg$/ }, () => ({ path: "./pg.js", external: true }));
   },
 };
 
@@ -107,6 +118,7 @@ const sources = [
   "package.json",
   "package-lock.json",
   "scripts/build.mjs",
+  "scripts/build",
   "scripts/notices.mjs",
 ];
 const newestSource = Math.max(...sources.map((name) => newest(`${root}${name}`)));
@@ -137,39 +149,31 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     define: { TOOLYARD_BUILD_ID: JSON.stringify(hashOf(sources)) },
     logLevel: "warning",
   };
+  const together = {
+    ...common,
+    outdir: "dist",
+    splitting: true,
+    entryPoints: programs,
+    entryNames: "[dir]/[name]",
+    chunkNames: "cli/[name]-[hash]",
+  };
+  const start = { program: "dist/cli/main.js", command: "src/cli/serve-command.ts" };
+  const { metafile: first } = await build({ ...together, plugins: [undici], write: false });
+  const one = { ...common, outdir: "dist/cli", external: [] };
   const outputs = {};
-  for (const [folder, program] of Object.entries(programs)) {
-    const outdir = `dist/${folder}`;
-    // The thread that tries what is loaded late must find the very files of its program.
-    const entryPoints = [program, "src/app/late-check-worker.ts"];
-    const together = { ...common, outdir, splitting: true, entryPoints, plugins: [shared] };
-    for (const { metafile } of [
-      await build(together),
-      await build({
-        ...common,
-        outdir,
-        external: [],
-        entryPoints: folder === "cli" ? [guardian, ...alone] : [guardian],
-        plugins: [shared],
-      }),
-    ])
-      Object.assign(outputs, metafile.outputs);
-  }
-  // The tokenizer's merges are in every script there is; escaped, they would take half as much again.
-  const merges = { ...common, outdir: "dist/cli", charset: "utf8", entryPoints: ["src/records/token-worker.ts"] };
-  Object.assign(outputs, (await build(merges)).metafile.outputs);
-  for (const [name, contents] of Object.entries(sharedPackages)) {
-    const stdin = { contents, resolveDir: root };
-    const outfile = `dist/cli/${name}.js`;
-    const { metafile } = await build({
-      ...common,
-      stdin,
-      outfile,
-      external: ["pg-native", "pg-cloudflare"],
-      minify: name === "pg",
-    });
-    Object.assign(outputs, metafile.outputs);
-  }
+  for (const options of [
+    { ...together, plugins: [undici, togetherPlugin(startLeaves(first, start), root)] },
+    { ...one, entryPoints: [guardian, ...alone], plugins: [pgApart] },
+    {
+      ...{ ...one, external: ["pg-native", "pg-cloudflare"], minify: true },
+      ...{ stdin: { contents: pgParts, resolveDir: root }, outdir: undefined, outfile: "dist/cli/pg.js" },
+    },
+    { ...one, entryPoints: [tokenWorker], plugins: [tokenRanksPlugin] },
+    // Loaded by the first pattern, in the middle of a check, which cannot wait: as CommonJS.
+    { ...one, entryPoints: { re2js: "re2js" }, format: "cjs", banner: {}, outExtension: { ".js": ".cjs" } },
+  ])
+    Object.assign(outputs, (await build(options)).metafile.outputs);
+  await writeTokenRanks({ folder: `${root}dist/cli`, cache: `${root}.cache/token-ranks` });
   writeFileSync(`${root}dist/THIRD-PARTY-NOTICES.txt`, toNotices(bundledPackages({ outputs }, root), root));
   chmodSync(stamp, 0o755);
   writeTypes();

@@ -1,8 +1,9 @@
 // What may be in the published package: whatever fits none of these is there by mistake.
 const wanted = [
   /^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/,
-  /^dist\/(?:cli|embedded)\/[\w.-]+\.js$/,
   /^dist\/web\/(?:index\.html\.br|THIRD-PARTY-NOTICES\.txt|assets\/[\w-]+\.(?:js|css|svg)\.br)$/,
+  /^dist\/cli\/(?:[\w.-]+\.js|re2js\.cjs|o200k-ranks\.json\.br)$/,
+  /^dist\/embedded\/toolyard\.js$/,
   /^dist\/types\/[\w-]+\.d\.ts$/,
   /^dist\/sqlite\/(?:binaries\.json|(?:darwin|linux|win32)-[\w-]+\.node\.br)$/,
   /^dist\/(?:THIRD-PARTY-NOTICES\.txt|sbom\.cdx\.json)$/,
@@ -18,6 +19,8 @@ export const needed = [
   "CHANGELOG.md",
   "dist/cli/main.js",
   "dist/cli/sql-worker.js",
+  "dist/cli/re2js.cjs",
+  "dist/cli/o200k-ranks.json.br",
   "dist/embedded/toolyard.js",
   "dist/types/toolyard.d.ts",
   "dist/web/index.html.br",

@@ -132,7 +132,7 @@ with what the running gateway has in force. \`schema\` prints the JSON Schema of
       json: { about: "print one JSON object" },
     },
     notes: `Ends with code 1 when something has to be repaired. Servers of a running gateway are taken as it has them; without
-one they are started, tried and stopped again.`,
+one they are started, tried and stopped again. Of AI clients it reads the files, and asks the address that they name.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.doctor,
   },
   calls: {

@@ -8,6 +8,7 @@ import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateways } from "./running-gateways.ts";
 import { findProblems } from "./config-command.ts";
+import { checkClients } from "./doctor-clients.ts";
 import { checkConfigFile, checkDataDirectory, checkRecordFiles } from "./doctor-files.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
@@ -70,6 +71,8 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   if (holder !== undefined) tell(...(await examineGateway(holder, context)));
   else if (!isOn(context, "no-start") && used.length > 0)
     tell(...fromTrials(await runTrial(context, config, used, dataDir)));
+  const lookAtClients = async () => await checkClients(context, holder, signal);
+  tell(...(await whileWaiting("Reading the settings of AI clients", lookAtClients)));
   const off = config.servers.filter(({ disabledReason }) => disabledReason === switchedOff);
   if (holder === undefined) tell(...off.map(({ key }) => fine(`${plainText(key)}: off`)));
 }

@@ -48,8 +48,7 @@ const retryMs = 60_000;
 export function createTokenThread({
   clock,
   limits = standardLimits,
-  // The merges are large: there is one file for the command and for programs that embed the gateway.
-  workerFile = workerUrl(import.meta.url, "../cli/token-worker"),
+  workerFile = workerUrl(import.meta.url, "token-worker"),
 }: TokenThreadOptions): TokenThread {
   let running: Running | undefined;
   let retryAtMs = Number.NEGATIVE_INFINITY;

@@ -61,7 +61,7 @@ export interface FuseOptions {
  * why it is not the default.
  */
 export function createFuseEngine({
-  workerFile = workerUrl(import.meta.url, "../cli/fuse-worker"),
+  workerFile = workerUrl(import.meta.url, "fuse-worker"),
   timeoutMs = fuseTimeoutMs,
 }: FuseOptions = {}): SearchEngine {
   const workers = createSemaphore(parallelWorkers);

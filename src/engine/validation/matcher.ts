@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
+import { buildId } from "../../kernel/build-id.ts";
 import { type Budget, GivenUp } from "./budget.ts";
 
 /** Called by compiled code for `pattern` and `patternProperties`. */
@@ -15,6 +16,8 @@ export interface Matcher {
 
 /** Size of the program times length of the text; 20 ms in the worst case. */
 const matchStepLimit = 2_000_000;
+/** The package, or what scripts/build.mjs made of it. */
+const engineFile = buildId === "" ? "re2js" : "./re2js.cjs";
 /** White space for JavaScript's `\s` but not for RE2's. */
 const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
@@ -27,7 +30,7 @@ export function createMatchers(budget: Budget): CreateMatcher {
 
   function loadEngine(): typeof RE2JS {
     try {
-      return (require("re2js") as typeof import("re2js")).RE2JS;
+      return (require(engineFile) as typeof import("re2js")).RE2JS;
     } catch (error) {
       // The package is just being reinstalled. Leaving the value unchecked is better than refusing it.
       throw new GivenUp("what runs patterns cannot be loaded", { cause: error });

@@ -42,7 +42,7 @@ export interface ValidatorsOptions {
 
 export function createValidators(options: ValidatorsOptions): Validators {
   const limits: ValidationLimits = { ...defaultValidationLimits, ...options.limits };
-  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "../cli/compile-worker");
+  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "compile-worker");
   const compiler = createCompiler({ clock: options.clock, limits, workerFile });
   const runtime = createRuntime(() => options.clock.monotonic(), limits.checkMs);
   const cache = createValidatorCache(limits);

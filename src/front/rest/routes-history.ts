@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import { eventToJson } from "../../records/record-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
@@ -29,6 +30,7 @@ export function createHistoryRoutes(deps: RestDeps): readonly Route[] {
     route({
       method: "GET",
       path: "/api/instances/{id}/events",
+      right: ownRecords,
       params: z.object({ id: schemas.name }),
       query: z.object({ type: filter.describe("Only events of this type."), ...recordParameters }),
       operation: {

@@ -58,7 +58,7 @@ const defaultLimits: SqlStoreLimits = {
 /** Records and audit in SQLite, in a worker thread that is started at once and waited for by nobody. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const { clock, folder, driverFolder = join(folder, "sqlite"), auditKey, redact } = options;
-  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "../cli/sql-worker");
+  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
   const { database } = options;
   const ids = createRecordIds(() => clock.now());

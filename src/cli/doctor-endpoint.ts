@@ -1,0 +1,109 @@
+import type { IncomingMessage } from "node:http";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { toReason } from "./registry-client.ts";
+
+/** What is found at an address that a client was given. */
+export type EndpointAnswer =
+  /** A gateway, which accepts whoever asked. */
+  | { readonly kind: "toolyard" }
+  /** The credentials are missing or wrong. */
+  | { readonly kind: "refused" }
+  /** Toolyard has no endpoint of this path. */
+  | { readonly kind: "missing" }
+  /** Some other program; `why` is what it answered. */
+  | { readonly kind: "other"; readonly why: string }
+  /** Nothing; `why` is the system's reason. */
+  | { readonly kind: "silent"; readonly why: string };
+
+export interface EndpointAsk {
+  readonly url: string;
+  /** The header, as the client sends it. */
+  readonly authorization: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A gateway answers within milliseconds; a client gives up after about as long. */
+const answerMs = 10_000;
+/** The largest answer, which has the instructions in it, has some kilobytes. */
+const longestAnswer = 256 * 1024;
+
+/** `server/discover` of revision 2026-07-28: it opens no session, and is answered by every endpoint of ours. */
+const question = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "server/discover",
+  params: {
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "toolyard-doctor", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  },
+});
+const headers = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "server/discover",
+};
+
+/** Asks an address what it is, as a client would. Rejects only when `signal` aborts. */
+export async function askEndpoint({ url, authorization, signal }: EndpointAsk): Promise<EndpointAnswer> {
+  try {
+    return judge(await post(url, authorization, AbortSignal.any([signal, AbortSignal.timeout(answerMs)])));
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "silent", why: toReason(error) };
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  /** `WWW-Authenticate`. */
+  readonly challenge: string;
+  readonly text: string;
+}
+
+function judge({ status, challenge, text }: Answer): EndpointAnswer {
+  const body = parse(text);
+  if (status === 200) return isGateway(body) ? { kind: "toolyard" } : { kind: "other", why: "another server" };
+  if (status === 401 && challenge.includes('realm="toolyard"')) return { kind: "refused" };
+  const type = isJsonObject(body) ? String(body["type"]) : "";
+  if (status === 404 && type.startsWith("urn:toolyard:error:")) return { kind: "missing" };
+  return { kind: "other", why: `status ${status}` };
+}
+
+/** Every answer of a gateway names the gateways on the way, to find loops. */
+function isGateway(body: unknown): boolean {
+  const result = isJsonObject(body) ? body["result"] : undefined;
+  const meta = isJsonObject(result) ? result["_meta"] : undefined;
+  return isJsonObject(meta) && Array.isArray(meta["toolyard/gateways"]);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Not by fetch, which refuses some ports that gateways may have. */
+async function post(url: string, authorization: string | undefined, signal: AbortSignal): Promise<Answer> {
+  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  const all = authorization === undefined ? headers : { ...headers, authorization };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = request(url, { method: "POST", headers: all, signal, agent: false }, resolve);
+    asked.on("error", reject);
+    asked.end(question);
+  });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > longestAnswer) break;
+  }
+  const challenge = response.headers["www-authenticate"] ?? "";
+  return { status: response.statusCode ?? 0, challenge, text: Buffer.concat(chunks).toString("utf8") };
+}
