@@ -52,6 +52,7 @@ export const wings = [
     rooms: [
       { name: "identity", about: "credential to principal" },
       { name: "directory", about: "the people that there are, and what they may use" },
+      { name: "installations", about: "what teams installed, with their values and secrets" },
       { name: "authorization-server", about: "OAuth towards our clients" },
     ],
   },

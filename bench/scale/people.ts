@@ -88,7 +88,7 @@ function createWorld(people: number, offers: readonly InstanceCatalog[]) {
     const own = standings.get(principal.id) ?? [];
     const [first, ...rest] = own;
     if (first !== undefined) standings.set(principal.id, [{ ...first, dormant: !first.dormant }, ...rest]);
-    versions.noteChange(principal.id);
+    versions.noteChange({ owner: principal.id, team: undefined });
   }
 
   function viewCosts(): Pick<PeoplePoint, "ownViewUs" | "otherViewUs"> {

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { homeDirectories } from "../config/directories.ts";
+import { keySourceOf } from "../config/key-source.ts";
 import { loadConfig, loadConfigObject } from "../config/load.ts";
 import { ownEnvironment } from "../config/own-environment.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
@@ -28,7 +29,7 @@ export async function openEmbedded(options: GatewayOptions): Promise<EmbeddedGat
   refuseEndlessNesting(environment);
   const config = await readConfiguration(options, environment);
   const dataDir = openDirectory(dataDirOf(config, options, environment));
-  const store = openStore({ dataDir, vaultKey: environment["TOOLYARD_KEY"] || undefined });
+  const store = openStore({ dataDir, vaultKey: keySourceOf(environment) });
   const { place, forget } = await openPlace(store, config, options);
   let gateway: Gateway | undefined;
   const log = openLog(options.log, config, () => gateway?.secrets());

@@ -6,7 +6,7 @@ import { type Metrics } from "../records/metrics.ts";
 import type { Redaction } from "../records/redaction.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
-import type { Fleet, ReconcileReport } from "../servers/instance/fleet.ts";
+import type { Fleet } from "../servers/instance/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { type PublicUrl } from "../front/http/public-url.ts";
 import type { Performer } from "../engine/perform/perform.ts";
@@ -15,7 +15,7 @@ import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { PrincipalId } from "../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
@@ -110,6 +110,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { events, catalog, servers, engine, people, mcp, outlets } = wings;
   const { fleet } = servers;
   const { directory } = people;
+  const face = toFace(wings, { config: current, owner }, deps);
   warnOfToolNames({ fleet, catalogOf: catalog.get, events, log });
   const tick = (): void => {
     fleet.tick();
@@ -117,17 +118,29 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   };
   const cancelTicks = everySoOften(clock, () => config.settings.instances.idleCheckMs, tick);
   const forgetPeople = directory.onChange(() => {
-    bringInLine().catch((error: unknown) =>
-      log.error({ component: "people", err: error }, "what runs could not be brought in line with changed people"),
-    );
+    endForeign();
+    fleet
+      .followPeople()
+      .catch((error: unknown) =>
+        log.error({ component: "people", err: error }, "what runs could not be brought in line with changed people"),
+      );
   });
 
-  /** Ends what people have opened who are not the same any more, then what runs for them. */
-  async function bringInLine(): Promise<ReconcileReport> {
+  /** Ends what people have opened who are not the same any more. */
+  function endForeign(): void {
     const isGone = (principal: Principal): boolean => principal !== owner && !directory.isCurrent(principal);
     mcp.endWhere(isGone, () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"));
     outlets.live.endWhere(isGone);
-    return await fleet.reconcile(config);
+  }
+
+  /** Nothing stays of a person who has left: logins and tokens of the instances that they had. */
+  function forgetInstances(owner: PrincipalId, instances: readonly InstanceId[]): void {
+    void Promise.all([
+      servers.logins.forget(instances),
+      ...instances.map(async (id) => await face.instanceTokens.revoke(id, owner)),
+    ]).catch((error: unknown) =>
+      log.error({ component: "people", err: error }, "logins and tokens of somebody who left could not be removed"),
+    );
   }
 
   async function stop(signal: AbortSignal): Promise<void> {
@@ -141,11 +154,12 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     isApplied = true;
     config = next;
     await wings.tracing?.ready;
-    await people.team?.open(wings.records.opened);
+    await people.team?.open(wings.records.opened, { onServers: fleet.follow, onGone: forgetInstances });
     people.follow(next);
     outlets.webhooks.follow(next);
     engine.namespaces.warnOfCollisions(next);
-    const report = await bringInLine();
+    endForeign();
+    const report = await fleet.reconcile(config);
     events.emit({ type: "config.changed", atMs: clock.now(), file: next.file ?? "", ...report });
     // The one person of a local gateway is known before anybody calls; others find theirs loading at their first
     // request.
@@ -154,7 +168,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   }
 
   return {
-    ...toFace(wings, { config: current, owner }, deps),
+    ...face,
     owner,
     toolCount: createToolCount(fleet, catalog, owner),
     config: current,

@@ -14,13 +14,13 @@ import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
-import type { Store } from "../store/store.ts";
+import type { GatewayStore, Store } from "../store/store.ts";
 import { createAudit } from "./audit-wing.ts";
 import { createDefinitionOf, createSearches, createViewOf } from "./catalog-wing.ts";
 import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine-wing.ts";
 import { createMcpFront, type McpFront } from "./mcp-front.ts";
-import { createLateModules } from "./late-modules.ts";
+import { createLateModules, type LateModules } from "./late-modules.ts";
 import { createGatewayMetrics } from "./metrics-wiring.ts";
 import { createEventOutlets } from "./event-outlets.ts";
 import { createLoopGuard } from "./loop-guard.ts";
@@ -63,9 +63,9 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
   const catalog = createCurrentCatalog();
-  const people = createPeople({ config: current, given: deps.directory, loadLate: late.load, clock, log });
+  const people = createPeople({ ...{ config: current, given: deps.directory }, ...toPeopleDeps(late, kept, deps) });
   const publicUrl = createPublicUrl(() => current().settings);
-  const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.directory.secrets);
+  const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.secrets);
   const { redaction } = secrecy;
   const shared = { ...deps, config: current, events, redaction, redact: redaction.text, loadLate: late.load };
   const tracing = createTracing(shared);
@@ -76,7 +76,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     loopGuard,
     openSecrets: deps.store.secrets,
     onLogin: (instance, what) => audit.login(instance, what),
-    people: people.directory,
+    people: people.owners,
     keeper: kept.catalogs,
     catalog,
     traces: tracing?.source,
@@ -133,6 +133,10 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     mcp,
     tracing,
   };
+}
+
+function toPeopleDeps(late: LateModules, kept: GatewayStore, { clock, log }: GatewayDeps) {
+  return { loadLate: late.load, keyRing: kept.keyRing, clock, log };
 }
 
 function identityOf({ version }: Pick<GatewayDeps, "version">) {

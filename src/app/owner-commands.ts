@@ -11,6 +11,7 @@ import { auditToJson, type AuditJson } from "../records/audit-json.ts";
 import type { AuditFacts } from "../records/audit-log.ts";
 import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from "./config-standing.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { askInstalls, type InstallsAnswer } from "./owner-installs.ts";
 import { askPeople, type PeopleAnswer } from "./owner-people.ts";
 
 /** What a command is answered with, on one line. */
@@ -32,6 +33,8 @@ export interface ControlAnswer {
   readonly people?: PeopleAnswer;
   /** Of `link`: path and fragment of a link to the dashboard that works once. */
   readonly link?: string;
+  /** Of `installs`. */
+  readonly installs?: InstallsAnswer;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -113,6 +116,8 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
         return { ok: true, link: toDashboardLink(gateway.loginCodes.make()) };
       case "people":
         return { ok: true, people: await askPeople(gateway, request) };
+      case "installs":
+        return { ok: true, installs: await askInstalls(gateway, request) };
       case "stop":
         await order("gateway.stop", "");
         stop();

@@ -11,13 +11,19 @@ import type { Directory } from "../people/directory/directory.ts";
 import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
 import { createLookUp, type LookUp } from "../people/identity/look-ups.ts";
 import type { RecordStore } from "../store/record-store.ts";
-import type { TeamPeople } from "./team-people.ts";
+import type { Owners } from "../servers/instance/wanted.ts";
+import { createOwners } from "./people-owners.ts";
+import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 
 /** The people who may use the gateway. Only this file knows where they come from. */
 export interface GatewayPeople {
   readonly directory: Directory;
   readonly authenticator: Authenticator;
   readonly lookUp: LookUp;
+  /** The same people as those for whom servers run, with what their teams installed. */
+  readonly owners: Owners;
+  /** Values of people and teams that no log may show. */
+  readonly secrets: () => ReadonlySet<string>;
   /** Undefined where the people come from the configuration alone. */
   readonly team: TeamSeat | undefined;
   /** Applies a changed configuration, if people come from there. */
@@ -27,13 +33,18 @@ export interface GatewayPeople {
 /** Where the people of the database will be. */
 export interface TeamSeat {
   /** Reads them, once; before that nobody is known. Rejects with STORE_UNAVAILABLE where that fails. */
-  open(store: () => Promise<RecordStore>): Promise<void>;
+  open(store: () => Promise<RecordStore>, follow: TeamFollowers): Promise<void>;
   /** Undefined until they are read. */
   people(): TeamPeople | undefined;
   close(): Promise<void>;
 }
 
+/** What has to follow changes of teams. */
+export type TeamFollowers = Pick<TeamPeopleDeps, "onServers" | "onGone">;
+
 export interface PeopleDeps {
+  /** The keys of the vault. */
+  readonly keyRing: TeamPeopleDeps["keyRing"];
   readonly config: () => Config;
   /** Replaces the people of the configuration, who then have no access. */
   readonly given: Directory | undefined;
@@ -50,26 +61,39 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
   const lookUp = createLookUp(directory, (error) =>
     log.error({ component: "people", operation: "look-up", err: error }, "the directory of people failed"),
   );
+  const team = coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming);
   return {
     directory,
+    owners: team === undefined ? directory : createOwners(directory, team.people),
+    secrets: () => team?.people()?.installs.servers.secrets() ?? directory.secrets(),
     authenticator: createAuthenticator(directory, lookUp),
     lookUp,
-    team: coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming),
-    follow: (next) => own?.follow(next),
+    team,
+    follow(next) {
+      own?.follow(next);
+      team?.people()?.installs.servers.forgetAll();
+    },
   };
 }
 
 type Coming = ReturnType<typeof createComingDirectory>;
 
-function createTeamSeat({ config, clock, log, loadLate }: PeopleDeps, beside: Directory, coming: Coming): TeamSeat {
+function createTeamSeat(
+  { config, clock, log, loadLate, keyRing }: PeopleDeps,
+  beside: Directory,
+  coming: Coming,
+): TeamSeat {
   let opening: Promise<void> | undefined;
   let people: TeamPeople | undefined;
 
-  async function open(store: () => Promise<RecordStore>): Promise<void> {
+  async function open(store: () => Promise<RecordStore>, followers: TeamFollowers): Promise<void> {
     try {
       const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
       people = await openTeamPeople({
-        store: (await store()).people,
+        ...followers,
+        store: await store(),
+        keyRing,
+        directory: () => config().identity?.directory ?? "/",
         beside,
         config,
         clock,
@@ -90,7 +114,7 @@ function createTeamSeat({ config, clock, log, loadLate }: PeopleDeps, beside: Di
   }
 
   return {
-    open: async (store) => await (opening ??= open(store)),
+    open: async (store, followers) => await (opening ??= open(store, followers)),
     people: () => people,
     close: async () => await people?.close(),
   };

@@ -26,6 +26,8 @@ export interface GatewayLogins extends AsyncDisposable {
   readonly loginOf: LoginOf;
   /** Texts that no log may show. */
   readonly secrets: () => ReadonlySet<string>;
+  /** Removes the logins of these instances, and what is known of them. */
+  forget(instances: readonly string[]): Promise<void>;
   /** Calls back soon after somebody logged in or out, in any process. */
   watch(onChange: () => void): void;
 }
@@ -36,6 +38,7 @@ const none: ReadonlySet<string> = new Set();
 export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
   let loading: Promise<Logins> | undefined;
   let loaded: Logins | undefined;
+  let kept: SecretStore | undefined;
   let endWatching: (() => void) | undefined;
   let onChange: (() => void) | undefined;
 
@@ -44,6 +47,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       "logins",
       async () => await Promise.all([import("../servers/logins/logins.ts"), deps.openStore()]),
     );
+    kept = store;
     loaded = createLogins({ ...deps, store });
     // Where watching does not work, calls and the gateway's periodic checks of its instances notice a login, too.
     endWatching = store.watch(() => {
@@ -82,6 +86,12 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     loginOf: async (instance) => {
       const logins = await get().catch(() => undefined);
       return await logins?.loginOf(instance);
+    },
+    async forget(instances) {
+      await get();
+      const removed = await Promise.all(instances.map(async (instance) => (await kept?.remove(instance)) === true));
+      for (const [at, wasThere] of removed.entries()) if (wasThere) deps.onLogin?.(instances[at] ?? "", "logout");
+      await loaded?.recheck();
     },
     secrets: () => loaded?.secrets ?? none,
     watch(callback) {

@@ -1,3 +1,4 @@
+import type { KeySource } from "../config/key-source.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +41,7 @@ export interface ServerTrial {
 
 export interface TrialOptions {
   readonly dataDir: string;
-  readonly vaultKey: string | undefined;
+  readonly vaultKey: KeySource;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly signal: AbortSignal;

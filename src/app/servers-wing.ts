@@ -9,10 +9,10 @@ import type { InstanceId } from "../kernel/ids.ts";
 import type { TraceSource } from "../kernel/tracing.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
-import type { Directory } from "../people/directory/directory.ts";
 import { createFleet, type Fleet } from "../servers/instance/fleet.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import { createStartQueue } from "../servers/instance/start-queue.ts";
+import type { Owners } from "../servers/instance/wanted.ts";
 import { traceOpening } from "../servers/instance/traced-opening.ts";
 import { createStartTurns } from "../servers/instance/start-turns.ts";
 import type { GatewayIdentity } from "../servers/upstream/encode.ts";
@@ -35,7 +35,7 @@ export interface ServersDeps {
   /** Removes every secret from what a server wrote. */
   readonly redact: (text: string) => string;
   readonly keeper: CatalogKeeper;
-  readonly people: Directory;
+  readonly people: Owners;
   /** Undefined while traces are off. */
   readonly traces: TraceSource | undefined;
   readonly catalog: {

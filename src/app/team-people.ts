@@ -1,55 +1,94 @@
-import type { Config } from "../config/config.ts";
+import type { ServerConfig, ServerOverrides } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
+import type { Member } from "../people/directory/member.ts";
 import { createPeopleChanges, type PeopleChanges } from "../people/directory/people-changes.ts";
 import { createTeamDirectory, type TeamDirectory } from "../people/directory/team-directory.ts";
 import { createToken, hashToken } from "../people/identity/token.ts";
 import { ownerActor, type ChangeActor } from "../people/directory/change-queue.ts";
-import type { PeopleStore } from "../store/record-store.ts";
+import type { InstalledChanges } from "../servers/instance/fleet.ts";
+import { installedId, personalId } from "../servers/instance/wanted.ts";
+import type { PeopleWrites } from "../store/people-rows.ts";
+import type { PeopleStore, RecordStore } from "../store/record-store.ts";
+import { openTeamInstalls, type TeamInstalls, type TeamInstallsDeps } from "./team-installs.ts";
 
-/** The people of the database, read and ready. */
+/** The people of the database and what they installed, read and ready. */
 export interface TeamPeople {
   readonly directory: TeamDirectory;
   /** What somebody may do with them. */
   readonly changes: (by: ChangeActor) => PeopleChanges;
   /** What whoever owns the data directory may do with them: everything. */
   readonly asOwner: PeopleChanges;
-  /** Writes down which tokens were used. */
+  readonly installs: TeamInstalls;
+  /** What this person's team installed: the same array until that changes. */
+  serversOf(id: PrincipalId): readonly ServerConfig[];
+  /** What this person set for a server of the configuration file. */
+  ownValues(id: PrincipalId, slug: string): ServerOverrides | undefined;
+  /** Writes down which tokens and secrets were used. */
   close(): Promise<void>;
 }
 
-export interface TeamPeopleDeps {
-  readonly store: PeopleStore;
+export interface TeamPeopleDeps extends Pick<TeamInstallsDeps, "config" | "keyRing" | "directory" | "isName"> {
+  readonly store: Pick<RecordStore, "people" | "installs">;
   /** People of the configuration. */
   readonly beside: Directory;
-  readonly config: () => Pick<Config, "people">;
   readonly clock: Clock;
   /** Given, because loading it with this file would cost each start of a gateway a file. */
-  readonly isName: (text: string) => boolean;
-  /** The same. */
   readonly isScope: (text: string) => boolean;
   readonly log: Log;
+  /** What runs has to follow this. */
+  readonly onServers: (changes: InstalledChanges) => Promise<void>;
+  /** Somebody is no member of a team any more: nothing may stay of the instances that they had there. */
+  readonly onGone: (owner: PrincipalId, instances: readonly InstanceId[]) => void;
 }
 
 /** Uses are written together. Those of the last seconds are lost when the process is killed. */
 const usesMs = 5_000;
+const none: readonly never[] = Object.freeze([]);
 
-/** Reads the people. Rejects with STORE_UNAVAILABLE where they cannot be read. */
-export async function openTeamPeople({
-  store,
-  beside,
-  config,
-  clock,
-  isName,
-  isScope,
-  log,
-}: TeamPeopleDeps): Promise<TeamPeople> {
+/** Reads the people and their servers. Rejects with STORE_UNAVAILABLE where they cannot be read. */
+export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> {
+  const { beside, config, clock, isName, isScope, log } = deps;
+  const store = deps.store.people;
   const directory = createTeamDirectory({ beside, config, clock });
+  const { book } = directory;
+  let installs: TeamInstalls | undefined;
+
+  /** All instances that a member can have had, whether or not they exist now. */
+  function instancesOf({ row, team }: Member): readonly InstanceId[] {
+    const owner = row.id as PrincipalId;
+    return [
+      ...config().servers.map((server) => personalId(server, owner, team.slug)),
+      ...(installs?.servers.of(team.id) ?? none).map((server) => installedId(server, owner)),
+    ];
+  }
+
+  function leavingWith({ goneMemberships, goneUsers, goneTeams }: PeopleWrites): readonly Member[] {
+    const ofTeams = new Set(goneTeams);
+    return [
+      ...(goneMemberships ?? none).flatMap((id) => book.members.get(id) ?? none),
+      ...(goneUsers ?? none).flatMap((id) => book.membersOf(id)),
+      ...(ofTeams.size === 0 ? none : [...book.members.values()].filter(({ team }) => ofTeams.has(team.id))),
+    ];
+  }
+
+  function apply(writes: PeopleWrites): void {
+    const leaving = new Map(leavingWith(writes).map((member) => [member, instancesOf(member)]));
+    directory.apply(writes);
+    for (const [{ row }, instances] of leaving) deps.onGone(row.id as PrincipalId, instances);
+    for (const id of writes.goneTeams ?? none) installs?.forgetTeam(id);
+    if (leaving.size > 0) installs?.forgetMembers((id) => book.members.has(id));
+  }
+
+  const people = { book, apply, byId: directory.byId };
   // Before they are read: what is changed meanwhile is told.
-  const stopListening = followOthers(store, directory, log);
-  directory.apply(await store.read());
-  if (directory.book.users.size === 0)
+  const stopListening = followOthers(store, people, log);
+  apply(await store.read());
+  installs = await openInstalls(deps, book);
+  const opened = installs;
+  if (book.users.size === 0)
     log.warn(
       { component: "people" },
       "nobody may use this gateway yet: `toolyard user add NAME --admin --team TEAM` makes the first admin, and prints a token",
@@ -70,25 +109,48 @@ export async function openTeamPeople({
   }
 
   const changes = createPeopleChanges({
-    ...{ directory, store, clock, isName, isScope, createToken, hashToken },
+    ...{ directory: people, store, clock, isName, isScope, createToken, hashToken },
     isTeamOfConfig: (slug) => config().people.teams.has(slug),
   });
 
   return {
     directory,
+    installs: opened,
     changes,
     asOwner: changes(ownerActor),
+    serversOf(id) {
+      const member = book.members.get(id);
+      return member === undefined ? none : opened.servers.of(member.team.id);
+    },
+    ownValues(id, slug) {
+      const member = book.members.get(id);
+      const server = member && config().servers.find((known) => known.slug === slug);
+      return server && opened.servers.ownValues(server.key, { id, teamId: member.team.id });
+    },
     async close() {
       cancel();
       stopListening();
       directory.stop();
-      await writeUses();
+      await Promise.all([writeUses(), opened.close()]);
     },
   };
 }
 
+async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): Promise<TeamInstalls> {
+  return await openTeamInstalls({
+    ...deps,
+    store: deps.store.installs,
+    people: book,
+    onTouched: async ({ teams, installations }) =>
+      await deps.onServers({
+        teams: [...teams].flatMap((id) => book.teams.get(id)?.slug ?? none),
+        installations: installations.map(({ id, membershipId }) => ({ id, owner: membershipId as PrincipalId })),
+      }),
+  });
+}
+
 /** What other gateways of the same database change is in force here as well. */
-function followOthers(store: PeopleStore, directory: TeamDirectory, log: Log): () => void {
+function followOthers(store: PeopleStore, directory: Pick<TeamDirectory, "book" | "apply">, log: Log): () => void {
   let reading: Promise<void> | undefined;
 
   async function readAll(): Promise<void> {

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { keySourceOf, type KeySource } from "../config/key-source.ts";
 import type { Config } from "../config/config.ts";
 import type { HomeDirectories } from "../config/directories.ts";
 import { follow } from "../config/file.ts";
@@ -78,8 +79,8 @@ export function openLog({ config, level, tokens, write }: LogOptions): Log {
 }
 
 /** The key that encrypts logins, when the user does not want a key file. */
-export function vaultKeyOf(context: CommandContext): string | undefined {
-  return context.env["TOOLYARD_KEY"] || undefined;
+export function vaultKeyOf(context: CommandContext): KeySource {
+  return keySourceOf(context.env);
 }
 
 /**
@@ -88,7 +89,11 @@ export function vaultKeyOf(context: CommandContext): string | undefined {
  */
 export function servedBy(config: Config, context: CommandContext): Served {
   const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
-  return { configFile: realFile, directory, variables: { ...variables, TOOLYARD_KEY: vaultKeyOf(context) ?? null } };
+  return {
+    configFile: realFile,
+    directory,
+    variables: { ...variables, TOOLYARD_KEY: vaultKeyOf(context).secret ?? null },
+  };
 }
 
 /** The configured data directory, or the platform's usual place. Does not create it. */

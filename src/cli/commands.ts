@@ -1,6 +1,7 @@
 import { clientCommandRows } from "./client-command-rows.ts";
 import { account, common, settingOptions, type Command } from "./command-row.ts";
 import { everydayCommandRows } from "./everyday-command-rows.ts";
+import { installCommandRows } from "./install-command-rows.ts";
 import { peopleCommandRows } from "./people-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -109,17 +110,21 @@ first, and only written if it answers. A running gateway applies what is written
     load: async () => (await import("./short-commands.ts")).shortCommands.servers,
   },
   config: {
-    words: 1,
-    usage: "toolyard config check|show|diff|schema [options]",
-    about: "Checks the configuration, and shows what is in force and where it comes from.",
+    words: Number.POSITIVE_INFINITY,
+    usage:
+      "toolyard config check|show|diff|schema [options]\n       toolyard config get|set|unset SERVER [PATH=VALUE ...] --team TEAM [options]",
+    about: "Checks the configuration, shows what is in force, and sets values of servers that teams installed.",
     options: {
       ...common,
       ...settingOptions("serve"),
+      team: { word: "TEAM", about: "get, set, unset: whose server it is" },
+      user: { word: "NAME", about: "get, set, unset: values of this person's own instead of the team's" },
       origins: { about: "show: where each value comes from: a line of the file, a flag, a variable, or the default" },
       json: { about: "print one JSON object" },
     },
     notes: `\`check\` lists every problem with line and column, and ends with code 2 if there is one. \`diff\` compares the file
-with what the running gateway has in force. \`schema\` prints the JSON Schema of the file, for editors.`,
+with what the running gateway has in force. \`schema\` prints the JSON Schema of the file, for editors. \`get\`, \`set\`
+and \`unset\` are for servers of a gateway for teams; a value \`-\` is read from standard input.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.config,
   },
   doctor: {
@@ -227,6 +232,7 @@ files are read directly; two gateways that run are told apart by --config.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.audit,
   },
   ...peopleCommandRows,
+  ...installCommandRows,
 };
 
 /**
@@ -236,7 +242,10 @@ files are read directly; two gateways that run are told apart by --config.`,
  */
 export const otherVariables: Readonly<Record<string, string>> = {
   TOOLYARD_KEY:
-    "the key that encrypts logins, instead of a key file: 32 bytes in base64, or a passphrase; it must be the same for `login` and the gateway",
+    "the key that encrypts logins and secrets, instead of a key file: 32 bytes in base64, a passphrase, or `file:` and the path of a file with 32 bytes in base64; it must be the same for `login` and the gateway",
+  TOOLYARD_KEY_COMMAND:
+    "a command for the shell that prints that key in base64, from a key management service or a keychain",
+  TOOLYARD_KEY_PREVIOUS: "the key before it, as `TOOLYARD_KEY`: what was encrypted with that one can still be read",
   TOOLYARD_CLIENT_SECRET: "the secret of the client that `toolyard login --client-id` names",
   TOOLYARD_INPUT_ID:
     "the value of VS Code's `${input:id}`: the identifier is written in capitals, with `_` for other characters",

@@ -11,6 +11,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { createRedaction } from "../records/redaction.ts";
 import { redactTexts } from "../records/redacted-value.ts";
 import { readConfig, type CommandContext } from "./command-context.ts";
+import { teamConfig } from "./installs-command.ts";
 import { isOn, textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
@@ -19,28 +20,37 @@ import { toTable } from "./table.ts";
 
 const wrongConfiguration = 2;
 
-/** `toolyard config check|show|diff|schema`. */
+/** `toolyard config check|show|diff|schema|get|set|unset`. */
 export async function config(context: CommandContext): Promise<number> {
   const [action] = context.positionals;
   switch (action) {
     case "check":
-      return await check(context);
+      return await check(ofFile(context));
     case "show":
-      return await show(context);
+      return await show(ofFile(context));
     case "diff":
-      return await diff(context);
+      return await diff(ofFile(context));
+    case "get":
+    case "set":
+    case "unset":
+      return await teamConfig(context);
     case "schema":
       process.stdout.write(`${JSON.stringify(configurationSchema(), undefined, 2)}\n`);
       return 0;
     default:
       throw new GatewayError(
         "CONFIG_INVALID",
-        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff or schema`,
+        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff, schema, get, set or unset`,
         {
           hint: "For example `toolyard config check`.",
         },
       );
   }
+}
+
+/** `--team` names a team here, and is no setting. */
+function ofFile(context: CommandContext): CommandContext {
+  return { ...context, flags: { ...context.flags, team: undefined } };
 }
 
 /** Every problem on a line of its own. A server that cannot be used is one, and what is merely odd is none. */

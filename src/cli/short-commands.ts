@@ -3,6 +3,7 @@ import { calls } from "./calls-command.ts";
 import { connect } from "./connect-command.ts";
 import { restart, stop } from "./control-commands.ts";
 import { disconnect } from "./disconnect-command.ts";
+import { install, installations, key, secret, template, uninstall } from "./installs-command.ts";
 import { listClients } from "./clients-command.ts";
 import { events } from "./events-command.ts";
 import { importServers } from "./import-command.ts";
@@ -36,19 +37,25 @@ export const shortCommands = {
   doctor,
   events,
   import: importServers,
+  install,
+  installations,
+  key,
   login,
   logout,
   logs,
   open,
   restart,
   servers,
+  secret,
   service,
   status,
   stop,
   invite,
   team,
+  template,
   token,
   tokens,
+  uninstall,
   user,
   visit: openVisit,
 } as const;

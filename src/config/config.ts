@@ -1,9 +1,9 @@
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
 import type { ProcessKind, RemoteKind } from "./transports.ts";
-import type { instanceRows } from "./instance-rows.ts";
+import type { instanceRows, serverTimes } from "./instance-rows.ts";
 import type { plainFields } from "./server-fields.ts";
-import type { Resolved } from "./setting-row.ts";
+import type { Facts, Resolved } from "./setting-row.ts";
 import type { settingsTable } from "./settings-table.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface Config {
   readonly secrets?: ReadonlySet<string>;
   /** Absolute paths of the files that `envFile` names. A change in any of them changes the configuration. */
   readonly envFiles?: readonly string[];
+  /** What servers take that stand elsewhere. Set by `loadConfig`; absent in a configuration made by hand. */
+  readonly inherited?: { readonly defaults: ServerDefaults; readonly facts: Facts };
   /** What the configuration was made of. Set by `loadConfig`; absent in a configuration made by hand. */
   readonly identity?: ConfigIdentity;
 }
@@ -45,6 +47,12 @@ export interface ConfigIdentity {
   readonly directory: string | undefined;
   /** Every variable that the file refers to, with its value, or null for one that is not set. Must never be shown. */
   readonly variables: Readonly<Record<string, string | null>>;
+}
+
+/** What a server takes from the settings unless its own entry says otherwise. */
+export interface ServerDefaults extends Resolved<typeof serverTimes> {
+  readonly startTimeoutMs: number | undefined;
+  readonly scope: "shared" | "user";
 }
 
 export type Transport = StdioTransport | HttpTransport;
@@ -117,6 +125,16 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
    * the same hash.
    */
   readonly hash: string;
+  /** Absent for servers of the configuration. */
+  readonly installed?: Installed;
+}
+
+/** A server that a team installed. Two teams may have one of the same slug. */
+export interface Installed {
+  /** The installation's id, by which everything of it is keyed. */
+  readonly id: string;
+  /** The slug of the team. */
+  readonly team: string;
 }
 
 export interface ToolRules {

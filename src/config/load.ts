@@ -105,7 +105,7 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   // Notes the variables that the file refers to: they decide what is served, and so belong to its identity. Variables
   // that stand for flags are not noted, because they may differ from client to client.
   const { variables, read: variablesRead } = noteReads(env);
-  const { read, built, passwords, facts } = readDocument(source, variables, cores);
+  const { read, built, passwords, facts, inherited } = readDocument(source, variables, cores);
   const { servers } = built;
   const problems = createProblems();
   const people = problems.attempt(() => buildPeople(read, document, servers));
@@ -121,6 +121,7 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
     warnings: [...unknownTopFields(document), ...built.warnings, ...read.warnings, ...people.warnings],
     secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),
     ...(built.envFiles.length > 0 ? { envFiles: built.envFiles } : {}),
+    inherited: { defaults: inherited, facts },
     identity: { ...source.place, variables: variablesRead() },
   });
 }
@@ -139,5 +140,5 @@ function readDocument({ document, directory, envFiles }: ReadSource, variables: 
   const inherited = serverDefaults(read?.written ?? {}, facts);
   const built = buildServers(places, { document, directory, variables, predefined, envFiles, inherited, facts });
   if (read === undefined || problems.all.length > 0) throw new InvalidConfig([...problems.all, ...built.problems]);
-  return { read, built, passwords, facts };
+  return { read, built, passwords, facts, inherited };
 }

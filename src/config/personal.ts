@@ -35,7 +35,7 @@ export function personalServer(server: ServerConfig, values: PersonalValues): Pe
   const team = allowOverrides(server.transport, teamOverrides);
   const user = allowOverrides(server.transport, userOverrides);
 
-  const transport = mergeTransport(server.transport, [team, user]);
+  const transport = mergeLevels(server.transport, [team, user]);
   const template = isOnlyUser ? [server.transport] : [];
   const missing = [
     ...server.required.user.filter((path) => ![user, ...template].some((source) => has(source, path))),
@@ -50,7 +50,8 @@ export function personalServer(server: ServerConfig, values: PersonalValues): Pe
   });
 }
 
-function mergeTransport(template: Transport, levels: readonly ServerOverrides[]): Transport {
+/** The template with what each level sets; a later one takes the place of an earlier one. */
+export function mergeLevels(template: Transport, levels: readonly ServerOverrides[]): Transport {
   return hasProcess(template) ? mergeStdio(template, levels) : mergeHttp(template, levels);
 }
 

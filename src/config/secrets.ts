@@ -31,13 +31,7 @@ export function createConfigSecrets(config: () => Config): () => ReadonlySet<str
  */
 function secretsOf(config: Config): ReadonlySet<string> {
   const secrets = new Set<string>();
-  const add = (value: string | undefined) => {
-    for (const part of [value, value?.replace(/^(Bearer|Basic|Token|ApiKey)\s+/i, "")]) {
-      if (part === undefined || part.length < shortestSecret || isReference(part)) continue;
-      secrets.add(part);
-      linesOf(part).forEach((line) => secrets.add(line));
-    }
-  };
+  const add = (value: string | undefined) => textsToHide(value).forEach((text) => secrets.add(text));
   for (const value of config.secrets ?? []) add(value);
   for (const server of config.servers) transportSecrets(server.transport).forEach(add);
   for (const servers of [
@@ -58,6 +52,13 @@ function secretsOf(config: Config): ReadonlySet<string> {
     urlSecrets(url).forEach(add);
   }
   return secrets;
+}
+
+/** What of a secret value has to be hidden: as it is, without its scheme, and each of its lines. */
+export function textsToHide(value: string | undefined): readonly string[] {
+  return [value, value?.replace(/^(Bearer|Basic|Token|ApiKey)\s+/i, "")].flatMap((part) =>
+    part === undefined || part.length < shortestSecret || isReference(part) ? [] : [part, ...linesOf(part)],
+  );
 }
 
 /** A reference to a variable that is not set is a name, which the message about the disabled server must show. */
@@ -90,7 +91,8 @@ function speaksOfSecrets(name: string): boolean {
   );
 }
 
-function transportSecrets(transport: Transport): string[] {
+/** Values of a server's transport that are probably secret. */
+export function transportSecrets(transport: Transport): string[] {
   if (hasProcess(transport)) return environmentSecrets(transport.env);
   const proxy = typeof transport.proxy === "string" ? urlSecrets(transport.proxy) : [];
   const passphrase = transport.tls?.passphrase === undefined ? [] : [transport.tls.passphrase];

@@ -2,25 +2,18 @@ import { longestMs } from "../kernel/limits.ts";
 import { isAbsolute, resolve } from "node:path";
 import { toRootUri } from "./root-uri.ts";
 import type { ServerSlug } from "../kernel/ids.ts";
-import type { ServerConfig, TlsFiles, ToolRules, Transport } from "./config.ts";
+import type { ServerConfig, ServerDefaults, TlsFiles, ToolRules, Transport } from "./config.ts";
 import type { Document } from "./document.ts";
 import { hashTransport } from "./hash.ts";
-import type { serverTimes } from "./instance-rows.ts";
 import { isKnownStateful } from "./known-state.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
 import { resolveRows } from "./row-reading.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { plainFields } from "./server-fields.ts";
-import type { Facts, Resolved } from "./setting-row.ts";
+import type { Facts } from "./setting-row.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
 import { isSwitchedOff, type ServerPlace } from "./source.ts";
 import { hasProcess } from "./transports.ts";
-
-/** What a server takes from the settings unless its own entry says otherwise. */
-export interface ServerDefaults extends Resolved<typeof serverTimes> {
-  readonly startTimeoutMs: number | undefined;
-  readonly scope: "shared" | "user";
-}
 
 /** The reason of a server that somebody has switched off, and that could be used otherwise. */
 export const switchedOff = "disabled in the configuration";

@@ -326,6 +326,43 @@ export const failures = {
     retry: false,
     hint: "Read it again, look at what changed, and send If-Match with the new ETag.",
   },
+  TEMPLATE_UNKNOWN: {
+    http: 404,
+    rpc: -31130,
+    retry: false,
+    hint: "`GET /api/templates` lists what your team can install.",
+  },
+  INSTALLATION_UNKNOWN: {
+    http: 404,
+    rpc: -31131,
+    retry: false,
+    hint: "`toolyard installations` lists what the team installed.",
+  },
+  INSTALLATION_CONFLICT: {
+    http: 409,
+    rpc: -31132,
+    retry: false,
+    hint: "Look at what is there with `toolyard installations`.",
+  },
+  CONFIG_FROM_FILE: {
+    http: 409,
+    rpc: -31133,
+    retry: false,
+    hint: "Change the configuration file: what stands there is changed nowhere else.",
+  },
+  VALUE_REFUSED: {
+    http: 422,
+    rpc: -31134,
+    retry: false,
+    hint: "Give a value that the field takes; the server's fields say which these are.",
+  },
+  SECRET_UNKNOWN: { http: 404, rpc: -31136, retry: false, hint: "`toolyard secret list` lists those of the team." },
+  SECRET_UNREADABLE: {
+    http: 503,
+    rpc: -31137,
+    retry: false,
+    hint: "Start the gateway with the key that the secret was encrypted with, or set the secret again.",
+  },
   CONFIG_INVALID: {
     http: 400,
     rpc: -31070,

@@ -13,6 +13,7 @@ import type {
   UsageFigures,
   UsageHour,
 } from "./record-rows.ts";
+import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
 /**
@@ -62,6 +63,8 @@ export interface RecordStore {
 
   /** People who are kept here, and not in the configuration. */
   readonly people: PeopleStore;
+  /** Servers of teams, which are kept beside them. */
+  readonly installs: InstallStore;
 
   /** The same object until something changes. Costs nothing. */
   health(): StoreHealth;
@@ -92,6 +95,13 @@ export interface PeopleStore {
    * where everything has to be read again. Within a second, while the database can be reached. Returns what ends that.
    */
   onChange(listener: (writes: PeopleWrites | undefined) => void): () => void;
+}
+
+/** The servers of teams, with their sealed secrets. As for people. */
+export interface InstallStore {
+  read(): Promise<InstallRows>;
+  change(writes: InstallWrites, entry: AuditEntry): Promise<AuditPlace>;
+  use(uses: readonly SecretUse[]): Promise<void>;
 }
 
 /** Where an entry stands in the chain. */

@@ -1,3 +1,4 @@
+import type { KeySource } from "../config/key-source.ts";
 import type { UseMemoryStore } from "../catalog/discovery/memory-of-use.ts";
 import type { VectorStore } from "../catalog/discovery/embeddings.ts";
 import type { PhraseStore } from "../catalog/discovery/written-phrases.ts";
@@ -6,6 +7,7 @@ import type { Log } from "../kernel/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { KeyRing } from "./key-ring.ts";
 import type { RecordStore, RecordStoreOptions } from "./record-store.ts";
 import type { Claim, GatewayHolder } from "./gateway-holder.ts";
 import type { Served } from "./served.ts";
@@ -41,6 +43,11 @@ export interface GatewayStore {
    * opened once, by whoever closes it. Rejects with CONFIG_INVALID when the key of the data directory cannot be used.
    */
   records(options: RecordsOptions): Promise<RecordStore>;
+  /**
+   * The keys that protect secrets of teams. Rejects with CONFIG_INVALID when they cannot be read, or when there are
+   * none and `mayCreate` is false: something was encrypted with one.
+   */
+  keyRing(mayCreate: boolean): Promise<KeyRing>;
   /** What searches learned from use. Loads the code that it needs. Call it once; the caller disposes of the result. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
   /** Phrases that a model wrote for tools. Loads the code for it; opened once, by whoever closes it. */
@@ -63,11 +70,8 @@ export interface StoreBackend {
 export interface StoreOptions {
   /** An absolute path. The caller creates the folder, with mode 0700. */
   readonly dataDir: string;
-  /**
-   * `TOOLYARD_KEY`, which logins are encrypted with. Without it, a key is made at the first login and stored beside
-   * them.
-   */
-  readonly vaultKey: string | undefined;
+  /** What logins are encrypted with. Where it names none, a key is made at the first login and stored beside them. */
+  readonly vaultKey: KeySource;
   /** The start time of a running process; undefined when there is no such process. */
   readonly startTimeOf: (pid: number) => string | undefined;
 }

@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 
 function loginsOf(world: World) {
   return createLogins({
-    store: createTokenVault({ directory: join(world.directory, "data"), secret: undefined }),
+    store: createTokenVault({ directory: join(world.directory, "data"), key: {} }),
     clock: systemClock,
     log: silent,
   });

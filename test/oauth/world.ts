@@ -56,7 +56,7 @@ export async function createWorld(
       return command;
     },
     async kept(instance = "vault") {
-      const kept = await createTokenVault({ directory: join(directory, "data"), secret: undefined }).read(instance);
+      const kept = await createTokenVault({ directory: join(directory, "data"), key: {} }).read(instance);
       if (kept.kind !== "text") throw new Error(`nothing is kept: ${kept.kind}`);
       return JSON.parse(kept.text) as Credential;
     },

@@ -146,7 +146,7 @@ describe("people who have to be asked for", () => {
       version: "0.0.0",
       environment: process.env,
       dataDir: folder,
-      store: openStore({ dataDir: folder, vaultKey: undefined }),
+      store: openStore({ dataDir: folder, vaultKey: {} }),
       place: folder,
       directory: people.directory,
     });

@@ -66,7 +66,7 @@ async function forge(sql: string): Promise<void> {
 async function prune(): Promise<readonly AuditPlace[]> {
   const data = join(directory, "data");
   const [place = ""] = await readdir(join(data, "gateways"));
-  const key = await createVaultKey(data, undefined).load(true);
+  const key = await createVaultKey(data, {}).load(true);
   const auditKey = new Uint8Array(hkdfSync("sha256", key ?? "", "", "toolyard audit", 32));
   const folder = join(data, "gateways", place);
   for (const end of ["", "-wal", "-shm"]) await rm(join(folder, `state.db${end}`), { force: true });

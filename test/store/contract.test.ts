@@ -34,7 +34,8 @@ describe.each(backends)("a store of %s", (_name, backend) => {
   afterEach(async () => await rm(dataDir, { recursive: true, force: true }));
 
   /** As another process would: nothing is shared with the stores opened before but what is kept. */
-  const open = (vaultKey?: string): Store => backend.open({ dataDir, vaultKey, startTimeOf: readStartTime });
+  const open = (vaultKey?: string): Store =>
+    backend.open({ dataDir, vaultKey: { secret: vaultKey }, startTimeOf: readStartTime });
   const complain = (_fields: unknown, message: string): void => void complaints.push(message);
   const log: Log = { debug: complain, info: complain, warn: complain, error: complain };
 

@@ -1,6 +1,7 @@
+import { randomId } from "../../kernel/random-id.ts";
 import type { InviteRow, TeamRole, UserRow } from "../../store/people-rows.ts";
 import type { ChangeActor, Plan } from "./change-queue.ts";
-import { conflict, forbidden, newId, unknown, type MadeToken, type PeopleFacts } from "./people-facts.ts";
+import { conflict, forbidden, unknown, type MadeToken, type PeopleFacts } from "./people-facts.ts";
 import { mayManage } from "./team-rights.ts";
 
 export interface NewInvite {
@@ -79,7 +80,7 @@ export function createInvitePlans(facts: PeopleFacts) {
       if (openOf(team.id).length >= mostInvites)
         throw conflict(`${mostInvites} invitations wait already`, "Take back those that nobody needs.");
       const { token: secret, hash } = facts.newSecret("ty_inv_");
-      const [id, now] = [newId("i_"), clock.now()];
+      const [id, now] = [randomId("i_"), clock.now()];
       const expiresAtMs = now + inviteMs;
       const row: InviteRow = {
         ...{ id, teamId: team.id, role, about: about.slice(0, 200), hash: hash.replace("sha256:", ""), by: by.id },

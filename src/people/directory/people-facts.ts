@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomId } from "../../kernel/random-id.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { MembershipRow, PatRow, TeamRole, TeamRow, UserRow } from "../../store/people-rows.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -143,7 +143,7 @@ function createNewRows({ directory, clock, createToken, ...given }: PeopleFactsD
       const { members: most } = team.limits;
       if (most !== undefined && book.membersIn(team.id).length >= most)
         throw conflict(`${team.slug} has ${most} members, and may not have more`, "An admin of the gateway sets it.");
-      const ids = { id: newId("m_"), teamId: team.id, userId: user.id };
+      const ids = { id: randomId("m_"), teamId: team.id, userId: user.id };
       return { ...ids, role, createdAtMs: clock.now(), revision: 1 };
     },
     newPat(
@@ -160,7 +160,7 @@ function createNewRows({ directory, clock, createToken, ...given }: PeopleFactsD
       if (only !== undefined && (only.length === 0 || only.length > mostServers || !only.every(given.isName)))
         throw conflict(`a token is for 1 to ${mostServers} servers, or for all`, "Name servers by their slugs.");
       const { token, hash } = createToken("ty_pat_");
-      const [id, now] = [newId("p_"), clock.now()];
+      const [id, now] = [randomId("p_"), clock.now()];
       const expiresAtMs = now + days * dayMs;
       const about = { name: name.slice(0, 100), scopes: [...new Set(scopes)], only: only ?? null };
       const times = { createdAtMs: now, expiresAtMs, usedAtMs: null };
@@ -172,11 +172,11 @@ function createNewRows({ directory, clock, createToken, ...given }: PeopleFactsD
     newTeam(slug: string, title: string): TeamRow {
       if (book.teamOf(slug) !== undefined) throw conflict(`there is a team ${slug} already`);
       const about = { slug: toName(slug), title: title.slice(0, 100), limits: {} };
-      return { id: newId("t_"), ...about, createdAtMs: clock.now(), revision: 1 };
+      return { id: randomId("t_"), ...about, createdAtMs: clock.now(), revision: 1 };
     },
     newUser(name: string, role: UserRow["role"]): UserRow {
       if (book.userNamed(name) !== undefined) throw conflict(`there is a user ${name} already`);
-      return { id: newId("u_"), name: toName(name), role, status: "active", createdAtMs: clock.now(), revision: 1 };
+      return { id: randomId("u_"), name: toName(name), role, status: "active", createdAtMs: clock.now(), revision: 1 };
     },
   };
 }
@@ -213,11 +213,4 @@ export function forbidden(message: string): GatewayError {
 
 export function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100));
-}
-
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-
-/** 130 random bits. */
-export function newId(prefix: string): string {
-  return prefix + Array.from(randomBytes(26), (byte) => alphabet[byte & 31]).join("");
 }

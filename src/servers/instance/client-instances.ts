@@ -242,7 +242,8 @@ function nameOf({ principal, client }: ClientCaller): string | undefined {
 
 function copyOf({ owner, server, state, about }: Instance) {
   const { installation, team } = about();
-  return { owner, server, missing: state.kind === "unconfigured" ? state.missing : [], installation, team };
+  const { missing, advice } = state.kind === "unconfigured" ? state : { missing: [], advice: undefined };
+  return { owner, server, missing, advice, installation, team };
 }
 
 /**

@@ -29,6 +29,8 @@ export interface InstanceOptions {
   readonly owner: PrincipalId | null;
   /** The names of required values that its person has not given. */
   readonly missing: readonly string[];
+  /** Where to give them. */
+  readonly advice?: string | undefined;
   /** The instance of which this is the copy for one client. */
   readonly installation?: InstanceId | undefined;
   /** The owner's team. */

@@ -28,6 +28,8 @@ export interface LifeOptions {
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly missing: readonly string[];
+  /** Where to give what is missing. */
+  readonly advice?: string | undefined;
   /** Undefined for an instance that is not the copy of another. */
   readonly installation?: InstanceId | undefined;
   /** The owner's team. */
@@ -39,10 +41,10 @@ export interface LifeOptions {
 type Deps = Pick<InstanceDeps, "clock" | "log" | "events" | "onChange">;
 
 /** A life in the state that configuration and person allow at first. */
-export function createLife({ id, owner, missing, team, stderr, ...given }: LifeOptions, deps: Deps): Life {
+export function createLife({ id, owner, missing, advice, team, stderr, ...given }: LifeOptions, deps: Deps): Life {
   const { installation = id } = given;
   let { server } = given;
-  let state: InstanceState = firstState(server.disabledReason, missing);
+  let state: InstanceState = firstState(server.disabledReason, missing, advice);
   const settling = createWaiters<undefined>();
 
   function about(): AboutInstallation {

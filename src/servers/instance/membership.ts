@@ -17,22 +17,37 @@ export interface Membership {
    * it anyway.
    */
   add(wanted: Wanted): Promise<void>;
+  /** Instances of a server that a team installed; of one of the configuration with `file:` and its key. */
+  ofInstallation(id: string): readonly Instance[];
+  /** Personal instances of this owner. */
+  ofOwner(owner: PrincipalId): readonly Instance[];
+  /** Everybody who has instances of their own. */
+  owners(): Iterable<PrincipalId>;
   /** Removes an instance; it may still be stopping afterwards. */
   dismiss(instance: Instance, why: RemovalReason): void;
   /** Settles when all removed instances have stopped. */
   gone(): Promise<unknown>;
 }
 
+/** Whose an instance is: a person's, a whole team's, or everybody's. */
+export interface Whose {
+  readonly owner: PrincipalId | null;
+  /** The slug of the team that shares it; undefined where it is one person's, or everybody's. */
+  readonly team: string | undefined;
+}
+
 /**
- * Both are told whose instance it is, null for one that all share: `onAdded` of every new one, `onChange` after every
+ * Both are told whose instance it is, `onAdded` of every new one, `onChange` after every
  * change of one's state and of what it offers.
  */
 export function createMembership(
   deps: Omit<InstanceDeps, "onChange">,
-  onAdded: (owner: PrincipalId | null) => void,
-  onChange: (owner: PrincipalId | null) => void,
+  onAdded: (whose: Whose) => void,
+  onChange: (whose: Whose) => void,
 ): Membership {
   const instances = new Map<InstanceId, Instance>();
+  const byInstallation = createIndex<string>();
+  const byOwner = createIndex<PrincipalId>();
   const departures = createDepartures();
   /**
    * The users of every configured instance. When a changed configuration replaces an instance, the new one gets the
@@ -41,23 +56,49 @@ export function createMembership(
   const users = new Map<InstanceId, Users>();
   return {
     instances,
-    async add({ id, owner, server, missing, team }) {
+    ofInstallation: byInstallation.of,
+    ofOwner: byOwner.of,
+    owners: byOwner.keys,
+    async add({ id, owner, server, missing, advice, team }) {
+      const whose: Whose = { owner, team: owner === null ? server.installed?.team : undefined };
       const open = server.roots === undefined ? deps.open : openWithRoots(deps.open, configuredRoots(server.roots));
       const instance = createInstance(
-        { id, owner, server, missing, team, after: departures.of(id), users: users.get(id) },
-        { ...deps, open, catalog: watched(deps.catalog, () => onChange(owner)), onChange: () => onChange(owner) },
+        { id, owner, server, missing, advice, team, after: departures.of(id), users: users.get(id) },
+        { ...deps, open, catalog: watched(deps.catalog, () => onChange(whose)), onChange: () => onChange(whose) },
       );
       instances.set(id, instance);
       users.set(id, instance.users);
-      onAdded(owner);
+      byInstallation.add(installationOf(server), instance);
+      byOwner.add(owner ?? undefined, instance);
+      onAdded(whose);
       instance.adopt(await deps.keeper.load(id));
     },
     dismiss(instance, why) {
       instances.delete(instance.id);
+      byInstallation.remove(installationOf(instance.server), instance);
+      byOwner.remove(instance.owner ?? undefined, instance);
       if (why !== "reconfigured") users.delete(instance.id);
       departures.dismiss(instance, why);
     },
     gone: departures.all,
+  };
+}
+
+/** Instances by something that several have in common. Not having it is not in the index. */
+function createIndex<Key extends string>() {
+  const index = new Map<Key, Set<Instance>>();
+  return {
+    of: (key: Key): readonly Instance[] => [...(index.get(key) ?? [])],
+    keys: () => index.keys(),
+    add(key: Key | undefined, instance: Instance): void {
+      if (key !== undefined) index.set(key, (index.get(key) ?? new Set()).add(instance));
+    },
+    remove(key: Key | undefined, instance: Instance): void {
+      if (key === undefined) return;
+      const found = index.get(key);
+      found?.delete(instance);
+      if (found?.size === 0) index.delete(key);
+    },
   };
 }
 
@@ -73,6 +114,10 @@ function watched(catalog: InstanceDeps["catalog"], onChange: () => void): Instan
       onChange();
     },
   };
+}
+
+function installationOf({ installed, key }: ServerConfig): string {
+  return installed?.id ?? `file:${key}`;
 }
 
 /** A shared instance is named like its server. */

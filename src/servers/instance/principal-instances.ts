@@ -3,8 +3,8 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createAdoptions } from "./adoptions.ts";
 import type { Instance } from "./instance.ts";
-import { sharedId, type Membership } from "./membership.ts";
-import { wantedFor, type Owners } from "./wanted.ts";
+import { sharedId, type Membership, type Whose } from "./membership.ts";
+import { installedId, wantedFor, type Owners } from "./wanted.ts";
 
 /** The instances of each principal: the shared ones, and the principal's own, which are made at the first request. */
 export interface PrincipalInstances {
@@ -18,8 +18,10 @@ export interface PrincipalInstances {
   credentialsBefore(owner: PrincipalId | null): readonly string[];
   /** Reads the tokens of all owners again, and forgets owners who no longer exist. */
   noteCredentials(): void;
-  /** There are others now: of this person's, or for everybody (null). */
-  forget(owner: PrincipalId | null): void;
+  /** There are others now: of this person's, of this team, or for everybody (neither). */
+  forget(whose: Whose): void;
+  /** Reads the tokens of one owner again. */
+  noteCredentialsOf(owner: PrincipalId): void;
 }
 
 /** `servers` returns the servers of the current configuration. */
@@ -29,17 +31,42 @@ export function createPrincipalInstances(
   people: Owners,
 ): PrincipalInstances {
   const credentials = new Map<PrincipalId, readonly string[]>();
-  const known = new Map<string, readonly Instance[]>();
+  const known = new Map<string, { readonly own: readonly Instance[]; readonly teamTurn: number }>();
+  /** How often the servers of a team became others. */
+  const teamTurns = new Map<string, number>();
   const adoptions = createAdoptions();
 
   function of(principal: Principal): readonly Instance[] {
     const before = known.get(principal.id);
-    if (before !== undefined) return before;
+    const teamTurn = principal.team === null ? 0 : (teamTurns.get(principal.team) ?? 0);
+    if (before?.teamTurn === teamTurn) return before.own;
     const own = servers().flatMap((server) =>
       server.scope === "shared" ? (members.instances.get(sharedId(server)) ?? []) : ownInstance(principal, server),
     );
-    known.set(principal.id, own);
-    return own;
+    const all = [...own, ...installedBeside(principal)];
+    known.set(principal.id, { own: all, teamTurn });
+    return all;
+  }
+
+  /** What the team installed. Where the configuration has a server of that name, that one stays. */
+  function installedBeside(principal: Principal): readonly Instance[] {
+    const installed = people.serversOf?.(principal.id) ?? [];
+    if (installed.length === 0) return [];
+    const taken = new Set(servers().map(({ slug }) => slug.toLowerCase()));
+    return installed
+      .filter(({ slug }) => !taken.has(slug.toLowerCase()))
+      .flatMap((server) =>
+        server.scope === "shared" ? teamInstance(principal, server) : ownInstance(principal, server),
+      );
+  }
+
+  function teamInstance(principal: Principal, server: ServerConfig): readonly Instance[] {
+    const there = members.instances.get(installedId(server, null));
+    if (there !== undefined) return [there];
+    const wanted = wantedFor({ owner: null, server, id: undefined }, servers(), people);
+    if (wanted === undefined) return [];
+    adoptions.note(principal.id, members.add(wanted));
+    return [members.instances.get(wanted.id) as Instance];
   }
 
   function ownInstance(principal: Principal, template: ServerConfig): readonly Instance[] {
@@ -66,9 +93,11 @@ export function createPrincipalInstances(
     noteCredentials() {
       for (const owner of credentials.keys()) noteOf(owner);
     },
-    forget(owner) {
-      if (owner === null) known.clear();
-      else known.delete(owner);
+    noteCredentialsOf: noteOf,
+    forget({ owner, team }) {
+      if (owner !== null) known.delete(owner);
+      else if (team === undefined) known.clear();
+      else teamTurns.set(team, (teamTurns.get(team) ?? 0) + 1);
     },
   };
 }

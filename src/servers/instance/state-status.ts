@@ -67,7 +67,7 @@ export function toReason(state: InstanceState): string {
     case "disabled":
       return state.reason;
     case "unconfigured":
-      return `missing: ${state.missing.join(", ")}`;
+      return `missing: ${state.missing.join(", ")}${state.advice === undefined ? "" : ` (${state.advice})`}`;
     case "new":
       return "not started yet";
     case "starting":
@@ -104,6 +104,7 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
         `${server} needs values that you have not set: ${state.missing.join(", ")}`,
         {
           data: { missing: state.missing },
+          ...(state.advice === undefined ? {} : { hint: `${state.advice}.` }),
         },
       );
     case "stopped":

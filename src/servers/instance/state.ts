@@ -5,7 +5,7 @@ export type InstanceState =
   /** Disabled in the configuration. */
   | { readonly kind: "disabled"; readonly reason: string }
   /** Its person has not given all required values, so it is not started. */
-  | { readonly kind: "unconfigured"; readonly missing: readonly string[] }
+  | { readonly kind: "unconfigured"; readonly missing: readonly string[]; readonly advice?: string | undefined }
   /** Not started yet in this run of the gateway, and without known tools. */
   | { readonly kind: "new" }
   | {
@@ -46,9 +46,13 @@ export type RemovalReason = "unconfigured" | "reconfigured" | "client-gone" | "s
 export type DownState = Extract<InstanceState, { kind: "backoff" | "offline" | "error" | "needs-login" | "failed" }>;
 
 /** The state of a new instance, given its configuration and its person's values. */
-export function firstState(disabledReason: string | undefined, missing: readonly string[]): InstanceState {
+export function firstState(
+  disabledReason: string | undefined,
+  missing: readonly string[],
+  advice?: string,
+): InstanceState {
   if (disabledReason !== undefined) return { kind: "disabled", reason: disabledReason };
-  return missing.length > 0 ? { kind: "unconfigured", missing } : { kind: "new" };
+  return missing.length > 0 ? { kind: "unconfigured", missing, advice } : { kind: "new" };
 }
 
 /** How far a start has come. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { ServerConfig } from "../../config/config.ts";
+import type { Installed, ServerConfig } from "../../config/config.ts";
 import { personalServer, type PersonalValues } from "../../config/personal.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
@@ -12,8 +12,10 @@ export interface Wanted {
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly missing: readonly string[];
-  /** The owner's team. */
+  /** The owner's team, or the one that installed the server. */
   readonly team?: string | undefined;
+  /** Where to give what is missing. */
+  readonly advice?: string | undefined;
 }
 
 /** The people for whom instances are made, as they are now. */
@@ -23,7 +25,17 @@ export interface Owners {
   valuesFor(owner: PrincipalId, slug: string): PersonalValues;
   /** Hashes of the tokens that a person has. */
   credentialsOf(owner: PrincipalId): readonly string[];
+  /**
+   * Servers that this person has beside those of the configuration, because a team installed them. The same array
+   * until one of them changes. Absent where nobody installs anything.
+   */
+  serversOf?(owner: PrincipalId): readonly ServerConfig[];
+  /** An installed server as it runs for this person, or for its whole team; undefined where it is none any more. */
+  installedFor?(installation: string, owner: PrincipalId | null): InstalledServer | undefined;
 }
+
+/** A server that a team installed, with the values that it runs with. */
+export type InstalledServer = Pick<Wanted, "server" | "missing" | "advice">;
 
 interface Running {
   /** Undefined for one that is still to be made. */
@@ -41,6 +53,7 @@ export function wantedFor(
   servers: readonly ServerConfig[],
   people: Owners,
 ): Wanted | undefined {
+  if (server.installed !== undefined) return wantedInstalled({ id, owner, server }, server.installed, people);
   const template = servers.find(({ slug }) => slug === server.slug);
   if (template === undefined || (template.scope !== "shared") !== (owner !== null)) return undefined;
   if (owner === null) return { id: template.slug as string as InstanceId, owner, server: template, missing: [] };
@@ -56,6 +69,25 @@ export function wantedFor(
     missing: personal.missing,
     team: person?.team ?? undefined,
   };
+}
+
+function wantedInstalled({ id, owner }: Running, { id: installation }: Installed, people: Owners): Wanted | undefined {
+  if (owner !== null && people.byId(owner) === undefined) return undefined;
+  const found = people.installedFor?.(installation, owner);
+  if (found === undefined || (found.server.scope !== "shared") !== (owner !== null)) return undefined;
+  const wantedId = installedId(found.server, owner);
+  if (id !== undefined && id !== wantedId) return undefined;
+  return { id: wantedId, owner, ...found, team: found.server.installed?.team };
+}
+
+/**
+ * The id of an instance of an installed server: readable, and unique by the installation's own id, whatever the teams
+ * called it.
+ */
+export function installedId({ slug, installed }: ServerConfig, owner: PrincipalId | null): InstanceId {
+  const { id = "", team = "" } = installed ?? {};
+  if (owner === null) return `${slug}-${team}-${id}` as InstanceId;
+  return `${slug}-${team}-${owner}-${hashOf([id, owner])}` as InstanceId;
 }
 
 /**
@@ -91,10 +123,10 @@ export function hasLostToken(
 }
 
 /** `{server}-{team}-{user}-{id}`, where the id distinguishes names whose readable parts are the same when joined. */
-function personalId(server: ServerConfig, owner: PrincipalId, team: string | null): InstanceId {
-  const id = createHash("sha256")
-    .update(JSON.stringify([server.slug, team, owner]))
-    .digest("hex")
-    .slice(0, 12);
-  return `${server.slug}-${team ?? "none"}-${owner}-${id}` as InstanceId;
+export function personalId(server: Pick<ServerConfig, "slug">, owner: PrincipalId, team: string | null): InstanceId {
+  return `${server.slug}-${team ?? "none"}-${owner}-${hashOf([server.slug, team, owner])}` as InstanceId;
+}
+
+function hashOf(parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 12);
 }

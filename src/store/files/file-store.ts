@@ -1,12 +1,17 @@
 import { hkdfSync } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeySource } from "../../config/key-source.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { GatewayStore, StoreBackend, StoreOptions } from "../store.ts";
 import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./gateway-places.ts";
 import { createInstanceTokensFile } from "./instance-tokens-file.ts";
+import { openKeyRing } from "./key-ring-file.ts";
 import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
-import { createVaultKey } from "./vault-key.ts";
+import { replaceFile } from "./replace-file.ts";
+import { seal, unseal } from "./sealing.ts";
+import { createVaultKey, previousKey } from "./vault-key.ts";
 import { createSpillFiles } from "./spill-files.ts";
 import { createTokenCountsFile } from "./token-counts-file.ts";
 
@@ -28,11 +33,12 @@ export const fileBackend: StoreBackend = {
       },
       async secrets() {
         const { createTokenVault } = await loadSecrets();
-        return createTokenVault({ directory: dataDir, secret: vaultKey });
+        return createTokenVault({ directory: dataDir, key: vaultKey });
       },
       at: (place, log) =>
         openGatewayStore(place, log, {
           auditKey: async () => await auditKeyOf(dataDir, vaultKey),
+          keys: vaultKey,
           driverFolder: join(dataDir, "sqlite"),
         }),
     };
@@ -45,17 +51,37 @@ export const fileBackend: StoreBackend = {
   },
 };
 
-/** A key of its own, made from the key of logins: whoever has a copy of the database cannot forge its audit. */
-async function auditKeyOf(dataDir: string, vaultKey: string | undefined): Promise<Uint8Array> {
-  const key = await createVaultKey(dataDir, vaultKey).load(true);
+/**
+ * A key of its own, made from the key of logins: whoever has a copy of the database cannot forge its audit. The chain
+ * outlives a change of the key: what was made of the one before is kept, sealed with the new one.
+ */
+async function auditKeyOf(dataDir: string, source: KeySource): Promise<Uint8Array> {
+  const key = await createVaultKey(dataDir, source).load(true);
   if (key === undefined) throw new Error("a key that was to be made is not there");
-  return new Uint8Array(hkdfSync("sha256", key, "", "toolyard audit", 32));
+  const path = join(dataDir, "audit.key");
+  const before = await previousKey(dataDir, source)?.load(true);
+  const kept = await readFile(path).catch(() => undefined);
+  if (kept !== undefined) {
+    const known = unseal(key, kept, auditBinding);
+    if (known !== undefined) return known;
+  }
+  if (before === undefined) return toAuditKey(key);
+  const older = (kept && unseal(before, kept, auditBinding)) ?? toAuditKey(before);
+  await replaceFile(path, seal(key, older, auditBinding));
+  return older;
+}
+
+const auditBinding = "toolyard audit key";
+
+function toAuditKey(key: Buffer): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, "", "toolyard audit", 32));
 }
 
 /** What all gateways of a data directory share for their records. */
 interface SharedForRecords {
   readonly auditKey: () => Promise<Uint8Array>;
   readonly driverFolder: string;
+  readonly keys: KeySource;
 }
 
 function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): GatewayStore {
@@ -95,6 +121,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       const { driverFolder } = shared;
       return createSqlStore({ folder, database, driverFolder, auditKey: key, redact, clock, keep });
     },
+    keyRing: async (mayCreate) => await openKeyRing(folder, shared.keys, mayCreate),
     async learned() {
       const { createLearnedFile } = await loadLearned();
       const onFailure = warnOf("learned", "what searches learned from use cannot be saved");

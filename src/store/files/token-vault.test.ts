@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
-const open = (secret?: string) => createTokenVault({ directory, secret });
+const open = (secret?: string) => createTokenVault({ directory, key: { secret } });
 
 async function fileOf(instance: string): Promise<string> {
   const name = (await readdir(join(directory, "tokens"))).find(

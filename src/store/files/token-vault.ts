@@ -1,30 +1,27 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mkdirSync, watch } from "node:fs";
 import { mkdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeySource } from "../../config/key-source.ts";
 import type { KeptCredential } from "../../servers/logins/credential.ts";
 import type { SecretStore } from "../store.ts";
 import { withFileLock } from "./file-lock.ts";
 import { replaceFile } from "./replace-file.ts";
-import { createVaultKey, type KeyKind } from "./vault-key.ts";
+import { seal, sealBytes, unseal } from "./sealing.ts";
+import { createVaultKey, previousKey, type KeyKind, type VaultKey } from "./vault-key.ts";
 
 /** Where logins are stored, and what they are encrypted with. */
 export interface TokenVaultOptions {
   /** The data directory. Logins are in its folder `tokens`; the key file is beside that folder. */
   readonly directory: string;
-  /**
-   * `TOOLYARD_KEY`: 32 bytes as base64, or a passphrase. Without it, a key file with mode 0600 is made at the first
-   * login.
-   */
-  readonly secret: string | undefined;
+  /** Without one, a key file with mode 0600 is made at the first login. */
+  readonly key: KeySource;
 }
 
 /** The first bytes of every file; changed when the format changes. */
 const magic = Buffer.from("TYV1", "latin1");
 const kindBytes: Readonly<Record<KeyKind, number>> = { file: 1, given: 2, passphrase: 3 };
-const ivBytes = 12;
-const tagBytes = 16;
-const headBytes = magic.length + 1 + ivBytes + tagBytes;
+const headBytes = magic.length + 1;
 /** A login takes about 4 KB; a larger file is not ours. */
 const largestFileBytes = 1024 * 1024;
 
@@ -35,7 +32,8 @@ const largestFileBytes = 1024 * 1024;
  */
 export function createTokenVault(options: TokenVaultOptions): SecretStore {
   const folder = join(options.directory, "tokens");
-  const key = createVaultKey(options.directory, options.secret);
+  const key = createVaultKey(options.directory, options.key);
+  const before = previousKey(options.directory, options.key);
 
   function pathOf(instance: string): string {
     const readable = instance.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60);
@@ -53,16 +51,14 @@ export function createTokenVault(options: TokenVaultOptions): SecretStore {
       );
       if (sealed === undefined) return { kind: "none" };
       if (typeof sealed === "string") return { kind: "unreadable", reason: `its file cannot be read (${sealed})` };
-      const problem = problemOf(sealed, key.kind);
-      if (problem !== undefined) return { kind: "unreadable", reason: problem };
-      const secret = await key.load(false);
-      return secret === undefined
-        ? { kind: "unreadable", reason: "the key file that it was encrypted with is missing" }
-        : unseal(sealed, secret, instance);
+      const known = await open(sealed, key, instance);
+      if (known.kind === "text" || before === undefined) return known;
+      const older = await open(sealed, before, instance);
+      return older.kind === "text" ? older : known;
     },
     async write(instance, text) {
       await makeFolder();
-      await replaceFile(pathOf(instance), seal(text, (await key.load(true)) as Buffer, key.kind, instance));
+      await replaceFile(pathOf(instance), toFile(text, (await key.load(true)) as Buffer, key.kind, instance));
     },
     async remove(instance) {
       return await unlink(pathOf(instance)).then(
@@ -85,20 +81,32 @@ export function createTokenVault(options: TokenVaultOptions): SecretStore {
 }
 
 /**
- * The format is `TYV1`, kind of key, IV, tag, ciphertext. Everything before the IV, and the name of the instance, is
+ * The format is `TYV1`, kind of key, sealed text. Everything before the text, and the name of the instance, is
  * authenticated too.
  */
-function seal(text: string, key: Buffer, kind: KeyKind, instance: string): Buffer {
+function toFile(text: string, key: Buffer, kind: KeyKind, instance: string): Buffer {
   const head = Buffer.concat([magic, Buffer.of(kindBytes[kind])]);
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(boundTo(head, instance));
-  const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  return Buffer.concat([head, iv, cipher.getAuthTag(), body]);
+  return Buffer.concat([head, seal(key, text, boundTo(head, instance))]);
+}
+
+async function open(file: Buffer, key: VaultKey, instance: string): Promise<KeptCredential> {
+  const problem = problemOf(file, key.kind);
+  if (problem !== undefined) return { kind: "unreadable", reason: problem };
+  const secret = await key.load(false);
+  if (secret === undefined) return { kind: "unreadable", reason: "the key file that it was encrypted with is missing" };
+  const text = unseal(secret, file.subarray(headBytes), boundTo(file.subarray(0, headBytes), instance));
+  return text === undefined
+    ? { kind: "unreadable", reason: "its file was encrypted with another key, or changed" }
+    : { kind: "text", text: text.toString("utf8") };
 }
 
 /** What is wrong with a file, as far as that shows without the key: more helpful than "it cannot be decrypted". */
 function problemOf(sealed: Buffer, kind: KeyKind): string | undefined {
-  if (sealed.length < headBytes || sealed.length > largestFileBytes || !sealed.subarray(0, magic.length).equals(magic))
+  if (
+    sealed.length < headBytes + sealBytes ||
+    sealed.length > largestFileBytes ||
+    !sealed.subarray(0, magic.length).equals(magic)
+  )
     return "its file is damaged";
   if (sealed[magic.length] === kindBytes[kind]) return undefined;
   return kind === "file"
@@ -125,23 +133,6 @@ function watchFolder(folder: string, onChange: () => void): () => void {
     };
   } catch {
     return () => undefined;
-  }
-}
-
-function unseal(sealed: Buffer, key: Buffer, instance: string): KeptCredential {
-  const head = sealed.subarray(0, magic.length + 1);
-  const iv = sealed.subarray(head.length, head.length + ivBytes);
-  const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(
-    boundTo(head, instance),
-  );
-  decipher.setAuthTag(sealed.subarray(head.length + ivBytes, headBytes));
-  try {
-    return {
-      kind: "text",
-      text: Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]).toString("utf8"),
-    };
-  } catch {
-    return { kind: "unreadable", reason: "its file was encrypted with another key, or changed" };
   }
 }
 

@@ -1,6 +1,8 @@
+import { spawn } from "node:child_process";
 import { randomBytes, randomUUID, scrypt } from "node:crypto";
 import { constants, copyFile, link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { KeySource } from "../../config/key-source.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
@@ -23,30 +25,106 @@ const saltBytes = 16;
 /** Takes about 60 ms and 32 MB once per process, so that guessing a passphrase is slow. */
 const scryptCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
-/**
- * The key of a vault: from `secret` (32 bytes as base64, or any passphrase) if given, otherwise from a file that is
- * made at the first use.
- */
-export function createVaultKey(directory: string, secret: string | undefined): VaultKey {
-  const given = secret === undefined || secret === "" ? undefined : secret;
-  const raw = given === undefined ? undefined : decodeKey(given);
-  let known: Buffer | undefined = raw;
+const usualCommandMs = 15_000;
+/** 32 bytes in base64 are 44 characters: whatever prints more is not a key. */
+const mostOutput = 4_096;
 
-  async function read(create: boolean): Promise<Buffer | undefined> {
-    if (given !== undefined) {
-      const salt = await readOnce(join(directory, "vault.salt"), saltBytes, create);
-      return salt === undefined ? undefined : await derive(given, salt);
-    }
-    return await readOnce(join(directory, "vault.key"), keyBytes, create);
-  }
+/** The key of a vault, from where `source` says, otherwise from a file that is made at the first use. */
+export function createVaultKey(directory: string, source: KeySource): VaultKey {
+  const { secret, command, commandMs = usualCommandMs } = source;
+  if (command !== undefined) return once("given", async () => await readCommand(command, commandMs));
+  if (secret === undefined) return once("file", async (create) => await keyFile(join(directory, "vault.key"), create));
+  return fromSecret(directory, secret);
+}
 
+/** The key before that of `source`, for what is still encrypted with it; undefined when none is named. */
+export function previousKey(directory: string, { previous }: KeySource): VaultKey | undefined {
+  return previous === undefined ? undefined : fromSecret(directory, previous);
+}
+
+function fromSecret(directory: string, secret: string): VaultKey {
+  if (secret.startsWith("file:")) return once("given", async () => await readNamed(secret.slice("file:".length)));
+  const raw = decodeKey(secret);
+  if (raw !== undefined) return once("given", async () => await Promise.resolve(raw));
+  return once("passphrase", async (create) => {
+    const salt = await readOnce(join(directory, "vault.salt"), saltBytes, create);
+    return salt === undefined ? undefined : await derive(secret, salt);
+  });
+}
+
+function once(kind: KeyKind, read: (create: boolean) => Promise<Buffer | undefined>): VaultKey {
+  let known: Buffer | undefined;
   return {
-    kind: given === undefined ? "file" : raw === undefined ? "passphrase" : "given",
+    kind,
     async load(create) {
       known ??= await read(create);
       return known;
     },
   };
+}
+
+/** A key of a secret manager, mounted as a file: who may read it is its business. */
+async function readNamed(path: string): Promise<Buffer> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new GatewayError("CONFIG_INVALID", `the key file ${path} cannot be read (${error.code ?? "EIO"})`, {
+      hint: "Name a readable file after `file:` in TOOLYARD_KEY.",
+    });
+  });
+  const key = decodeKey(text.trim());
+  if (key !== undefined) return key;
+  throw new GatewayError("CONFIG_INVALID", `${path} does not hold 32 bytes in base64`, {
+    hint: "Make one with `openssl rand -base64 32`.",
+  });
+}
+
+/** What the command prints is never shown, not even when it is no key: it may be half of one. */
+async function readCommand(command: string, commandMs: number): Promise<Buffer> {
+  const { output, problem } = await runForKey(command, commandMs);
+  const key = problem === undefined ? decodeKey(output.trim()) : undefined;
+  if (key !== undefined) return key;
+  throw new GatewayError(
+    "CONFIG_INVALID",
+    `the command of TOOLYARD_KEY_COMMAND gave no key: ${problem ?? "it did not print 32 bytes in base64"}`,
+    { hint: "Run it by hand: it has to print 32 bytes in base64, nothing else, and end with 0." },
+  );
+}
+
+async function runForKey(
+  command: string,
+  commandMs: number,
+): Promise<{ readonly output: string; readonly problem?: string }> {
+  return await new Promise((resolve) => {
+    // A group of its own, so that what the shell started ends with it.
+    const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "pipe", "ignore"] });
+    let output = "";
+    const end = (problem?: string): void => {
+      clearTimeout(timer);
+      if (problem !== undefined) endGroup(child.pid);
+      child.stdout.destroy();
+      resolve(problem === undefined ? { output } : { output: "", problem });
+    };
+    const timer = setTimeout(() => end(`it did not end within ${commandMs / 1_000} s`), commandMs);
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+      if (output.length > mostOutput) end("it printed more than a key");
+    });
+    child.once("error", (error) => end(error.message));
+    child.once("close", (code, signal) => end(code === 0 ? undefined : `it ended with ${code ?? signal ?? "nothing"}`));
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+/** The key in a file that is written once. With `create`, one is made where there is none. */
+export async function keyFile(path: string, create: boolean): Promise<Buffer | undefined> {
+  return await readOnce(path, keyBytes, create);
 }
 
 /** Decodes 32 bytes in base64 or base64url; undefined for anything else, which is then used as a passphrase. */

@@ -110,8 +110,11 @@ async function secureTables(db: Kysely<unknown>, schema: string): Promise<void> 
   const said = sql`current_setting('toolyard.team', true)`;
   for (const { table, column } of rows)
     await secureTable(db, table, sql`(${said} = '*' or ${sql.ref(column)} = ${said})`);
-  if (schema === schemaOf.state)
-    await secureTable(db, "pat", sql`(exists (select 1 from membership where membership.id = pat.membership_id))`);
+  if (schema !== schemaOf.state) return;
+  for (const table of ["pat", "personal_config"]) {
+    const member = sql.ref(`${table}.membership_id`);
+    await secureTable(db, table, sql`(exists (select 1 from membership where membership.id = ${member}))`);
+  }
 }
 
 async function secureTable(db: Kysely<unknown>, table: string, condition: ReturnType<typeof sql>): Promise<void> {

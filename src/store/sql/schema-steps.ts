@@ -7,6 +7,8 @@ import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
 import { createChanges } from "./migrations/state-0007.ts";
+import { createInstallations } from "./migrations/state-0005.ts";
+import { createVault } from "./migrations/state-0006.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -21,5 +23,7 @@ export const stateSteps: Migrations = {
   "0001": createState,
   "0002": createPeople,
   "0003": addRights,
+  "0005": createInstallations,
+  "0006": createVault,
   "0007": createChanges,
 };

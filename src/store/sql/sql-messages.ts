@@ -22,6 +22,7 @@ import type {
   UsageQuery,
   UsageSum,
 } from "../record-store.ts";
+import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
@@ -63,6 +64,9 @@ export interface Questions {
   readonly people: { readonly ask: null; readonly answer: PeopleRows };
   readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
+  readonly installs: { readonly ask: null; readonly answer: InstallRows };
+  readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace };
+  readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }
 
@@ -72,6 +76,12 @@ export interface PeopleAsk {
   readonly entry: AuditEntry;
   /** The last change of others that it was planned with; undefined where nobody else writes. */
   readonly seen?: number;
+}
+
+/** A change of teams' servers, and its entries in the audit. */
+export interface InstallsAsk {
+  readonly writes: InstallWrites;
+  readonly entry: AuditEntry;
 }
 
 export type QuestionName = keyof Questions;

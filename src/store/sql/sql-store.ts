@@ -174,6 +174,7 @@ type QuestionsOfStore = Pick<
   | "audits"
   | "verifyAudit"
   | "people"
+  | "installs"
 >;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
@@ -212,6 +213,11 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
       },
       onChange: (listener) => changes.listen(listener),
       use: async (uses) => void (await client.ask("usePats", uses)),
+    },
+    installs: {
+      read: async () => await client.ask("installs", null),
+      change: async (writes, entry) => await client.ask("changeInstalls", { writes, entry }),
+      use: async (uses) => void (await client.ask("useSecrets", uses)),
     },
   };
 }

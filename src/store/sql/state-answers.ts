@@ -1,4 +1,5 @@
 import { readAudits } from "./audit.ts";
+import { noteSecretUses, readInstalls, writeInstalls } from "./install-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../record-store.ts";
 import type { QuestionName, Questions } from "./sql-messages.ts";
@@ -15,6 +16,7 @@ type Answers = { readonly [Name in QuestionName]?: Answer<Name> };
 export const stateReads = {
   audits: async ({ db }, query) => await readAudits(db, query),
   people: async ({ db }) => await readPeople(db),
+  installs: async ({ db }) => await readInstalls(db),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
@@ -23,6 +25,14 @@ export const stateWrites = {
   async changePeople({ chain }, { writes, entry }) {
     const [place] = await chain.appendWith([entry], async (db) => await writePeople(db, writes));
     return place as AuditPlace;
+  },
+  async changeInstalls({ chain }, { writes, entry }) {
+    const [place] = await chain.appendWith([entry], async (db) => await writeInstalls(db, writes));
+    return place as AuditPlace;
+  },
+  async useSecrets({ transact }, uses) {
+    await transact(async (db) => await noteSecretUses(db, uses));
+    return null;
   },
   async usePats({ transact }, uses) {
     await transact(async (db) => await usePats(db, uses));

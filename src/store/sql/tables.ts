@@ -26,6 +26,11 @@ export interface StateTables {
   readonly pat: PatTable;
   readonly invite: InviteTable;
   readonly change: ChangeTable;
+  readonly template: TemplateTable;
+  readonly installation: InstallationTable;
+  readonly personal_config: PersonalConfigTable;
+  readonly data_key: DataKeyTable;
+  readonly secret: SecretTable;
 }
 
 interface RequestLogTable {
@@ -234,6 +239,66 @@ interface ChangeTable {
   kind: string;
   /** What was written, as JSON; "" where it has to be read anew. */
   detail: string;
+}
+
+interface TemplateTable {
+  id: string;
+  team_id: string | null;
+  slug: string;
+  source: string;
+  transport: string;
+  entry: string;
+  fields: string;
+  version: number;
+  revision: number;
+  changed_by: string;
+  created_at_ms: number;
+}
+
+interface InstallationTable {
+  id: string;
+  team_id: string;
+  template_id: string;
+  template_version: number;
+  slug: string;
+  name: string;
+  scope: string;
+  config: string;
+  locks: string;
+  settings: string;
+  enabled: number;
+  revision: number;
+  changed_by: string;
+  created_at_ms: number;
+}
+
+interface PersonalConfigTable {
+  installation_id: string;
+  membership_id: string;
+  config: string;
+  revision: number;
+}
+
+interface DataKeyTable {
+  id: string;
+  team_id: string;
+  wrapped: string;
+  kek: string;
+  created_at_ms: number;
+}
+
+interface SecretTable {
+  id: string;
+  team_id: string;
+  installation_id: string | null;
+  membership_id: string | null;
+  field: string;
+  sealed: string;
+  key_id: string;
+  version: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  used_at_ms: number | null;
 }
 
 interface MetaTable {

@@ -71,7 +71,7 @@ async function startTelltale() {
 }
 
 async function keepLogin(directory: string, serverUrl: string): Promise<void> {
-  const vault = createTokenVault({ directory: join(directory, "data"), secret: undefined });
+  const vault = createTokenVault({ directory: join(directory, "data"), key: {} });
   await vault.write(
     "vault",
     serializeCredential({

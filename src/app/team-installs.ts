@@ -1,0 +1,116 @@
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Log } from "../kernel/log.ts";
+import { randomId } from "../kernel/random-id.ts";
+import type { MemberBook } from "../people/directory/member-book.ts";
+import { createInstallBook, type InstallBook, type Touched } from "../people/installations/install-book.ts";
+import { createInstallChanges, type InstallChanges } from "../people/installations/install-changes.ts";
+import { createInstallQueue } from "../people/installations/install-queue.ts";
+import { createInstalledServers, type InstalledServers } from "../people/installations/installed-servers.ts";
+import { createSecretChanges, type SecretChanges } from "../people/installations/secret-changes.ts";
+import { createTemplateCatalog, type TemplateCatalog } from "../people/installations/template-catalog.ts";
+import { createVault } from "../people/installations/vault.ts";
+import { seal, unseal } from "../store/files/sealing.ts";
+import type { KeyRing } from "../store/key-ring.ts";
+import type { InstallStore } from "../store/record-store.ts";
+
+/** Servers of teams, read and ready. */
+export interface TeamInstalls {
+  readonly book: Omit<InstallBook, "apply">;
+  readonly servers: InstalledServers;
+  readonly templates: TemplateCatalog;
+  readonly changes: InstallChanges;
+  readonly secrets: SecretChanges;
+  /** Whoever is no member any more has no values. */
+  forgetMembers(isMember: (id: string) => boolean): void;
+  /** The same for a team: its instances end. */
+  forgetTeam(id: string): void;
+  close(): Promise<void>;
+}
+
+export interface TeamInstallsDeps {
+  readonly store: InstallStore;
+  readonly people: Pick<MemberBook, "teams">;
+  readonly config: () => Config;
+  readonly keyRing: (mayCreate: boolean) => Promise<KeyRing>;
+  /** Where relative paths of templates start. */
+  readonly directory: () => string;
+  readonly clock: Clock;
+  readonly isName: (text: string) => boolean;
+  readonly log: Log;
+  /** Called when a change is on the disk: resolves when what runs follows it. */
+  readonly onTouched: (touched: Touched) => Promise<void>;
+}
+
+/** Uses are written together. Those of the last seconds are lost when the process is killed. */
+const usesMs = 5_000;
+
+/** Reads what teams installed. Rejects with STORE_UNAVAILABLE where it cannot be read. */
+export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInstalls> {
+  const { store, people, config, clock, log } = deps;
+  const now = clock.now;
+  const book = createInstallBook();
+  const vault = createVault({ sealing: { seal, unseal }, openRing: deps.keyRing, newId: randomId, now });
+  const teamSlug = (id: string): string | undefined => people.teams.get(id)?.slug;
+  const common = {
+    book,
+    vault,
+    config,
+    directory: deps.directory,
+    teamSlug,
+    newId: randomId,
+    now,
+    isName: deps.isName,
+  };
+  const servers = createInstalledServers(common);
+  const carryOut = createInstallQueue({ store, book, vault, servers, now, onTouched: deps.onTouched });
+  const templates = createTemplateCatalog({ ...common, carryOut, servers });
+  const forSecrets = { ...common, carryOut, teamIds: () => people.teams.keys() };
+  const secrets = createSecretChanges(forSecrets);
+
+  const rows = await store.read();
+  vault.apply(rows);
+  book.apply(rows);
+  const problem = await vault.unlock();
+  if (problem !== undefined)
+    log.error({ component: "people", hint: problem.hint }, `secrets of teams cannot be opened: ${problem.message}`);
+  else if (await secrets.resume())
+    log.info({ component: "people" }, "a rotation of the key that was interrupted is finished");
+  let cancel = clock.after(usesMs, noteUses);
+
+  async function writeUses(): Promise<void> {
+    const uses = servers.takeUses();
+    if (uses.length === 0) return;
+    await store
+      .use(uses)
+      .catch((error: unknown) => log.warn({ component: "people", err: error }, "uses of secrets are not noted"));
+  }
+
+  function noteUses(): void {
+    void writeUses();
+    cancel = clock.after(usesMs, noteUses);
+  }
+
+  return {
+    book,
+    servers,
+    templates,
+    secrets,
+    changes: createInstallChanges({ ...forSecrets, catalog: templates }),
+    forgetMembers(isMember) {
+      for (const id of new Set(book.membersWithValues())) if (!isMember(id)) book.forgetMember(id);
+    },
+    forgetTeam(id) {
+      const gone = book.ofTeam(id).map((row) => row.id);
+      book.forgetTeam(id);
+      servers.forget(gone, [id]);
+      deps
+        .onTouched({ teams: new Set(), installations: gone.map((one) => ({ id: one, membershipId: undefined })) })
+        .catch((error: unknown) => log.error({ component: "people", err: error }, "servers of a team do not end"));
+    },
+    async close() {
+      cancel();
+      await writeUses();
+    },
+  };
+}

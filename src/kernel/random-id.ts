@@ -1,0 +1,8 @@
+import { randomBytes } from "node:crypto";
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** An id that nobody guesses: the prefix and 26 letters and digits, 130 random bits. */
+export function randomId(prefix: string): string {
+  return prefix + Array.from(randomBytes(26), (byte) => alphabet[byte & 31]).join("");
+}

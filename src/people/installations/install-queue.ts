@@ -1,0 +1,79 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { AuditEntry } from "../../store/record-rows.ts";
+import type { InstallWrites } from "../../store/install-rows.ts";
+import type { InstallStore } from "../../store/record-store.ts";
+import type { InstallBook, Touched } from "./install-book.ts";
+import type { Actor } from "./install-rights.ts";
+import type { InstalledServers } from "./installed-servers.ts";
+import type { Vault } from "./vault.ts";
+
+/** A change, what it is called in the audit, and what comes of it. */
+export interface InstallPlan<Result> {
+  readonly writes: InstallWrites;
+  readonly action: string;
+  readonly object: string;
+  /** The slug of the team; undefined for what belongs to none. */
+  readonly team: string | undefined;
+  readonly detail?: object | undefined;
+  readonly result: Result;
+}
+
+/** Plans and carries out changes, one after the other: each is planned with what the one before it left. */
+export type CarryOut = <Result>(
+  actor: Actor,
+  plan: () => InstallPlan<Result> | Promise<InstallPlan<Result>>,
+) => Promise<Result>;
+
+export interface InstallQueueDeps {
+  readonly store: InstallStore;
+  readonly book: InstallBook;
+  readonly vault: Pick<Vault, "apply">;
+  readonly servers: Pick<InstalledServers, "forget">;
+  readonly now: () => number;
+  /** Called when a change is on the disk, before whoever asked for it is answered. */
+  readonly onTouched: (touched: Touched) => Promise<void>;
+}
+
+export function createInstallQueue({ store, book, vault, servers, now, onTouched }: InstallQueueDeps): CarryOut {
+  let last: Promise<unknown> = Promise.resolve();
+  let isUncertain = false;
+
+  async function apply(writes: InstallWrites): Promise<void> {
+    vault.apply(writes);
+    const touched = book.apply(writes);
+    servers.forget(
+      touched.installations.map(({ id }) => id),
+      touched.teams,
+    );
+    await onTouched(touched);
+  }
+
+  async function carryOut<Result>(
+    actor: Actor,
+    plan: () => InstallPlan<Result> | Promise<InstallPlan<Result>>,
+  ): Promise<Result> {
+    // The one before may have been written although nobody said so.
+    if (isUncertain) await apply(book.differenceTo(await store.read()));
+    isUncertain = false;
+    const { writes, action, object, team = null, detail = {}, result } = await plan();
+    const who: Pick<AuditEntry, "actor" | "via"> = { actor: actor.id, via: actor.via };
+    const entry = { atMs: now(), ...who, team, action, object, outcome: "ok" as const, ip: null };
+    isUncertain = true;
+    await store.change(writes, { ...entry, detail: JSON.stringify(detail) });
+    isUncertain = false;
+    await apply(writes);
+    return result;
+  }
+
+  return async (actor, plan) => {
+    const mine = last.then(async () => await carryOut(actor, plan));
+    last = mine.catch(() => undefined);
+    return await mine;
+  };
+}
+
+/** Throws REVISION_MISMATCH when somebody changed it since. */
+export function requireRevision(now: number, given: number | undefined): void {
+  if (given !== undefined && given !== now)
+    throw new GatewayError("REVISION_MISMATCH", `it has the revision ${now} now`, { data: { revision: now } });
+}

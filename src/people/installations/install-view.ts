@@ -1,0 +1,135 @@
+import { pathKey, type TierField, type TierValues } from "../../config/tier-fields.ts";
+import { mayGive, type MissingValue, type TieredServer } from "../../config/tiers.ts";
+import type { InstallationRow } from "../../store/install-rows.ts";
+import type { InstallBook } from "./install-book.ts";
+import { mayManage, type Actor } from "./install-rights.ts";
+import type { InstalledServers } from "./installed-servers.ts";
+
+/** An installation as somebody sees it. */
+export interface InstallationView {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly source: "file" | "db";
+  readonly template: string;
+  readonly transport: string;
+  readonly scope: string;
+  readonly enabled: boolean;
+  readonly locks: readonly string[];
+  readonly settings: unknown;
+  readonly revision: number;
+  /** What whoever asks has to give; for those who manage the team, what the team has to give as well. */
+  readonly missing: readonly MissingValue[];
+}
+
+/** One field with who gives it and what is set. A secret's value is never there. */
+export interface FieldView {
+  readonly path: string;
+  readonly tier: string;
+  readonly type: string;
+  readonly required: boolean;
+  /** Whether this tier may give it now. */
+  readonly editable: boolean;
+  readonly description: string | null;
+  readonly choices: readonly string[] | null;
+  readonly set: boolean;
+  /** Null for secrets, and for what is not set. */
+  readonly value: string | readonly string[] | null;
+  readonly updatedAtMs: number | null;
+}
+
+export interface ValuesView {
+  readonly fields: readonly FieldView[];
+  readonly revision: number;
+}
+
+export interface ViewParts {
+  readonly book: Omit<InstallBook, "apply">;
+  readonly servers: Pick<InstalledServers, "tiered" | "merged">;
+}
+
+export function viewInstallation({ servers }: ViewParts, row: InstallationRow, actor: Actor): InstallationView {
+  const { id, slug, name, templateId, scope, enabled, revision, teamId } = row;
+  const tiered = servers.tiered(id);
+  const isManaged = mayManage(actor, teamId);
+  const missing = servers.merged(id, actor.membership?.teamId === teamId ? actor.membership.id : null)?.missing ?? [];
+  return {
+    ...{ id, slug, name, source: "db", template: templateId, scope, enabled, revision },
+    transport: tiered?.server.transport.kind ?? "unknown",
+    locks: JSON.parse(row.locks) as string[],
+    settings: isManaged ? (JSON.parse(row.settings) as unknown) : {},
+    missing: missing.filter(({ tier }) => isManaged || tier === "user"),
+  };
+}
+
+/** What the team set. Members see neither what is locked or hidden, nor any value of a secret. */
+export function viewTeamValues(parts: ViewParts, row: InstallationRow, actor: Actor): ValuesView {
+  const tiered = parts.servers.tiered(row.id);
+  const owner = { teamId: row.teamId, installationId: row.id, membershipId: null };
+  const isManaged = mayManage(actor, row.teamId);
+  const fields = toFields(parts, { tiered, tier: "team", config: row.config, owner });
+  return { revision: row.revision, fields: fields.filter(({ path }) => isManaged || isShown(tiered, path)) };
+}
+
+/** What one member set: for that member alone. */
+export function viewOwnValues(parts: ViewParts, tiered: TieredServer, given: OwnValues): ValuesView {
+  const { installationId, membershipId, teamId } = given;
+  const row = parts.book.personal(installationId, membershipId);
+  const owner = { teamId, installationId, membershipId };
+  const fields = toFields(parts, { tiered, tier: "user", config: row?.config ?? "{}", owner });
+  return { revision: row?.revision ?? 0, fields: fields.filter(({ path, set }) => set || isShown(tiered, path)) };
+}
+
+export interface OwnValues {
+  readonly installationId: string;
+  readonly membershipId: string;
+  readonly teamId: string;
+}
+
+/** Which fields a member has set, and none of the values: for whoever manages the team. */
+export function viewWhatMemberSet(parts: ViewParts, given: OwnValues): readonly string[] {
+  const { installationId, membershipId, teamId } = given;
+  const config = parts.book.personal(installationId, membershipId)?.config ?? "{}";
+  const secrets = parts.book.secretsOf({ teamId, installationId, membershipId });
+  return [...Object.keys(JSON.parse(config) as object), ...secrets.map(({ field }) => field)].sort();
+}
+
+function isShown(tiered: TieredServer | undefined, path: string): boolean {
+  const field = tiered?.fields.find((known) => pathKey(known.path) === pathKey(path));
+  const isLocked = tiered?.locks.some((lock) => pathKey(lock) === pathKey(path)) === true;
+  return field === undefined || (field.visible && !field.locked && !isLocked);
+}
+
+interface Source {
+  readonly tiered: TieredServer | undefined;
+  readonly tier: "team" | "user";
+  readonly config: string;
+  readonly owner: Parameters<InstallBook["secretsOf"]>[0];
+}
+
+function toFields({ book }: ViewParts, { tiered, tier, config, owner }: Source): readonly FieldView[] {
+  if (tiered === undefined) return [];
+  const values = JSON.parse(config) as TierValues;
+  const secrets = new Map(book.secretsOf(owner).map((row) => [pathKey(row.field), row]));
+  const free = (path: string): TierField => ({
+    ...{ path, tier: "user", type: "string", required: false, locked: false, visible: true },
+  });
+  const known = new Set(tiered.fields.map(({ path }) => pathKey(path)));
+  const others = [...Object.keys(values), ...book.secretsOf(owner).map(({ field }) => field)].filter(
+    (path) => !known.has(pathKey(path)),
+  );
+  return [...tiered.fields, ...others.map(free)].map((field) => {
+    const at = Object.keys(values).find((path) => pathKey(path) === pathKey(field.path));
+    const secret = secrets.get(pathKey(field.path));
+    return {
+      ...{ path: field.path, tier: field.tier, required: field.required },
+      type: secret === undefined ? field.type : "secret",
+      editable: mayGive(tiered, tier, field.path),
+      description: field.description ?? null,
+      choices: field.enum ?? null,
+      set: at !== undefined || secret !== undefined,
+      value: at === undefined ? null : (values[at] ?? null),
+      updatedAtMs: secret?.updatedAtMs ?? null,
+    };
+  });
+}

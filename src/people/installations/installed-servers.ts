@@ -1,0 +1,196 @@
+import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
+import { textsToHide, transportSecrets } from "../../config/secrets.ts";
+import { nameOf, partOf, type TierValues } from "../../config/tier-fields.ts";
+import { mergeTiers, type MergedServer, type TieredServer } from "../../config/tiers.ts";
+import { toGatewayError } from "../../kernel/gateway-error.ts";
+import type { SecretRow, SecretUse } from "../../store/install-rows.ts";
+import type { InstallBook, SecretOwner } from "./install-book.ts";
+import { createSecretUsage, type SecretUsageDeps } from "./secret-usage.ts";
+import { createTieredServers, filePrefix, type TieredServersDeps } from "./tiered-servers.ts";
+
+/** A server of a team as it runs for somebody. */
+export interface RunnableServer {
+  readonly server: ServerConfig;
+  readonly missing: readonly string[];
+  /** What to do about it, in one sentence. */
+  readonly advice: string | undefined;
+}
+
+/** What teams installed, as servers. */
+export interface InstalledServers {
+  /** In the order of their installation; the same array until one of them changes. Plain texts of secrets are not in it. */
+  of(teamId: string): readonly ServerConfig[];
+  /** Undefined where it is no longer installed. */
+  tiered(installationId: string): TieredServer | undefined;
+  /** For one member, or for all of the team (null). Secrets are opened here. */
+  runnable(installationId: string, membershipId: string | null): RunnableServer | undefined;
+  /** The same without opening anything: what is missing, and what is left out. */
+  merged(installationId: string, membershipId: string | null): MergedServer | undefined;
+  /** What a member set for a server of the configuration file; undefined where that is nothing. */
+  ownValues(key: string, member: { readonly id: string; readonly teamId: string }): ServerOverrides | undefined;
+  /** Texts that no log may show. Another set whenever there are others. */
+  secrets(): ReadonlySet<string>;
+  /** Secrets that reached a server for the first time in an hour, since the last call. */
+  takeUses(): readonly SecretUse[];
+  /** Something of these installations changed. */
+  forget(installations: Iterable<string>, teams: Iterable<string>): void;
+  /** The configuration changed: its servers are templates, too. */
+  forgetAll(): void;
+}
+
+export interface InstalledServersDeps extends TieredServersDeps, SecretUsageDeps {
+  readonly book: InstallBook;
+}
+
+const noServers: readonly ServerConfig[] = Object.freeze([]);
+
+export function createInstalledServers(deps: InstalledServersDeps): InstalledServers {
+  const { book } = deps;
+  const tiereds = createTieredServers(deps);
+  const tiered = tiereds.of;
+  const ofTeam = new Map<string, readonly ServerConfig[]>();
+  const usage = createSecretUsage(deps);
+
+  const running = createRunning(deps, tiered, usage);
+
+  return {
+    of(teamId) {
+      const known = ofTeam.get(teamId);
+      if (known !== undefined) return known;
+      const servers = book.ofTeam(teamId).flatMap(({ id }) => tiered(id)?.server ?? []);
+      const made = servers.length === 0 ? noServers : Object.freeze(servers);
+      ofTeam.set(teamId, made);
+      return made;
+    },
+    tiered,
+    runnable: running.runnable,
+    merged: running.merged,
+    ownValues: running.ownValues,
+    secrets: usage.secrets,
+    takeUses: usage.take,
+    forget(installations, teams) {
+      for (const id of installations) {
+        tiereds.forget(id);
+        if (!book.installations.has(id)) usage.forget(id);
+      }
+      for (const team of teams) ofTeam.delete(team);
+    },
+    forgetAll() {
+      tiereds.forgetAll();
+      ofTeam.clear();
+    },
+  };
+}
+
+/** What installations become with their values. */
+function createRunning(
+  { book }: Pick<InstalledServersDeps, "book">,
+  tiered: (id: string) => TieredServer | undefined,
+  usage: ReturnType<typeof createSecretUsage>,
+) {
+  function merge(id: string, membershipId: string | null, open: (row: SecretRow) => string): MergedServer | undefined {
+    const row = book.installations.get(id);
+    const found = tiered(id);
+    if (row === undefined || found === undefined) return undefined;
+    const { teamId } = row;
+    const values = (config: string, owner: SecretOwner): TierValues => ({
+      ...(JSON.parse(config) as TierValues),
+      ...Object.fromEntries(book.secretsOf(owner).map((secret) => [secret.field, open(secret)])),
+    });
+    const own = membershipId === null ? undefined : book.personal(id, membershipId);
+    const ofTeam = book.secretsOf({ teamId, installationId: null, membershipId: null });
+    return mergeTiers(found, {
+      team: values(row.config, { teamId, installationId: id, membershipId: null }),
+      user:
+        membershipId === null || found.server.scope === "shared"
+          ? undefined
+          : values(own?.config ?? "{}", { teamId, installationId: id, membershipId }),
+      secret(name) {
+        const secret = ofTeam.find(({ field }) => field === name);
+        return secret && open(secret);
+      },
+    });
+  }
+
+  function runnable(id: string, membershipId: string | null): RunnableServer | undefined {
+    const found = tiered(id);
+    if (found === undefined) return undefined;
+    try {
+      const opened: string[] = [];
+      const merged = merge(id, membershipId, (row) => {
+        const text = usage.open(row);
+        opened.push(text);
+        return text;
+      });
+      if (merged === undefined) return undefined;
+      const secrets = [...opened, ...transportSecrets(merged.server.transport)].flatMap(textsToHide);
+      usage.note(`${id}\0${membershipId ?? ""}`, secrets);
+      return { server: merged.server, missing: merged.missing.map(({ path }) => path), advice: toAdvice(merged) };
+    } catch (error) {
+      const { message } = toGatewayError(error);
+      return { server: { ...found.server, disabledReason: message }, missing: [], advice: undefined };
+    }
+  }
+
+  function ownValues(
+    key: string,
+    { id, teamId }: { readonly id: string; readonly teamId: string },
+  ): ServerOverrides | undefined {
+    const installationId = filePrefix + key;
+    const config = book.personal(installationId, id)?.config;
+    const sealed = book.secretsOf({ teamId, installationId, membershipId: id });
+    if (config === undefined && sealed.length === 0) return undefined;
+    const opened = sealed.map((row) => [row.field, tryOpen(row)] as const);
+    usage.note(
+      `${installationId}\0${id}`,
+      opened.flatMap(([, text]) => textsToHide(text)),
+    );
+    const known = opened.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
+    return toOverrides({ ...(JSON.parse(config ?? "{}") as TierValues), ...Object.fromEntries(known) });
+  }
+
+  /** What cannot be opened counts as missing. */
+  function tryOpen(row: SecretRow): string | undefined {
+    try {
+      return usage.open(row);
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    runnable,
+    ownValues,
+    merged: (id: string, membershipId: string | null) => merge(id, membershipId, () => "set"),
+  };
+}
+
+function toOverrides(values: TierValues): ServerOverrides {
+  const part = (wanted: string) =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([path, value]) =>
+        partOf(path) === wanted && typeof value === "string" ? [[nameOf(path), value] as const] : [],
+      ),
+    );
+  const { args } = values;
+  return { ...(typeof args === "object" ? { args } : {}), env: part("env"), headers: part("headers") };
+}
+
+function toAdvice({ server, missing }: MergedServer): string | undefined {
+  const ask = (tier: string, whose: string, how: string): string[] => {
+    const paths = missing.filter((value) => value.tier === tier).map(({ path }) => path);
+    return paths.length === 0 ? [] : [`${paths.join(", ")} ${whose}: ${how}`];
+  };
+  const path = `/api/teams/${server.installed?.team ?? ""}/installations/${server.slug}/config`;
+  const secretsMissing = missing.filter(({ path }) => path.startsWith("secret:")).map(({ path }) => path.slice(7));
+  const lines = [
+    ...ask("user", "has to come from you", `PATCH ${path}/me`),
+    ...ask("team", "has to come from an admin of the team", `PATCH ${path}/team`),
+    ...ask("template", "has to come from whoever made the template", "ask an admin of the gateway"),
+    ...secretsMissing.map(
+      (name) =>
+        `an admin of the team gives the secret ${name}: PUT /api/teams/${server.installed?.team ?? ""}/secrets/${name}`,
+    ),
+  ];
+  return lines.length === 0 ? undefined : lines.join("; ");
+}

@@ -1,0 +1,265 @@
+import type { Config, ServerConfig } from "../../config/config.ts";
+import { buildTemplateServer } from "../../config/template-server.ts";
+import { parseTierFields } from "../../config/tier-fields.ts";
+import type { TieredServer } from "../../config/tiers.ts";
+import { hasProcess } from "../../config/transports.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { createAddressRules, isLoopbackHost } from "../../servers/logins/addresses.ts";
+import type { InstallationRow, TemplateRow } from "../../store/install-rows.ts";
+import type { InstalledServers } from "./installed-servers.ts";
+import { fieldsOfFile, filePrefix } from "./tiered-servers.ts";
+import type { InstallBook } from "./install-book.ts";
+import { requireRevision, type CarryOut, type InstallPlan } from "./install-queue.ts";
+import { requireRight, type Actor } from "./install-rights.ts";
+
+/** Something that a team can install. */
+export interface Template {
+  /** With `file:` for a server of the configuration file. */
+  readonly id: string;
+  readonly slug: string;
+  readonly source: "own" | "registry" | "file";
+  readonly version: number;
+  /** The scope of an installation that names none. */
+  readonly scope: string;
+  readonly tiered: Omit<TieredServer, "locks">;
+}
+
+export interface WrittenTemplate {
+  readonly slug: string;
+  /** Null for one of all teams. */
+  readonly teamId: string | null;
+  readonly source: TemplateRow["source"];
+  /** As in `mcpServers`. */
+  readonly entry: object;
+  /** A list of `TierField`. */
+  readonly fields: unknown;
+}
+
+/** Templates: those of the database, and the servers of the configuration file. */
+export interface TemplateCatalog {
+  /** What a team can install. */
+  list(teamId: string | undefined): readonly Template[];
+  /** By id or slug; a team's own goes before one of all teams. Throws TEMPLATE_UNKNOWN. */
+  find(teamId: string | undefined, name: string): Template;
+  /** The server of the configuration file with this key or slug. */
+  fileServer(name: string): TieredServer | undefined;
+  tieredOf(row: InstallationRow): TieredServer;
+  add(actor: Actor, given: WrittenTemplate): Promise<TemplateRow>;
+  /** Everything that was installed from it follows at once. */
+  change(actor: Actor, id: string, patch: TemplatePatch): Promise<TemplateRow>;
+  remove(actor: Actor, id: string): Promise<void>;
+}
+
+export interface TemplatePatch extends Partial<Pick<WrittenTemplate, "entry" | "fields">> {
+  readonly revision?: number | undefined;
+}
+
+export interface TemplateCatalogDeps {
+  readonly book: InstallBook;
+  readonly carryOut: CarryOut;
+  readonly config: () => Config;
+  readonly directory: () => string;
+  readonly servers: Pick<InstalledServers, "tiered">;
+  readonly teamSlug: (teamId: string) => string | undefined;
+  readonly isName: (text: string) => boolean;
+  readonly newId: (prefix: string) => string;
+  readonly now: () => number;
+}
+
+/** Of one team, or of all. */
+const mostTemplates = 1_000;
+const largestEntry = 65_536;
+/** These read files of this machine, or lead traffic elsewhere: whoever runs the gateway decides that. */
+const ownerFields = ["proxy", "tls", "roots", "envFile"] as const;
+
+export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalog {
+  const { book, config, servers } = deps;
+  const build = createBuild(deps);
+
+  function fromRow({ id, slug, source, version, entry, fields }: TemplateRow): Template {
+    const tiered = build({ slug, entry: JSON.parse(entry) as object, fields: JSON.parse(fields) as unknown });
+    return { id, slug, source, version, scope: scopeOf(tiered.server), tiered };
+  }
+
+  function fromFile(server: ServerConfig): Template {
+    const tiered = { server, fields: fieldsOfFile(server), isOpen: true };
+    const about = { id: filePrefix + server.key, slug: server.slug as string, source: "file" as const, version: 1 };
+    return { ...about, scope: scopeOf(server), tiered };
+  }
+
+  function rowsFor(teamId: string | undefined): readonly TemplateRow[] {
+    const all = [...book.templates.values()];
+    return [...all.filter((row) => row.teamId === teamId), ...all.filter((row) => row.teamId === null)];
+  }
+
+  return {
+    list: (teamId) => [...rowsFor(teamId).map(fromRow), ...config().servers.map(fromFile)],
+    find(teamId, name) {
+      const row = rowsFor(teamId).find(({ id, slug }) => id === name || slug === name);
+      if (row !== undefined) return fromRow(row);
+      const key = name.startsWith(filePrefix) ? name.slice(filePrefix.length) : undefined;
+      const server = config().servers.find((known) => known.key === key);
+      if (server !== undefined) return fromFile(server);
+      throw unknown();
+    },
+    fileServer(name) {
+      const plain = name.startsWith(filePrefix) ? name.slice(filePrefix.length) : name;
+      const server = config().servers.find(
+        ({ key, slug }) => key === plain || slug.toLowerCase() === plain.toLowerCase(),
+      );
+      return server && { server, fields: fieldsOfFile(server), isOpen: true, locks: [] };
+    },
+    tieredOf(row) {
+      const tiered = servers.tiered(row.id);
+      if (tiered === undefined) throw unknown();
+      return tiered;
+    },
+    ...createTemplateChanges(deps, build),
+  };
+}
+
+type Build = ReturnType<typeof createBuild>;
+
+function createBuild({ config, directory }: Pick<TemplateCatalogDeps, "config" | "directory">) {
+  return function build({ slug, entry, fields }: Pick<WrittenTemplate, "slug" | "entry" | "fields">) {
+    const { inherited } = config();
+    if (inherited === undefined) throw new GatewayError("INTERNAL", "the configuration was made by hand");
+    const built = buildTemplateServer(slug, entry, inherited, directory());
+    const problems = built?.problems ?? ["it is no entry"];
+    const reason = built?.server.disabledReason ?? problems[0];
+    if (built === undefined || reason !== undefined)
+      throw new GatewayError("VALUE_REFUSED", `the entry cannot be used: ${String(reason).slice(0, 500)}`);
+    return { server: built.server, fields: parseTierFields(fields, built.server.transport.kind), isOpen: false };
+  };
+}
+
+type TemplateChanges = Pick<TemplateCatalog, "add" | "change" | "remove">;
+
+function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): TemplateChanges {
+  const { book, carryOut } = deps;
+
+  function rowOf(actor: Actor, id: string): TemplateRow {
+    const row = book.templates.get(id);
+    const isSeen =
+      row !== undefined && (row.teamId === null || actor.isAdmin || row.teamId === actor.membership?.teamId);
+    if (isSeen) return row;
+    if (id.startsWith(filePrefix)) throw new GatewayError("CONFIG_FROM_FILE", "it stands in the configuration file");
+    throw unknown();
+  }
+
+  function teamOf(teamId: string | null): string | undefined {
+    return teamId === null ? undefined : deps.teamSlug(teamId);
+  }
+
+  return {
+    async add(actor, given) {
+      const { slug, teamId, source, entry, fields } = given;
+      const tiered = build(given);
+      requireMaker(actor, teamId, tiered, entry);
+      return await carryOut(actor, () => {
+        checkNew(deps, given);
+        const texts = {
+          entry: JSON.stringify(entry),
+          fields: JSON.stringify(fields),
+          transport: tiered.server.transport.kind,
+        };
+        const about = { id: deps.newId("tp_"), teamId, slug, source, ...texts };
+        const row = { ...about, version: 1, revision: 1, changedBy: actor.id, createdAtMs: deps.now() };
+        return {
+          writes: { templates: [row] },
+          action: "template.add",
+          object: slug,
+          team: teamOf(teamId),
+          result: row,
+        };
+      });
+    },
+    async change(actor, id, { entry, fields, revision }) {
+      return await carryOut(actor, () => {
+        const before = rowOf(actor, id);
+        const next = {
+          slug: before.slug,
+          entry: entry ?? JSON.parse(before.entry),
+          fields: fields ?? JSON.parse(before.fields),
+        };
+        const tiered = build(next as WrittenTemplate);
+        requireMaker(actor, before.teamId, tiered, next.entry as object);
+        requireRevision(before.revision, revision);
+        const texts = { entry: JSON.stringify(next.entry), fields: JSON.stringify(next.fields), changedBy: actor.id };
+        const counts = { version: before.version + 1, revision: before.revision + 1 };
+        const row = { ...before, ...texts, ...counts, transport: tiered.server.transport.kind };
+        const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId) };
+        return { writes: { templates: [row] }, ...about, result: row };
+      });
+    },
+    async remove(actor, id) {
+      await carryOut(actor, (): InstallPlan<void> => {
+        const row = rowOf(actor, id);
+        requireRight(actor, row.teamId === null ? "operate" : "template", row.teamId);
+        const used = [...book.installations.values()].filter(({ templateId }) => templateId === id).length;
+        if (used > 0)
+          throw new GatewayError("INSTALLATION_CONFLICT", `${row.slug} is installed ${used} times`, {
+            hint: "Uninstall these first.",
+          });
+        const about = { action: "template.remove", object: row.slug, team: teamOf(row.teamId), result: undefined };
+        return { writes: { goneTemplates: [id] }, ...about };
+      });
+    },
+  };
+}
+
+function checkNew({ book, isName }: TemplateCatalogDeps, { slug, teamId, entry }: WrittenTemplate): void {
+  if (!isName(slug) || slug !== slug.toLowerCase())
+    throw new GatewayError(
+      "VALUE_REFUSED",
+      "a template's name has lower-case letters, digits, dots, dashes and underscores",
+    );
+  const own = [...book.templates.values()].filter((row) => row.teamId === teamId);
+  if (own.some((row) => row.slug === slug))
+    throw new GatewayError("INSTALLATION_CONFLICT", `there is a template ${slug} already`);
+  if (own.length >= mostTemplates || JSON.stringify(entry).length > largestEntry)
+    throw new GatewayError("VALUE_REFUSED", "there are too many templates, or this one is too large");
+}
+
+/** Programs are chosen by whoever runs the gateway, in whatever way a template comes (fault 91). */
+function requireMaker(
+  actor: Actor,
+  teamId: string | null,
+  { server }: { readonly server: ServerConfig },
+  entry: object,
+) {
+  requireRight(actor, teamId === null ? "operate" : "template", teamId);
+  const { transport } = server;
+  if (hasProcess(transport)) return requireRight(actor, "operate", null);
+  if (actor.isAdmin) return;
+  const forbidden = ownerFields.find((field) => Object.hasOwn(entry, field));
+  if (forbidden !== undefined) throw new GatewayError("FORBIDDEN", `only an admin of the gateway may set ${forbidden}`);
+  requirePublic(new URL(transport.url).hostname);
+}
+
+/** In a team, everybody has their own process unless somebody says otherwise. */
+function scopeOf({ scope }: ServerConfig): string {
+  return scope === "client" ? "client" : "user";
+}
+
+/** A server that a team chooses is sent to from within the gateway's network. Numbers that lead there are refused. */
+function requirePublic(hostname: string): void {
+  if (!isLoopbackHost(hostname)) {
+    try {
+      return createAddressRules("public").checkHost(hostname);
+    } catch {
+      // Refused below, in words for a template.
+    }
+  }
+  throw new GatewayError(
+    "FORBIDDEN",
+    `only an admin of the gateway may make a template for ${hostname.slice(0, 100)}`,
+    {
+      hint: "It is an address of this machine or of a private network.",
+    },
+  );
+}
+
+function unknown(): GatewayError {
+  return new GatewayError("TEMPLATE_UNKNOWN", "there is no such template for your team");
+}

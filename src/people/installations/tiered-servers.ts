@@ -1,0 +1,119 @@
+import type { Config, ServerConfig } from "../../config/config.ts";
+import { buildTemplateServer } from "../../config/template-server.ts";
+import { parseTierFields, type TierField } from "../../config/tier-fields.ts";
+import type { TieredServer } from "../../config/tiers.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { ServerSlug } from "../../kernel/ids.ts";
+import type { InstallationRow } from "../../store/install-rows.ts";
+import type { InstallBook } from "./install-book.ts";
+
+/** What can be set for one installation beside its values. */
+export interface InstallationSettings {
+  readonly requestLogging?: ServerConfig["requestLogging"] | undefined;
+  /** The only tools that are offered, of those that the template offers. */
+  readonly allow?: readonly string[] | undefined;
+  /** Tools that are not offered. */
+  readonly deny?: readonly string[] | undefined;
+}
+
+/** What the configuration file's servers are called among the templates. */
+export const filePrefix = "file:";
+
+export interface TieredServersDeps {
+  readonly book: Pick<InstallBook, "installations" | "templates">;
+  readonly config: () => Config;
+  /** Where relative paths of templates start. */
+  readonly directory: () => string;
+  readonly teamSlug: (teamId: string) => string | undefined;
+}
+
+/** Templates that are kept ready. Beyond it they are made again. */
+const mostKept = 1_000;
+
+/** Servers as they were installed, made of their templates when they are first asked for. */
+export function createTieredServers({ book, config, directory, teamSlug }: TieredServersDeps) {
+  const tieredOf = new Map<string, TieredServer>();
+  /** By id and version: thousands of installations are of a few templates. */
+  const templates = new Map<string, Omit<TieredServer, "locks">>();
+
+  function tiered(id: string): TieredServer | undefined {
+    const known = tieredOf.get(id);
+    if (known !== undefined) return known;
+    const row = book.installations.get(id);
+    const made = row && build(row);
+    if (made !== undefined) tieredOf.set(id, made);
+    return made;
+  }
+
+  function build(row: InstallationRow): TieredServer | undefined {
+    const team = teamSlug(row.teamId);
+    const template = templateOf(row.templateId);
+    if (team === undefined || template === undefined) return undefined;
+    const server = withInstallation(template.server, row, team);
+    return { server, fields: template.fields, isOpen: template.isOpen, locks: JSON.parse(row.locks) as string[] };
+  }
+
+  function inherited(): NonNullable<Config["inherited"]> {
+    const found = config().inherited;
+    if (found === undefined) throw new GatewayError("INTERNAL", "the configuration was made by hand");
+    return found;
+  }
+
+  function templateOf(id: string): Omit<TieredServer, "locks"> | undefined {
+    if (id.startsWith(filePrefix)) {
+      const server = config().servers.find(({ key }) => key === id.slice(filePrefix.length));
+      return server && { server, fields: fieldsOfFile(server), isOpen: true };
+    }
+    const row = book.templates.get(id);
+    const known = row && templates.get(`${id}@${row.version}`);
+    if (known !== undefined) return known;
+    const built = row && buildTemplateServer(row.slug, JSON.parse(row.entry), inherited(), directory());
+    if (row === undefined || built === undefined) return undefined;
+    const { server } = built;
+    const fields = parseTierFields(JSON.parse(row.fields), server.transport.kind);
+    const made = { server, fields, isOpen: false };
+    if (templates.size >= mostKept) templates.clear();
+    templates.set(`${id}@${row.version}`, made);
+    return made;
+  }
+
+  return {
+    of: tiered,
+    forget: (id: string) => tieredOf.delete(id),
+    forgetAll(): void {
+      tieredOf.clear();
+      templates.clear();
+    },
+  };
+}
+
+/** A server of the configuration file says what is required, and leaves everything else to `member-rules`. */
+export function fieldsOfFile({ required }: Pick<ServerConfig, "required">): readonly TierField[] {
+  const about = { type: "secret", required: true, locked: false, visible: true } as const;
+  return [
+    ...required.team.map((path): TierField => ({ ...about, path, tier: "team" })),
+    ...required.user.map((path): TierField => ({ ...about, path, tier: "user" })),
+  ];
+}
+
+function withInstallation(template: ServerConfig, row: InstallationRow, team: string): ServerConfig {
+  const { requestLogging, allow, deny = [] } = JSON.parse(row.settings) as InstallationSettings;
+  const { tools } = template;
+  const isNamed = template.namespace === template.slug;
+  return Object.freeze({
+    ...template,
+    slug: row.slug as ServerSlug,
+    key: row.slug,
+    displayName: row.name,
+    namespace: isNamed ? row.slug : template.namespace,
+    scope: row.scope === "shared" || row.scope === "client" ? row.scope : "user",
+    requestLogging: requestLogging ?? template.requestLogging,
+    disabledReason: row.enabled ? template.disabledReason : "switched off by the team",
+    tools: {
+      ...tools,
+      ...(allow === undefined ? {} : { within: [...(tools.within ?? []), allow] }),
+      deny: [...tools.deny, ...deny],
+    },
+    installed: { id: row.id, team },
+  });
+}

@@ -1,0 +1,83 @@
+import { partOf, pathKey, problemOfValue, type TierField, type TierValues } from "../../config/tier-fields.ts";
+import { mayGive, type TieredServer } from "../../config/tiers.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { SecretRow } from "../../store/install-rows.ts";
+import type { SecretOwner } from "./install-book.ts";
+
+/** Where values are set. */
+export interface ValueTarget {
+  readonly tier: "team" | "user";
+  readonly owner: SecretOwner;
+  readonly tiered: Omit<TieredServer, "server">;
+  /** JSON: what is set there now, without secrets. */
+  readonly config: string;
+}
+
+export interface ValuePlan {
+  readonly config: string;
+  readonly secrets: readonly { readonly field: string; readonly text: string }[];
+  readonly goneSecrets: readonly string[];
+}
+
+/** Values of one server. A form with more is one that nobody fills in. */
+const mostValues = 200;
+const openPath = /^(?:env\.[^=\0]{1,200}|headers\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}|args)$/;
+
+/**
+ * What becomes of values that somebody wrote; null takes one away. Throws VALUE_REFUSED for a value that this tier may
+ * not give, or that its field does not take; the message has the path and never the value.
+ */
+export function planValues(
+  { tier, tiered, config }: ValueTarget,
+  written: Readonly<Record<string, string | readonly string[] | null>>,
+  secrets: readonly SecretRow[],
+): ValuePlan {
+  const values: Record<string, string | readonly string[]> = { ...(JSON.parse(config) as TierValues) };
+  const sealed: { field: string; text: string }[] = [];
+  const gone: string[] = [];
+  for (const [given, value] of Object.entries(written)) {
+    const field = tiered.fields.find(({ path }) => pathKey(path) === pathKey(given));
+    const path = field?.path ?? given;
+    const before = secrets.find((row) => pathKey(row.field) === pathKey(path));
+    for (const known of Object.keys(values)) if (pathKey(known) === pathKey(path)) delete values[known];
+    if (value === null) {
+      if (before !== undefined) gone.push(before.id);
+      continue;
+    }
+    check({ tier, tiered, path, field, value });
+    if (typeof value === "string" && isSecret(field, path)) sealed.push({ field: path, text: value });
+    else {
+      values[path] = value;
+      if (before !== undefined) gone.push(before.id);
+    }
+  }
+  if (Object.keys(values).length + sealed.length > mostValues)
+    throw new GatewayError("VALUE_REFUSED", `a server has at most ${mostValues} values`);
+  return { config: JSON.stringify(values), secrets: sealed, goneSecrets: gone };
+}
+
+/** What nobody described may well be secret. */
+function isSecret(field: TierField | undefined, path: string): boolean {
+  return field === undefined ? partOf(path) !== "args" : field.type === "secret";
+}
+
+interface Checked {
+  readonly tier: "team" | "user";
+  readonly tiered: Omit<TieredServer, "server">;
+  readonly path: string;
+  readonly field: TierField | undefined;
+  readonly value: string | readonly string[];
+}
+
+function check({ tier, tiered, path, field, value }: Checked): void {
+  const shown = path.slice(0, 100);
+  if (!mayGive(tiered, tier, path) || (field === undefined && !openPath.test(path)))
+    throw new GatewayError(
+      "VALUE_REFUSED",
+      tier === "user" ? `${shown} is not yours to set` : `${shown} is not the team's to set`,
+      { hint: "`toolyard config get SERVER` lists the fields, and who sets them." },
+    );
+  const free: TierField = { path, tier: "user", type: "string", required: false, locked: false, visible: true };
+  const problem = problemOfValue(field ?? free, value, tier);
+  if (problem !== undefined) throw new GatewayError("VALUE_REFUSED", `${shown}: ${problem}`);
+}
