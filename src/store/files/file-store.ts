@@ -63,18 +63,18 @@ async function auditKeyOf(dataDir: string, source: KeySource): Promise<Uint8Arra
   const kept = await readFile(path).catch(() => undefined);
   if (kept !== undefined) {
     const known = unseal(key, kept, auditBinding);
-    if (known !== undefined) return known;
+    if (known !== undefined) return new Uint8Array(known);
   }
   if (before === undefined) return toAuditKey(key);
   const older = (kept && unseal(before, kept, auditBinding)) ?? toAuditKey(before);
-  await replaceFile(path, seal(key, older, auditBinding));
-  return older;
+  await replaceFile(path, seal(key, Buffer.from(older), auditBinding));
+  return new Uint8Array(older);
 }
 
 const auditBinding = "toolyard audit key";
 
-function toAuditKey(key: Buffer): Buffer {
-  return Buffer.from(hkdfSync("sha256", key, "", "toolyard audit", 32));
+function toAuditKey(key: Buffer): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", key, "", "toolyard audit", 32));
 }
 
 /** What all gateways of a data directory share for their records. */
