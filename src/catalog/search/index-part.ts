@@ -3,7 +3,7 @@ import { field, schemaTexts, serverTexts, toolTexts } from "./fields.ts";
 import type { Language } from "./language.ts";
 import { phrasesFrom, type PhrasesOf } from "./phrase-book.ts";
 import type { Postings } from "./postings.ts";
-import { pushStem, type StemList } from "./stem-table.ts";
+import type { StemList } from "./stem-table.ts";
 import { toWords } from "./words.ts";
 
 /**
@@ -14,14 +14,6 @@ export interface IndexPart extends Postings {
   readonly tools: readonly ToolEntry[];
   /** Whether the part before it, in every index, is of the same server: a large one is indexed in pieces. */
   readonly isContinued: boolean;
-  /**
-   * Stems of name and description in order, for phrases: term numbers from `sequenceStart[2 * tool]` (name), `[2 *
-   * tool + 1]` (description).
-   */
-  readonly sequence: Uint32Array;
-  readonly sequenceStart: Uint32Array;
-  /** Stems of the server's name and title in order. */
-  readonly serverSequence: Uint32Array;
 }
 
 /** What is indexed of a server, beside its tools. */
@@ -63,7 +55,6 @@ export function buildIndexPart(
   };
   const postings = language.postings();
   postings.begin(part.tools.length);
-  const sequenceStart = new Uint32Array(2 * part.tools.length + 1);
   const texts = serverTexts(part);
   const read = (use: string, text: string): StemList => {
     const list = postings.list(use);
@@ -72,10 +63,6 @@ export function buildIndexPart(
   };
   const server = read("server", texts.server);
   const about = read("about", texts.about);
-  const sequence = postings.list("sequence");
-  const pushSequence = ({ numbers, length }: StemList): void => {
-    for (let at = 0; at < length; at += 1) pushStem(sequence, postings.local(numbers[at] as number));
-  };
   for (const [tool, entry] of part.tools.entries()) {
     const { name: called, title, description: told } = toolTexts(entry);
     const words = toWords(called);
@@ -95,22 +82,11 @@ export function buildIndexPart(
     const phrases = postings.list("other");
     for (const phrase of phrasesOf(entry)) postings.stems.telling(phrase, phrases);
     postings.add(tool, field.phrases, phrases);
-    pushSequence(name);
-    sequenceStart[2 * tool + 1] = sequence.length;
-    pushSequence(description);
-    sequenceStart[2 * tool + 2] = sequence.length;
+    postings.follow(name);
+    postings.follow(description);
   }
-  const tools = new Uint32Array(sequence.numbers.subarray(0, sequence.length));
-  sequence.length = 0;
-  pushSequence(server);
-  return {
-    ...postings.finish(),
-    tools: part.tools,
-    isContinued: from > 0,
-    sequence: tools,
-    sequenceStart,
-    serverSequence: new Uint32Array(sequence.numbers.subarray(0, sequence.length)),
-  };
+  postings.follow(server);
+  return { ...postings.finish(), tools: part.tools, isContinued: from > 0 };
 }
 
 function numbersOf(words: readonly string[], use: string, language: Language): StemList {

@@ -46,11 +46,18 @@ export function* mergePostings(sources: PostingSources): Generator<undefined, Me
   const nextRef = refStart.slice();
   const nextPosting = startsOf(postingCount);
   const count = nextPosting[postingCount.length] as number;
+  // Each of these has some megabytes in a large catalog, and getting them takes milliseconds.
+  yield;
   const refPart = new Uint32Array(globals.length);
+  yield;
   const refTerm = new Uint32Array(globals.length);
+  yield;
   const refPosting = new Uint32Array(globals.length + 1);
+  yield;
   const refMost = saturation === undefined ? undefined : new Float32Array(globals.length);
+  yield;
   const postingTool = new Uint32Array(count);
+  yield;
   const postingField = new Uint8Array(count);
   refPosting[globals.length] = count;
   let before = 0;

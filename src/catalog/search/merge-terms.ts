@@ -19,7 +19,12 @@ const partsInStep = 20;
 /** Numbers the terms of all parts together, and counts where each occurs. In steps: between them may be other work. */
 export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, NumberedTerms> {
   const terms = new Map<string, number>();
-  const globals = new Uint32Array(parts.reduce((sum, part) => sum + part.terms.length, 0));
+  let count = 0;
+  for (const [number, part] of parts.entries()) {
+    if (number % partsInStep === 0) yield;
+    count += part.terms.length;
+  }
+  const globals = new Uint32Array(count);
   let toolFrequency = new Int32Array(4_096);
   let refCount = new Int32Array(4_096);
   let postingCount = new Int32Array(4_096);

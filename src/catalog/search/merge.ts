@@ -67,15 +67,14 @@ export function* mergeInSteps(
   language: Language,
   { boundedFrom = usualBoundedFrom }: MergeOptions = {},
 ): Generator<undefined, SearchIndex> {
-  const { firstTool, toolCount, partOf, serverOf } = numberTools(parts);
-  yield;
+  const { firstTool, toolCount, partOf, serverOf } = yield* numberTools(parts);
   const mention = yield* mentionWeights(parts, toolCount, language.weights);
   const numbered = yield* mergeTerms(parts);
   const { terms, toolFrequency } = numbered;
   const names = yield* mergeNames(parts, toolCount, numbered.globals);
   const saturation = toolCount >= boundedFrom ? language.weights.k1 : undefined;
   const postings = yield* mergePostings({ parts, firstTool, numbered, mention, saturation });
-  countPhraseOnly(postings, toolFrequency, serverOf);
+  yield* countPhraseOnly(postings, toolFrequency, serverOf);
   const rarity = yield* raritiesOf(terms, toolFrequency, toolCount, language);
   let spelling: SpellingIndex | undefined;
   return {
@@ -107,19 +106,22 @@ export function rarityOf(frequency: number, toolCount: number, commonness: numbe
   return Math.log(1 + (total - df + 0.5) / (df + 0.5)) ** weights.rarityPower;
 }
 
-function numberTools(
+function* numberTools(
   parts: readonly IndexPart[],
-): Pick<SearchIndex, "firstTool" | "toolCount" | "partOf" | "serverOf"> {
+): Generator<undefined, Pick<SearchIndex, "firstTool" | "toolCount" | "partOf" | "serverOf">> {
   const firstTool = new Uint32Array(parts.length + 1);
   const serverOf = new Uint32Array(parts.length);
   for (const [number, part] of parts.entries()) {
+    if (number % partsInStep === 0) yield;
     firstTool[number + 1] = (firstTool[number] as number) + part.tools.length;
     serverOf[number] = number === 0 ? 0 : (serverOf[number - 1] as number) + (part.isContinued ? 0 : 1);
   }
   const toolCount = firstTool[parts.length] as number;
   const partOf = new Uint32Array(toolCount);
-  for (let number = 0; number < parts.length; number += 1)
+  for (let number = 0; number < parts.length; number += 1) {
+    if (number % partsInStep === 0) yield;
     partOf.fill(number, firstTool[number], firstTool[number + 1]);
+  }
   return { firstTool, toolCount, partOf, serverOf };
 }
 
@@ -127,12 +129,13 @@ function numberTools(
  * A word that only phrases have is as frequent as there are servers whose phrases have it: a server with many tools
  * cannot make it say less elsewhere.
  */
-function countPhraseOnly(
+function* countPhraseOnly(
   { refStart, refPart }: MergedPostings,
   toolFrequency: Uint32Array,
   serverOf: Uint32Array,
-): void {
+): Generator<undefined, void> {
   for (let term = 0; term < toolFrequency.length; term += 1) {
+    if (term % stepSize === 0) yield;
     if (toolFrequency[term] !== 0) continue;
     let servers = 0;
     let before = -1;
@@ -153,7 +156,8 @@ function* mergeNames(
 ): Generator<undefined, Pick<SearchIndex, "nameStart" | "nameTerm">> {
   const nameStart = new Uint32Array(toolCount + 1);
   let tool = 0;
-  for (const { tools, sequenceStart } of parts) {
+  for (const [number, { tools, sequenceStart }] of parts.entries()) {
+    if (number % partsInStep === 0) yield;
     for (let local = 0; local < tools.length; local += 1) {
       const words = (sequenceStart[2 * local + 1] as number) - (sequenceStart[2 * local] as number);
       nameStart[tool + 1] = (nameStart[tool] as number) + words;

@@ -1,5 +1,5 @@
 import { field as fields, fieldCount } from "./fields.ts";
-import { createStemList, grown, type StemList, type StemTable } from "./stem-table.ts";
+import { createStemList, grown, pushStem, type StemList, type StemTable } from "./stem-table.ts";
 
 /** Highest count of one word in one field; the ranking saturates far below. */
 const countLimit = 15;
@@ -18,6 +18,14 @@ export interface Postings {
   readonly toolFrequency: Uint32Array;
   /** Words per tool and field, `tool * fieldCount + field`. */
   readonly lengths: Uint16Array;
+  /**
+   * Stems of name and description in order, for phrases: term numbers from `sequenceStart[2 * tool]` (name), `[2 *
+   * tool + 1]` (description).
+   */
+  readonly sequence: Uint32Array;
+  readonly sequenceStart: Uint32Array;
+  /** Stems of the server's name and title in order. */
+  readonly serverSequence: Uint32Array;
 }
 
 export interface PostingsBuilder {
@@ -27,8 +35,8 @@ export interface PostingsBuilder {
   list(use: string): StemList;
   /** Forgets everything, for another part. */
   begin(toolCount: number): void;
-  /** The part's own number of a stem, a new one if it is new. */
-  local(stem: number): number;
+  /** The stems of a tool's name and description in order. After the tool's fields, or the server's last of all. */
+  follow(stems: StemList): void;
   /** All stems of one field of one tool. Tools in ascending order, each field of a tool once, phrases last. */
   add(tool: number, field: number, stems: StemList): void;
   finish(): Postings;
@@ -38,6 +46,9 @@ export interface PostingsBuilder {
 export function createPostings(stems: StemTable): PostingsBuilder {
   let toolCount = 0;
   let lengths = new Uint16Array(0);
+  /** Terms in order, and where each name, each description and the server begins. */
+  const sequence = createStemList();
+  const sequenceStart = createStemList();
   /** By stem: its number in this part and `before`, if it was met in this part; less than `before` if not. */
   let localOf = new Int32Array(1_024).fill(-1);
   /** How many terms all parts before had. */
@@ -91,11 +102,17 @@ export function createPostings(stems: StemTable): PostingsBuilder {
         before = 0;
       }
       toolCount = count;
-      lengths = new Uint16Array(count * fieldCount);
+      if (lengths.length < count * fieldCount) lengths = new Uint16Array(count * fieldCount);
+      else lengths.fill(0, 0, count * fieldCount);
+      sequence.length = 0;
+      sequenceStart.length = 0;
       termCount = 0;
       rows = 0;
     },
-    local,
+    follow({ numbers, length }) {
+      pushStem(sequenceStart, sequence.length);
+      for (let at = 0; at < length; at += 1) pushStem(sequence, local(numbers[at] as number));
+    },
     add(tool, field, { numbers, length }) {
       lengths[tool * fieldCount + field] = Math.min(length, 0xffff);
       for (let at = 0; at < length; at += 1) {
@@ -106,11 +123,13 @@ export function createPostings(stems: StemTable): PostingsBuilder {
         else if ((packed & 15) < countLimit) rowField[last] = packed + 1;
       }
     },
-    finish: () => ({
-      stems: stems.stems,
-      lengths,
-      ...sortRows({ terms, rowTerm, rowTool, rowField, rows, next }, termCount, toolCount),
-    }),
+    finish() {
+      const arrays = createArrays({ termCount, rows, toolCount, sequence, sequenceStart });
+      arrays.terms.set(terms.subarray(0, termCount));
+      arrays.lengths.set(lengths.subarray(0, toolCount * fieldCount));
+      sortRows({ rowTerm, rowTool, rowField, rows, next }, arrays);
+      return { ...arrays, stems: stems.stems };
+    },
   };
 }
 
@@ -118,7 +137,6 @@ export function createPostings(stems: StemTable): PostingsBuilder {
 const mostTerms = 2 ** 30;
 
 interface Rows {
-  readonly terms: Int32Array;
   readonly rowTerm: Int32Array;
   readonly rowTool: Int32Array;
   readonly rowField: Uint8Array;
@@ -127,19 +145,14 @@ interface Rows {
   readonly next: Int32Array;
 }
 
-function sortRows(
-  { terms: stemOf, rowTerm, rowTool, rowField, rows, next }: Rows,
-  termCount: number,
-  toolCount: number,
-): Omit<Postings, "stems" | "lengths"> {
-  const { terms, termStart, toolFrequency, postingTool, postingField } = createArrays(termCount, rows, toolCount);
-  terms.set(stemOf.subarray(0, termCount));
+function sortRows({ rowTerm, rowTool, rowField, rows, next }: Rows, into: PartArrays): void {
+  const { termStart, toolFrequency, postingTool, postingField } = into;
   for (let row = 0; row < rows; row += 1) {
-    const next = (rowTerm[row] as number) + 1;
-    termStart[next] = (termStart[next] as number) + 1;
+    const after = (rowTerm[row] as number) + 1;
+    termStart[after] = (termStart[after] as number) + 1;
   }
-  for (let term = 0; term < termCount; term += 1)
-    termStart[term + 1] = (termStart[term + 1] as number) + (termStart[term] as number);
+  for (let term = 1; term < termStart.length; term += 1)
+    termStart[term] = (termStart[term] as number) + (termStart[term - 1] as number);
   next.set(termStart);
   for (let row = 0; row < rows; row += 1) {
     const term = rowTerm[row] as number;
@@ -151,20 +164,45 @@ function sortRows(
     if (isFirst && (postingField[at] as number) >> 4 !== fields.phrases)
       toolFrequency[term] = (toolFrequency[term] as number) + 1;
   }
-  return { terms, termStart, postingTool, postingField, toolFrequency };
 }
 
-/** In one piece of memory: there are ten thousand parts in a large catalog, and each piece costs a microsecond. */
-function createArrays(termCount: number, rows: number, toolCount: number): Omit<Postings, "stems" | "lengths"> {
+type PartArrays = Omit<Postings, "stems">;
+
+interface Sizes {
+  readonly termCount: number;
+  readonly rows: number;
+  readonly toolCount: number;
+  readonly sequence: StemList;
+  readonly sequenceStart: StemList;
+}
+
+/**
+ * In one piece of memory: there are ten thousand parts in a large catalog, and each piece costs a microsecond and some
+ * hundred bytes. Numbers of four bytes come first, so that each array begins where it may.
+ */
+function createArrays({ termCount, rows, toolCount, sequence, sequenceStart }: Sizes): PartArrays {
   const Tools = toolCount <= 0xffff ? Uint16Array : Uint32Array;
-  const toolsAt = 4 * (3 * termCount + 1);
-  const fieldsAt = toolsAt + rows * Tools.BYTES_PER_ELEMENT;
-  const memory = new ArrayBuffer(fieldsAt + rows);
-  return {
-    termStart: new Uint32Array(memory, 0, termCount + 1),
-    toolFrequency: new Uint32Array(memory, 4 * (termCount + 1), termCount),
-    terms: new Uint32Array(memory, 4 * (2 * termCount + 1), termCount),
-    postingTool: new Tools(memory, toolsAt, rows),
-    postingField: new Uint8Array(memory, fieldsAt, rows),
+  const startCount = 2 * toolCount + 1;
+  const serverFrom =
+    sequenceStart.length < startCount ? sequence.length : (sequenceStart.numbers[startCount - 1] as number);
+  const wide = 3 * termCount + 1 + startCount + sequence.length;
+  const memory = new ArrayBuffer(4 * wide + 2 * toolCount * fieldCount + rows * (Tools.BYTES_PER_ELEMENT + 1));
+  let at = 0;
+  const next = (bytes: number): number => (at += bytes) - bytes;
+  const numbers = (count: number): Uint32Array => new Uint32Array(memory, next(4 * count), count);
+  const arrays = {
+    termStart: numbers(termCount + 1),
+    toolFrequency: numbers(termCount),
+    terms: numbers(termCount),
+    sequenceStart: numbers(startCount),
+    sequence: numbers(serverFrom),
+    serverSequence: numbers(sequence.length - serverFrom),
+    lengths: new Uint16Array(memory, next(2 * toolCount * fieldCount), toolCount * fieldCount),
+    postingTool: new Tools(memory, next(rows * Tools.BYTES_PER_ELEMENT), rows),
+    postingField: new Uint8Array(memory, next(rows), rows),
   };
+  arrays.sequenceStart.set(sequenceStart.numbers.subarray(0, Math.min(sequenceStart.length, startCount)));
+  arrays.sequence.set(sequence.numbers.subarray(0, serverFrom));
+  arrays.serverSequence.set(sequence.numbers.subarray(serverFrom, sequence.length));
+  return arrays;
 }
