@@ -4,14 +4,12 @@ import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { dialectsOf, isDraft04, type Dialect } from "./dialects.ts";
 import { checkedFormats } from "./formats.ts";
 import { guardKeywords } from "./guards.ts";
+import { inlinedKeywords } from "./plain-keywords.ts";
 import { runtimeNames } from "./runtime.ts";
 
 export type Compiled =
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "unvalidated"; readonly reason: string };
-
-/** Schemas behind a `$ref` with more keywords than this become functions; smaller ones are inlined. */
-const inlinedKeywords = 8;
 
 /**
  * Compiles one JSON Schema to the text of a CommonJS module that exports its validator, with Ajv. Runs in the worker:

@@ -7,7 +7,7 @@ import { defaultValidationLimits as limits } from "./schema-limits.ts";
 import { createValidators } from "./validators.ts";
 
 /** Plain ones are checked without a worker. */
-const needsCompiler = { allOf: [{ type: "string" }] };
+const needsCompiler = { type: "array", uniqueItems: true };
 const never = new AbortController().signal;
 const workerFile = workerUrl(import.meta.url, "compile-worker");
 

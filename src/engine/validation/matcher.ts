@@ -2,6 +2,8 @@ import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { buildId } from "../../kernel/build-id.ts";
 import { type Budget, GivenUp } from "./budget.ts";
+import { programSizeLimit } from "./pattern-limits.ts";
+import { toSimplePattern } from "./simple-pattern.ts";
 
 /** Called by compiled code for `pattern` and `patternProperties`. */
 export type CreateMatcher = (pattern: string) => Matcher;
@@ -12,6 +14,8 @@ export interface Matcher {
    * decided.
    */
   test(text: string): boolean;
+  /** In instructions; infinite when RE2 cannot run the pattern. Throws GivenUp when RE2 is not there. */
+  size(): number;
 }
 
 /** Size of the program times length of the text; 20 ms in the worst case. */
@@ -20,6 +24,24 @@ const matchStepLimit = 2_000_000;
 const engineFile = buildId === "" ? "re2js" : "./re2js.cjs";
 /** White space for JavaScript's `\s` but not for RE2's. */
 const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
+
+/** Longer texts are paid for. */
+const longestForSimple = 10_000;
+
+/**
+ * The same test for patterns that nobody has judged before: true of every text when RE2 cannot run the pattern. It must
+ * be one that `mayRun`, and small by `estimateProgram`.
+ */
+export function toPatternTest(create: CreateMatcher, pattern: string): (text: string) => boolean {
+  const matcher = create(pattern);
+  const simple = toSimplePattern(pattern);
+  let isUsable: boolean | undefined;
+  return (text) => {
+    if (simple !== undefined && text.length <= longestForSimple) return simple.test(text);
+    isUsable ??= matcher.size() <= programSizeLimit;
+    return !isUsable || matcher.test(text);
+  };
+}
 
 /**
  * A matcher compiles its pattern when it is first used, because a schema may contain thousands. RE2 is loaded with
@@ -48,6 +70,15 @@ export function createMatchers(budget: Budget): CreateMatcher {
     }
 
     return {
+      size() {
+        try {
+          program ??= compile();
+        } catch (error) {
+          if (error instanceof GivenUp) throw error;
+          return Number.POSITIVE_INFINITY;
+        }
+        return program.programSize();
+      },
       test(text) {
         program ??= compile();
         const steps = program.programSize() * text.length;

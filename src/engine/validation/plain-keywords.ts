@@ -16,21 +16,35 @@ export const annotations: ReadonlySet<string> = new Set([
   "$comment",
 ]);
 
+/** Schemas behind a `$ref` with more keywords than this become functions; smaller ones are inlined. */
+export const inlinedKeywords = 8;
+
+/** Where schemas stand that others refer to. They say nothing by themselves. */
+export const definitionLists: readonly string[] = ["$defs", "definitions"];
+
 export const keywords: ReadonlySet<string> = new Set([
+  "$ref",
   "type",
   "const",
   "enum",
+  "not",
   "anyOf",
+  "oneOf",
+  "allOf",
   "maximum",
   "minimum",
   "exclusiveMaximum",
   "exclusiveMinimum",
+  "multipleOf",
   "maxLength",
   "minLength",
+  "pattern",
   "format",
   "maxItems",
   "minItems",
   "items",
+  "maxProperties",
+  "minProperties",
   "required",
   "propertyNames",
   "additionalProperties",
@@ -41,10 +55,10 @@ export type Group = "number" | "string" | "array" | "object";
 
 /** The keywords that speak of one type only, in Ajv's order, which decides what is complained of first. */
 export const groups: Readonly<Record<Group, readonly string[]>> = {
-  number: ["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "format"],
-  string: ["maxLength", "minLength", "format"],
+  number: ["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format"],
+  string: ["maxLength", "minLength", "pattern", "format"],
   array: ["maxItems", "minItems", "items"],
-  object: ["required", "propertyNames", "additionalProperties", "properties"],
+  object: ["maxProperties", "minProperties", "required", "propertyNames", "additionalProperties", "properties"],
 };
 
 export const isOfType: Readonly<Record<string, (value: unknown) => boolean>> = {

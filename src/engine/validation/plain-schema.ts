@@ -1,11 +1,16 @@
-import type { ErrorObject } from "ajv";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { checkedFormats } from "./formats.ts";
+import { unitsPerLook } from "./budget.ts";
+import { estimateProgram, mayRun } from "./pattern-limits.ts";
+import { anyOf, not, oneOf } from "./plain-combinations.ts";
+import { below, fault, inOrder, startReading, type PlainTest, type Reading } from "./plain-reading.ts";
+import { createReferences, saysMore } from "./plain-references.ts";
 import type { Runtime } from "./runtime.ts";
 import { namedFieldLimit } from "./wording.ts";
 import {
   annotations,
   comparisons,
+  definitionLists,
   filled,
   groups,
   isOfType,
@@ -19,25 +24,23 @@ import {
   type Primitive,
 } from "./plain-keywords.ts";
 
-/** Finds what is wrong with a value, innermost first and as Ajv would report it; undefined when it fits. */
-export type PlainTest = (value: unknown) => readonly ErrorObject[] | undefined;
-
-/** More parts than any plain schema of a real tool has; a larger one is left to the worker and its limits. */
-const partLimit = 2_000;
 /** The same depth as schemas may have that are compiled. */
 const depthLimit = 64;
 
 /**
- * A check of a schema that says only what nineteen of twenty real tools say: types, fields, items, choices and ranges.
- * Such a schema means the same in every dialect, and needs no compiler: neither the first call after a start waits
+ * A check of a schema that says only what real tools say: types, fields, items, choices, ranges, patterns, and
+ * combinations and definitions of these. Such a schema means the same in every dialect, and needs no compiler: neither the first call after a start waits
  * for one, nor does its thread take 11 MB. Undefined when the schema says anything else, or not in the right form.
  * A test holds the two ways of checking against each other.
  */
 export function toPlainTest(schema: JsonObject, runtime: Runtime): PlainTest | undefined {
   const { $schema: dialect = sharedDialects[0], ...rest } = schema;
-  if (!sharedDialects.includes(String(dialect).replace(/^https?:\/\/|#$/g, ""))) return undefined;
+  const name = String(dialect).replace(/^https?:\/\/|#$/g, "");
+  if (!sharedDialects.includes(name)) return undefined;
   try {
-    return read(startReading(runtime), rest, 0);
+    const areReferencesAlone = name.includes("draft-0");
+    const reading = startReading({ runtime, areReferencesAlone, follow: createReferences(rest, read) });
+    return read(reading, rest, 0);
   } catch (error) {
     if (error instanceof NotPlain) return undefined;
     throw error;
@@ -51,37 +54,17 @@ const sharedDialects: readonly string[] = [
   "json-schema.org/draft-06/schema",
 ];
 
-/** A schema that is being read. */
-interface Reading {
-  readonly runtime: Runtime;
-  /** It is part of an alternative, where Ajv adds to a wrong type what is wrong with the choice. */
-  readonly isBranch: boolean;
-  /** Compiled code pays for what it does in the same way (guards.ts). */
-  pay(units: number): void;
-  count(parts: number): void;
-}
-
-function startReading(runtime: Runtime): Reading {
-  let parts = 0;
-  return {
-    runtime,
-    isBranch: false,
-    pay(units) {
-      if ((runtime.budget.left -= units) < 0) runtime.budget.look();
-    },
-    count(more) {
-      parts += more;
-      if (parts > partLimit) throw new NotPlain();
-    },
-  };
-}
-
 function read(reading: Reading, schema: unknown, depth: number): PlainTest {
   reading.count(1);
   if (schema === true) return () => undefined;
   if (!isJsonObject(schema) || depth > depthLimit) throw new NotPlain();
   for (const key of Object.keys(schema))
-    if (!keywords.has(key) && !annotations.has(key) && !key.startsWith("x-")) throw new NotPlain();
+    if (!keywords.has(key) && !annotations.has(key) && !definitionLists.includes(key) && !key.startsWith("x-"))
+      throw new NotPlain();
+  if (reading.areReferencesAlone && schema["$ref"] !== undefined && saysMore(schema)) throw new NotPlain();
+  // Nothing may stand in there that changes what references mean.
+  for (const list of definitionLists)
+    for (const definition of Object.values(named(schema[list] ?? {}))) read(reading, definition, depth + 1);
   return inOrder(readSteps(reading, schema, depth));
 }
 
@@ -119,6 +102,7 @@ function readSteps(reading: Reading, schema: JsonObject, depth: number): PlainTe
 
 function readChoices(reading: Reading, schema: JsonObject, depth: number): PlainTest[] {
   const steps: PlainTest[] = [];
+  if (schema["$ref"] !== undefined) steps.push(reading.follow(reading, schema["$ref"], depth));
   if (schema["const"] !== undefined) {
     const allowedValue = primitive(schema["const"]);
     const wrong = [fault("const", { allowedValue })];
@@ -131,24 +115,19 @@ function readChoices(reading: Reading, schema: JsonObject, depth: number): Plain
     const wrong = [fault("enum", { allowedValues })];
     steps.push((value) => (allowed.has(value as Primitive) ? undefined : wrong));
   }
-  if (schema["anyOf"] !== undefined) {
-    const branches = filled(schema["anyOf"]).map((branch) => read({ ...reading, isBranch: true }, branch, depth + 1));
-    steps.push(anyOf(reading, branches));
-  }
-  return steps;
+  return [...steps, ...readCombinations(reading, schema, depth)];
 }
 
-function anyOf(reading: Reading, branches: readonly PlainTest[]): PlainTest {
-  return (value) => {
-    reading.pay(branches.length);
-    const all: ErrorObject[] = [];
-    for (const branch of branches) {
-      const wrong = branch(value);
-      if (wrong === undefined) return undefined;
-      all.push(...wrong);
-    }
-    return [...all, fault("anyOf", {})];
-  };
+function readCombinations(reading: Reading, schema: JsonObject, depth: number): PlainTest[] {
+  const branch = { ...reading, isBranch: true };
+  const branchesOf = (keyword: string, as: Reading): readonly PlainTest[] =>
+    filled(schema[keyword]).map((each) => read(as, each, depth + 1));
+  const steps: PlainTest[] = [];
+  if (schema["not"] !== undefined) steps.push(not(read(branch, schema["not"], depth + 1)));
+  if (schema["anyOf"] !== undefined) steps.push(anyOf(reading, branchesOf("anyOf", branch)));
+  if (schema["oneOf"] !== undefined) steps.push(oneOf(reading, branchesOf("oneOf", branch)));
+  if (schema["allOf"] !== undefined) steps.push(inOrder(branchesOf("allOf", reading)));
+  return steps;
 }
 
 interface Place {
@@ -164,6 +143,10 @@ function readKeyword(reading: Reading, { group, keyword, schema, depth }: Place)
   switch (keyword) {
     case "format":
       return readFormat(reading, given, group);
+    case "pattern":
+      return readPattern(reading, given);
+    case "multipleOf":
+      return multipleOf(given);
     case "items":
       return items(reading, read(reading, given, depth + 1));
     case "required":
@@ -198,12 +181,42 @@ function bound(reading: Reading, at: Pick<Place, "group" | "keyword">, limit: un
   }
   const wrong = [fault(keyword, { limit })];
   const { codePoints } = reading.runtime;
-  const size =
-    group === "string"
-      ? (value: unknown) => codePoints(value as string)
-      : (value: unknown) => (value as readonly unknown[]).length;
+  const sizes: Readonly<Record<Group, (value: unknown) => number>> = {
+    number: Number,
+    string: (value) => codePoints(value as string),
+    array: (value) => (value as readonly unknown[]).length,
+    object(value) {
+      // They cannot be counted without visiting them.
+      reading.pay(unitsPerLook);
+      return Object.keys(value as object).length;
+    },
+  };
+  const size = sizes[group];
   if (keyword.startsWith("max")) return (value) => (size(value) <= limit ? undefined : wrong);
   return (value) => (size(value) >= limit ? undefined : wrong);
+}
+
+/** Whether RE2 can run it is found out when it is first needed: loading RE2 takes longer than most calls. */
+function readPattern(reading: Reading, pattern: unknown): PlainTest {
+  if (typeof pattern !== "string") throw new NotPlain();
+  const wrong = [fault("pattern", { pattern })];
+  if (!mayRun(pattern)) return () => undefined;
+  reading.count(estimateProgram(pattern) / instructionsPerPart);
+  const matches = reading.runtime.pattern(pattern);
+  return (value) => (matches(value as string) ? undefined : wrong);
+}
+
+/** All patterns of a plain schema have fewer than the instructions that the compiler allows. */
+const instructionsPerPart = 4;
+
+function multipleOf(divisor: unknown): PlainTest {
+  if (typeof divisor !== "number") throw new NotPlain();
+  const wrong = [fault("multipleOf", { multipleOf: divisor })];
+  return (value) => {
+    const times = (value as number) / divisor;
+    // As Ajv has it: what is written with an exponent is not found to be whole.
+    return divisor !== 0 && times === Number.parseInt(String(times), 10) ? undefined : wrong;
+  };
 }
 
 function readFormat(reading: Reading, format: unknown, group: Group): PlainTest | undefined {
@@ -269,30 +282,7 @@ function properties(reading: Reading, tests: readonly (readonly [string, PlainTe
   };
 }
 
-/** The first complaint of several tests. */
-function inOrder(tests: readonly PlainTest[]): PlainTest {
-  const [only, second] = tests;
-  if (only === undefined) return () => undefined;
-  if (second === undefined) return only;
-  return (value) => {
-    for (const test of tests) {
-      const wrong = test(value);
-      if (wrong !== undefined) return wrong;
-    }
-    return undefined;
-  };
-}
-
 /** Inherited names are no members. */
 function memberOf(value: unknown, name: string): unknown {
   return Object.hasOwn(value as object, name) ? (value as JsonObject)[name] : undefined;
-}
-
-function fault(keyword: string, params: Readonly<Record<string, unknown>>): ErrorObject {
-  return { keyword, params, instancePath: "", schemaPath: "" };
-}
-
-function below(name: string, errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const step = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  return errors.map((error) => ({ ...error, instancePath: step + error.instancePath }));
 }

@@ -1,6 +1,6 @@
 import { createBudget, type Budget } from "./budget.ts";
 import { loadFormats, type Format } from "./formats.ts";
-import { createMatchers } from "./matcher.ts";
+import { createMatchers, toPatternTest } from "./matcher.ts";
 
 /**
  * Everything that compiled validators can access, and nothing else. One per gateway is enough, because checks are
@@ -12,6 +12,8 @@ export interface Runtime {
   readonly require: (name: string) => unknown;
   /** Characters of a text as JSON Schema counts them. Throws GivenUp. */
   readonly codePoints: (text: string) => number;
+  /** Whether a text has the pattern in it, as far as that can be told; see `toPatternTest`. */
+  readonly pattern: (pattern: string) => (text: string) => boolean;
   /** Those that are checked, by name; loaded when they are first asked for. */
   readonly formats: () => Readonly<Record<string, Format>>;
 }
@@ -34,6 +36,7 @@ export function createRuntime(monotonic: () => number, checkMs: number): Runtime
   return {
     budget,
     codePoints: length,
+    pattern: (pattern) => toPatternTest(matcher, pattern),
     formats,
     require(name) {
       switch (name) {

@@ -2,7 +2,8 @@ import type { ErrorObject } from "ajv";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { GivenUp } from "./budget.ts";
 import { explain } from "./argument-problem.ts";
-import { toPlainTest, type PlainTest } from "./plain-schema.ts";
+import type { PlainTest } from "./plain-reading.ts";
+import { toPlainTest } from "./plain-schema.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Problem } from "./wording.ts";
 
