@@ -9,6 +9,7 @@ import { startCommandedGateway, type CommandedGateway } from "../harness/command
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { badServer, mainFile, type RunningGateway } from "../harness/gateway.ts";
 import { get } from "../harness/rest.ts";
+import { toTypedInput } from "../harness/typed-input.ts";
 import { until } from "../harness/until.ts";
 
 const reference = {
@@ -43,7 +44,7 @@ async function piped(input: string | Buffer, ...args: string[]): Promise<Command
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  child.stdin.end(input);
+  toTypedInput(child.stdin).end(input);
   return await new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
 }
 

@@ -5,10 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import xterm from "@xterm/headless";
 import { mainFile } from "./gateway.ts";
+import { toTypedInput } from "./typed-input.ts";
 import { until } from "./until.ts";
 
 /** A command of ours on a terminal that is drawn as a terminal draws it: with cursor, colours and wrapped lines. */
 export interface DrawnTerminal extends AsyncDisposable {
+  /** Of the program that makes the terminal. */
+  readonly pid: number | undefined;
   /** The lines of the screen as a person sees them now, without empty ones at the end. */
   screen(): readonly string[];
   /** All lines since the start that are still there, with those that have scrolled out. */
@@ -46,6 +49,7 @@ export async function openDrawnTerminal(options: DrawnTerminalOptions): Promise<
     cwd,
     env: { TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
   });
+  const input = toTypedInput(child.stdin);
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5_000 });
   let raw = "";
   child.stdout.on("data", (chunk: Buffer) => {
@@ -66,10 +70,11 @@ export async function openDrawnTerminal(options: DrawnTerminalOptions): Promise<
   };
   const all = (): string => lines(0).join("\n");
   return {
+    pid: child.pid,
     screen: () => lines(terminal.buffer.active.baseY),
     all,
     raw: () => raw,
-    type: (text) => void child.stdin.write(text),
+    type: (text) => void input.write(text),
     async sees(text) {
       await until(() => {
         const isThere = typeof text === "string" ? all().includes(text) : text.test(all());
@@ -88,7 +93,7 @@ export async function openDrawnTerminal(options: DrawnTerminalOptions): Promise<
     async [Symbol.asyncDispose]() {
       // The second one is for a gateway that asks a question.
       for (let times = 0; !gone && times < 2; times += 1) {
-        child.stdin.write(keys.ctrlC);
+        input.write(keys.ctrlC);
         await Promise.race([exited, until(() => gone).catch(() => undefined)]);
       }
       await rm(folder, { recursive: true, force: true });

@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { mainFile } from "./gateway.ts";
+import { toTypedInput } from "./typed-input.ts";
 import { until } from "./until.ts";
 
 /** A command of ours on a terminal of its own: what a person sees, stdout and stderr together. */
 export interface TerminalCommand extends AsyncDisposable {
+  /** Of the program that makes the terminal. */
+  readonly pid: number | undefined;
   /** All that was shown so far and was not cleared again. */
   text(): string;
   /** Types this text. */
@@ -28,19 +31,21 @@ export function runOnTerminal({ args, env, cwd }: TerminalOptions): TerminalComm
     env: { ...process.env, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
+  const input = toTypedInput(child.stdin);
   let shown = "";
   child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
   let gone = false;
   void exited.then(() => (gone = true));
   const interrupt = async (): Promise<number | null> => {
-    if (!gone) child.stdin.write("\u0003");
+    if (!gone) input.write("\u0003");
     return await exited;
   };
   return {
+    pid: child.pid,
     // oxlint-disable-next-line no-control-regex -- what a terminal does with a line that is cleared
     text: () => shown.replaceAll("\r\n", "\n").replace(/[^\n]*\r\u001b\[2K/g, ""),
-    type: (text) => void child.stdin.write(text),
+    type: (text) => void input.write(text),
     ended: exited,
     interrupt,
     [Symbol.asyncDispose]: async () => void (await interrupt()),
