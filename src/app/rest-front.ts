@@ -1,3 +1,4 @@
+import { reaches } from "../kernel/principal.ts";
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createRest } from "../front/rest/rest.ts";
@@ -47,7 +48,12 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     routing: gateway.routing,
     performer: gateway.performer,
     loads: gateway.namespaces.loads,
-    instancesOf: (principal) => gateway.fleet.of(principal),
+    instancesOf(principal) {
+      const instances = gateway.fleet.of(principal);
+      return principal.only === undefined
+        ? instances
+        : instances.filter(({ server }) => reaches(principal, server.slug));
+    },
     issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
     async revokeTokens(instance, principal) {
       const revoked = await gateway.instanceTokens.revoke(instance, principal.id);

@@ -85,3 +85,21 @@ test("streams are counted apart, and limits may change", () => {
   close();
   admission.openStream(alice);
 });
+
+test("a user in two teams is one person: both together get no more than one alone", () => {
+  const limits = { concurrentCalls: 2, callsPerSecond: 1_000, openStreams: 1 };
+  const admission = createAdmission(() => limits, createManualClock());
+  const [red, blue] = [
+    { ...person("m_1"), user: "u_1", team: "red" },
+    { ...person("m_2"), user: "u_1", team: "blue" },
+  ];
+  const leave = admission.admit(red);
+  admission.admit(blue);
+  expect(() => admission.admit(red)).toThrow(limited(1));
+  expect(() => admission.admit(blue)).toThrow(limited(1));
+  admission.admit({ ...person("m_3"), user: "u_2", team: "red" });
+  leave();
+  admission.admit(blue);
+  admission.openStream(red);
+  expect(() => admission.openStream(blue)).toThrow(limited(30));
+});

@@ -8,6 +8,7 @@ import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { metaKeys, supportedRevisions } from "../../wire/mcp/revisions.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
+import { requireScope } from "../../engine/policy/scopes.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
@@ -147,8 +148,10 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
   try {
     intent = toIntent(work, asked);
   } catch (error) {
-    if (error instanceof UnseenServer && work.hasWoken !== true) return callWoken(parts, work, error.instance);
-    throw error;
+    if (!(error instanceof UnseenServer) || work.hasWoken === true) throw error;
+    // Nothing is started for whoever may not call it.
+    requireScope(work.context.principal, "mcp:tools:execute");
+    return callWoken(parts, work, error.instance);
   }
   const { headers, endpoint } = work.caller;
   // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.

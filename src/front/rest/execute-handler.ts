@@ -4,6 +4,7 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { traceContextOf, withTraceContext } from "../../kernel/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
+import { requireScope } from "../../engine/policy/scopes.ts";
 import { challengeOf } from "../http/challenge.ts";
 import { corsHeaders } from "../http/cors.ts";
 import { refuseWithProblem } from "../http/problem.ts";
@@ -57,7 +58,9 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
     return true;
   };
 
+  /** Throws SCOPE_INSUFFICIENT, before anything is read or looked up. */
   function receive(incoming: Incoming, fail: (error: unknown) => void): void {
+    requireScope(incoming.principal, "mcp:tools:execute");
     readBody(incoming.request, { bytes: deps.bodyLimits.requestBodyBytes }, (error, body) => {
       if (error !== undefined) fail(error);
       else execute(incoming, body).catch(fail);

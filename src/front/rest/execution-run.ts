@@ -51,7 +51,9 @@ export function createExecutionRun(deps: RestDeps): (execution: Execution) => Pr
       const outcome = await deps.performer.perform(intent, { context, view });
       answer(execution, toExecuteAnswer(view, intent, outcome));
     } catch (error) {
-      const failure = withSignature(toGatewayError(error), view);
+      // A call that was ended from here says why: its credential is no longer valid, or the gateway stops.
+      const reason: unknown = controller.signal.aborted ? controller.signal.reason : undefined;
+      const failure = withSignature(reason instanceof GatewayError ? reason : toGatewayError(error), view);
       if (stream?.isOpen !== true) throw failure;
       stream.fail(failure);
     } finally {

@@ -1,0 +1,182 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRoutes } from "../../src/front/rest/rest.ts";
+import type { RestDeps } from "../../src/front/rest/deps.ts";
+import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { addCast, startTeamGateway, type Cast, type TeamGateway, type Told } from "../harness/team-gateway.ts";
+import { onlyPlace } from "../harness/places.ts";
+import { until } from "../harness/until.ts";
+
+/** The routes of the router itself: listing them calls none of what they work with. */
+const routes = createRoutes({ version: "0" } as RestDeps);
+
+let team: TeamGateway;
+let cast: Cast;
+let tokens: Readonly<Record<Who, string>>;
+let expired = "";
+
+type Who = keyof Cast | "reader" | "caller" | "limited";
+
+beforeAll(async () => {
+  team = await startTeamGateway();
+  cast = await addCast(team);
+  const make = async (body: object): Promise<string> =>
+    (await team.ask(cast.ann, "POST", "/api/me/tokens", { body })).json.token;
+  tokens = {
+    ...cast,
+    reader: await make({ scopes: ["mcp:read"] }),
+    caller: await make({ scopes: ["mcp:tools:execute"] }),
+    limited: await make({ only: ["own"] }),
+  };
+  const made = (await team.ask(cast.ann, "POST", "/api/me/tokens", { body: { name: "old" } })).json;
+  expired = made.token;
+  await team.again(async () => {
+    const database = loadDriver(team.directory).open(join(onlyPlace(join(team.directory, "data")), "state.db"));
+    database.prepare("update pat set expires_at_ms = 1 where id = ?").run(made.id);
+    database.close();
+    await Promise.resolve();
+  });
+});
+afterAll(async () => await team[Symbol.asyncDispose]());
+
+/** Nothing is changed: no id is anything's, and no revision fits. */
+const unchanging = { headers: { "if-match": '"0.none"' }, body: {} };
+
+async function request(token: string, method: string, path: string): Promise<Told> {
+  // A stream would not end; its head says the same.
+  const verb = path === "/api/events" ? "HEAD" : method;
+  const isRead = verb === "GET" || verb === "HEAD";
+  return await team.ask(token, verb, path, isRead ? { headers: unchanging.headers } : unchanging);
+}
+
+function pathOf(path: string, teamName: string): string {
+  return path
+    .replace("{team}", teamName)
+    .replaceAll(/\{\w+\}/g, "nothing")
+    .replace("*", "mcp");
+}
+
+/** Who passes, written down once more: by hand, and not by the code that decides. */
+const passing: Readonly<Record<string, readonly (keyof Cast)[]>> = {
+  anyone: ["ann", "olga", "tom", "bob", "cid"],
+  member: ["ann", "olga", "tom", "bob"],
+  "team-admin": ["ann", "olga", "tom"],
+  "team-owner": ["ann", "olga"],
+  admin: ["ann"],
+};
+
+describe.each(
+  routes.flatMap((route) => (route.isPublic === true ? [] : [[route.method, route.path, route.right] as const])),
+)("%s %s", (method, path, right) => {
+  const inRed = pathOf(path, "red");
+
+  test("lets nobody in without a credential that is valid", async () => {
+    for (const token of ["", "ty_pat_0", `ty_pat_${"0".repeat(64)}`, expired]) {
+      const { status, headers } = await request(token, method, inRed);
+      expect([token.length, status]).toEqual([token.length, 401]);
+      expect(headers.get("www-authenticate")).toContain('error="invalid_token"');
+    }
+  });
+
+  test("lets those in whose role it takes, and no others", async () => {
+    for (const who of passing["anyone"] ?? []) {
+      const { status, json } = await request(tokens[who], method, inRed);
+      // Where the path names no team it is one's own, and cid owns blue.
+      const isOwn = who === "cid" && !path.includes("{team}") && right.role.startsWith("team");
+      const may = passing[right.role]?.includes(who) === true || isOwn;
+      const isForeign = who === "cid" && path.includes("{team}") && right.role !== "anyone" && right.role !== "admin";
+      const isRefused = status === 401 || (status === 403 && json?.code === "FORBIDDEN");
+      if (isForeign) expect([who, status, json?.code]).toEqual([who, 404, "PERSON_UNKNOWN"]);
+      else if (path.includes("{team}") && who === "cid") expect(status).toBeGreaterThanOrEqual(403);
+      else expect([who, status, isRefused]).toEqual([who, status, !may]);
+    }
+  });
+
+  test("FAULT 101: asks for the whole scope that it takes, and says which", async () => {
+    const order = ["mcp:read", "mcp:tools:execute", "mcp:admin"];
+    for (const [who, has] of [
+      ["reader", "mcp:read"],
+      ["caller", "mcp:tools:execute"],
+    ] as const) {
+      const { status, json, headers } = await request(tokens[who], method, inRed);
+      const isEnough = order.indexOf(has) >= order.indexOf(right.scope);
+      if (isEnough) expect(json?.code).not.toBe("SCOPE_INSUFFICIENT");
+      else {
+        const scope = order.slice(0, order.indexOf(right.scope) + 1).join(" ");
+        // What only HEAD can ask says it in the header alone.
+        expect([status, json?.code ?? "SCOPE_INSUFFICIENT"]).toEqual([403, "SCOPE_INSUFFICIENT"]);
+        expect(headers.get("www-authenticate")).toContain(`error="insufficient_scope", scope="${scope}"`);
+      }
+    }
+  });
+
+  test("is for a token for single servers only where nothing else is shown", async () => {
+    const { status, json } = await request(tokens.limited, method, inRed);
+    const isRefused = status === 403 && json?.code !== "SCOPE_INSUFFICIENT";
+    expect([status, isRefused]).toEqual([status, right.limited !== true]);
+  });
+});
+
+test("every route says who may use it, or needs no credential at all: and those are these", () => {
+  const open = routes.flatMap((route) => (route.isPublic === true ? [`${route.method} ${route.path}`] : []));
+  expect(open.sort()).toEqual([
+    "GET /.well-known/oauth-protected-resource",
+    "GET /.well-known/oauth-protected-resource/*",
+    "GET /documentation",
+    "GET /documentation/json",
+    "GET /documentation/style.css",
+    "GET /openapi.json",
+    "POST /api/invites/accept",
+  ]);
+  expect(routes.length).toBeGreaterThan(50);
+});
+
+test("FAULT 94: what is another team's is answered byte for byte as what is nowhere", async () => {
+  const { ask } = team;
+  const call = await ask(cast.bob, "POST", "/execute/own%3Aenv", { body: {} });
+  expect(call.status).toBe(200);
+  const calls = await until(async () => {
+    const found = (await ask(cast.bob, "GET", "/api/calls")).json.calls as { id: string }[];
+    return found.length > 0 && found;
+  });
+  const [instance] = (await ask(cast.bob, "GET", "/api/instances")).json.instances as { id: string }[];
+  const me = (await ask(cast.bob, "GET", "/api/me")).json;
+  const [token] = (await ask(cast.bob, "GET", "/api/me/tokens")).json.tokens as { id: string }[];
+  const invite = (await ask(cast.olga, "POST", "/api/teams/red/invites", { body: {} })).json;
+  const real: Readonly<Record<string, string>> = {
+    team: "red",
+    member: me.id,
+    id: "",
+    slug: "own",
+  };
+  const ids: Readonly<Record<string, string>> = {
+    "/api/me/tokens/": String(token?.id),
+    "/api/calls/": String(calls[0]?.id),
+    "/api/instances/": String(instance?.id),
+    "/api/users/": String(me.user.id),
+    "/api/teams/": String(invite.id),
+  };
+  for (const { method, path, isPublic } of routes) {
+    if (isPublic === true || !/\{(?:team|member|id)\}/.test(path)) continue;
+    const id = Object.entries(ids).find(([start]) => path.startsWith(start))?.[1] ?? "";
+    const theirs = path
+      .replace("{id}", encodeURIComponent(id))
+      .replaceAll(/\{(\w+)\}/g, (_all, name) => real[name] ?? "");
+    // As long as a real one, in the same form.
+    const noId = id
+      .replaceAll(/[0-9a-z]{10,}/g, (text) => "0".repeat(text.length))
+      .replace(/^\d+$/, "9007199254740991");
+    const nowhere = path
+      .replace("{id}", encodeURIComponent(noId))
+      .replace("{team}", "nix")
+      .replace("{member}", "m_00000000000000000000000000");
+    const [asked, control] = [await request(cast.cid, method, theirs), await request(cast.cid, method, nowhere)];
+    expect([method, path, asked.status, asked.text]).toEqual([method, path, control.status, control.text]);
+    if (path.startsWith("/api/users")) expect(asked.status).toBe(403);
+    else expect([method, path, asked.status >= 403 && asked.status <= 404]).toEqual([method, path, true]);
+  }
+  // All of it is there for bob, or for who runs his team.
+  expect((await ask(cast.bob, "GET", `/api/instances/${String(instance?.id)}`)).status).toBe(200);
+  expect((await ask(cast.bob, "GET", `/api/teams/red/members/${String(me.id)}`)).status).toBe(200);
+  expect((await ask(cast.olga, "DELETE", `/api/teams/red/invites/${String(invite.id)}`)).status).toBe(200);
+});
