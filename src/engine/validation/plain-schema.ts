@@ -29,9 +29,9 @@ const depthLimit = 64;
 
 /**
  * A check of a schema that says only what real tools say: types, fields, items, choices, ranges, patterns, and
- * combinations and definitions of these. Such a schema means the same in every dialect, and needs no compiler: neither the first call after a start waits
- * for one, nor does its thread take 11 MB. Undefined when the schema says anything else, or not in the right form.
- * A test holds the two ways of checking against each other.
+ * combinations and definitions of these. Such a schema means the same in every dialect, and needs no compiler: neither
+ * the first call after a start waits for one, nor does its thread take 11 MB. Undefined when the schema says anything
+ * else, or not in the right form. A test holds the two ways of checking against each other.
  */
 export function toPlainTest(schema: JsonObject, runtime: Runtime): PlainTest | undefined {
   const { $schema: dialect = sharedDialects[0], ...rest } = schema;

@@ -1,4 +1,6 @@
-/** One character of a pattern, or one of several: all of them ASCII, so that nothing depends on how texts are encoded. */
+/**
+ * One character of a pattern, or one of several: all of them ASCII, so that nothing depends on how texts are encoded.
+ */
 const one = String.raw`(?:[\w ,:;@#%&!=<>~/-]|\\[dw.\-/+*?()[\]{}|^$]|\[(?:[\w ,:;@#%&+*()/!=<>~.-]|\\[dw.\-/+])+\])`;
 const exactly = String.raw`(?:\{\d{1,3}\})?`;
 const variably = String.raw`(?:[+*?]|\{\d{1,3},\d{0,3}\})`;

@@ -93,7 +93,7 @@ function requireJson(request: IncomingMessage): void {
 /** Of a body that anybody may send. */
 const openBodyBytes = 16_384;
 
-/** The sender of a request that needs none, if it says one. Reading never does: its answer is the same for everybody. */
+/** The sender of a request that needs none, if it says one. Reading never does: everybody gets the same answer. */
 async function identify(deps: RestDeps, incoming: Incoming, { method }: Route): Promise<Principal | undefined> {
   const { request, response } = incoming;
   if (method === "GET" || request.headers.authorization === undefined) return undefined;

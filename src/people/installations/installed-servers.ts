@@ -18,7 +18,9 @@ export interface RunnableServer {
 
 /** What teams installed, as servers. */
 export interface InstalledServers {
-  /** In the order of their installation; the same array until one of them changes. Plain texts of secrets are not in it. */
+  /**
+   * In the order of their installation; the same array until one of them changes. Plain texts of secrets are not in it.
+   */
   of(teamId: string): readonly ServerConfig[];
   /** Undefined where it is no longer installed. */
   tiered(installationId: string): TieredServer | undefined;
