@@ -1,5 +1,6 @@
 import type { IndexPart } from "./index-part.ts";
-import { grown } from "./stem-table.ts";
+
+import { grown } from "./grown.ts";
 
 /** The terms of several parts together. */
 export interface NumberedTerms {

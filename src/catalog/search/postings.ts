@@ -1,5 +1,6 @@
 import { field as fields, fieldCount } from "./fields.ts";
-import { createStemList, grown, pushStem, type StemList, type StemTable } from "./stem-table.ts";
+import { createStemList, pushStem, type StemList, type StemTable } from "./stem-table.ts";
+import { grown } from "./grown.ts";
 
 /** Highest count of one word in one field; the ranking saturates far below. */
 const countLimit = 15;
@@ -56,13 +57,7 @@ export function createPostings(stems: StemTable): PostingsBuilder {
   /** By the part's own number. */
   let termCount = 0;
   let terms = new Int32Array(1_024);
-  let lastRow = new Int32Array(1_024);
-  let next = new Int32Array(1_024);
-  // One row per posting in order of arrival; sorted by term at the end.
-  let rowTerm = new Int32Array(4_096);
-  let rowTool = new Int32Array(4_096);
-  let rowField = new Uint8Array(4_096);
-  let rows = 0;
+  const rows = createRows();
   const lists = new Map<string, StemList>();
 
   function local(stem: number): number {
@@ -71,20 +66,11 @@ export function createPostings(stems: StemTable): PostingsBuilder {
     if (known >= 0) return known;
     const term = termCount;
     termCount += 1;
-    if (termCount === lastRow.length) [terms, lastRow, next] = [grown(terms), grown(lastRow), grown(next)];
+    if (termCount === terms.length) terms = grown(terms);
     terms[term] = stem;
-    lastRow[term] = -1;
+    rows.beginTerm(term);
     localOf[stem] = before + term;
     return term;
-  }
-
-  function addRow(term: number, tool: number, packed: number): void {
-    if (rows === rowTerm.length) [rowTerm, rowTool, rowField] = [grown(rowTerm), grown(rowTool), grown(rowField)];
-    rowTerm[rows] = term;
-    rowTool[rows] = tool;
-    rowField[rows] = packed;
-    lastRow[term] = rows;
-    rows += 1;
   }
 
   return {
@@ -107,7 +93,7 @@ export function createPostings(stems: StemTable): PostingsBuilder {
       sequence.length = 0;
       sequenceStart.length = 0;
       termCount = 0;
-      rows = 0;
+      rows.clear();
     },
     follow({ numbers, length }) {
       pushStem(sequenceStart, sequence.length);
@@ -116,18 +102,14 @@ export function createPostings(stems: StemTable): PostingsBuilder {
     add(tool, field, { numbers, length }) {
       lengths[tool * fieldCount + field] = Math.min(length, 0xffff);
       for (let at = 0; at < length; at += 1) {
-        const term = local(numbers[at] as number);
-        const last = lastRow[term] as number;
-        const packed = last < 0 ? 0 : (rowField[last] as number);
-        if (last < 0 || rowTool[last] !== tool || packed >> 4 !== field) addRow(term, tool, field * 16 + 1);
-        else if ((packed & 15) < countLimit) rowField[last] = packed + 1;
+        rows.add(local(numbers[at] as number), tool, field);
       }
     },
     finish() {
-      const arrays = createArrays({ termCount, rows, toolCount, sequence, sequenceStart });
+      const arrays = createArrays({ termCount, rows: rows.size, toolCount, sequence, sequenceStart });
       arrays.terms.set(terms.subarray(0, termCount));
       arrays.lengths.set(lengths.subarray(0, toolCount * fieldCount));
-      sortRows({ rowTerm, rowTool, rowField, rows, next }, arrays);
+      rows.sortInto(arrays);
       return { ...arrays, stems: stems.stems };
     },
   };
@@ -136,25 +118,71 @@ export function createPostings(stems: StemTable): PostingsBuilder {
 /** Terms of parts after which counting begins anew: no part has as many as are left up to 32 bits. */
 const mostTerms = 2 ** 30;
 
+/** One row per posting in order of arrival; sorted by term at the end. */
 interface Rows {
+  readonly size: number;
+  clear(): void;
+  /** A term that has no row yet. */
+  beginTerm(term: number): void;
+  /** One mention more. */
+  add(term: number, tool: number, field: number): void;
+  sortInto(arrays: PartArrays): void;
+}
+
+function createRows(): Rows {
+  /** By term: its last row, and room for where it writes on when rows are sorted: one place more than there are. */
+  let lastRow = new Int32Array(1_024);
+  let next = new Int32Array(1_024);
+  let rowTerm = new Int32Array(4_096);
+  let rowTool = new Int32Array(4_096);
+  let rowField = new Uint8Array(4_096);
+  let size = 0;
+
+  return {
+    get size() {
+      return size;
+    },
+    clear: () => void (size = 0),
+    beginTerm(term) {
+      if (term + 1 >= lastRow.length) [lastRow, next] = [grown(lastRow), grown(next)];
+      lastRow[term] = -1;
+    },
+    add(term, tool, field) {
+      const last = lastRow[term] as number;
+      const packed = last < 0 ? 0 : (rowField[last] as number);
+      if (last >= 0 && rowTool[last] === tool && packed >> 4 === field) {
+        if ((packed & 15) < countLimit) rowField[last] = packed + 1;
+        return;
+      }
+      if (size === rowTerm.length) [rowTerm, rowTool, rowField] = [grown(rowTerm), grown(rowTool), grown(rowField)];
+      rowTerm[size] = term;
+      rowTool[size] = tool;
+      rowField[size] = field * 16 + 1;
+      lastRow[term] = size;
+      size += 1;
+    },
+    sortInto: (arrays) => sortRows({ rowTerm, rowTool, rowField, size, next }, arrays),
+  };
+}
+
+interface RowArrays {
   readonly rowTerm: Int32Array;
   readonly rowTool: Int32Array;
   readonly rowField: Uint8Array;
-  readonly rows: number;
-  /** Room for where each term writes on: one place more than there are terms. */
+  readonly size: number;
   readonly next: Int32Array;
 }
 
-function sortRows({ rowTerm, rowTool, rowField, rows, next }: Rows, into: PartArrays): void {
+function sortRows({ rowTerm, rowTool, rowField, size, next }: RowArrays, into: PartArrays): void {
   const { termStart, toolFrequency, postingTool, postingField } = into;
-  for (let row = 0; row < rows; row += 1) {
+  for (let row = 0; row < size; row += 1) {
     const after = (rowTerm[row] as number) + 1;
     termStart[after] = (termStart[after] as number) + 1;
   }
   for (let term = 1; term < termStart.length; term += 1)
     termStart[term] = (termStart[term] as number) + (termStart[term - 1] as number);
   next.set(termStart);
-  for (let row = 0; row < rows; row += 1) {
+  for (let row = 0; row < size; row += 1) {
     const term = rowTerm[row] as number;
     const at = next[term] as number;
     next[term] = at + 1;
