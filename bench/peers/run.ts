@@ -127,14 +127,27 @@ interface Figures {
   readonly rate: number;
 }
 
-async function measure({ client, pid, tool }: Running, connections: number): Promise<Figures> {
+/** Connections that were idle while the others had their turn may be closed by the program while a call is sent. */
+async function callEcho({ client, tool, name }: Running): Promise<void> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await client.callTool({ name: tool.name, arguments: tool.wrap({ message: "hello" }) });
+      return;
+    } catch (error) {
+      const isReset = error instanceof TypeError && error.message === "fetch failed";
+      if (!isReset || attempt === 3) throw new Error(`a call through ${name} failed`, { cause: error });
+    }
+}
+
+async function measure(target: Running, connections: number): Promise<Figures> {
+  const { pid } = target;
   const before = cpuMicros(pid);
   const startedMs = performance.now();
   let left = calls;
   const work = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      await client.callTool({ name: tool.name, arguments: tool.wrap({ message: "hello" }) });
+      await callEcho(target);
     }
   };
   await Promise.all(Array.from({ length: connections }, work));

@@ -22,9 +22,17 @@ export interface Sample {
   readonly value: number;
 }
 
+/** A series over a while, at points that are equally far apart; null where there is no number. */
+export interface Range {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (number | null)[];
+}
+
 export interface Prometheus extends AsyncDisposable {
   /** Evaluates an expression as of now. Throws what Prometheus says is wrong with it. */
   query(expression: string): Promise<readonly Sample[]>;
+  /** Evaluates an expression for the last seconds. */
+  range(expression: string, over: { readonly seconds: number; readonly points: number }): Promise<readonly Range[]>;
   /** Whether the last scrape of the target worked, and why not. */
   target(): Promise<{ readonly health: string; readonly lastError: string }>;
 }
@@ -64,6 +72,25 @@ export async function startPrometheus(program: string, target: string): Promise<
       return (result as { metric: Record<string, string>; value: [number, string] }[]).map(({ metric, value }) => ({
         metric,
         value: Number(value[1]),
+      }));
+    },
+    async range(expression, { seconds, points }) {
+      const end = Date.now() / 1_000;
+      const step = seconds / points;
+      const times = Array.from({ length: points }, (_, at) => end - seconds + (at + 1) * step);
+      const question = new URLSearchParams({
+        query: expression,
+        start: String(times[0]),
+        end: String(end),
+        step: String(step),
+      });
+      const { result } = await ask(`query_range?${question.toString()}`);
+      return (result as { metric: Record<string, string>; values: [number, string][] }[]).map(({ metric, values }) => ({
+        metric,
+        values: times.map((time) => {
+          const [, value = "NaN"] = values.find(([at]) => Math.abs(at - time) < step / 2) ?? [];
+          return Number.isFinite(Number(value)) ? Number(value) : null;
+        }),
       }));
     },
     async target() {
