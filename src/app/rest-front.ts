@@ -77,7 +77,17 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     },
     people() {
       const people = gateway.team?.people();
-      return people === undefined ? undefined : { book: people.directory.book, changes: people.changes };
+      if (people === undefined) return undefined;
+      const installs = {
+        ...people.installs,
+        fileServers: () => gateway.config().servers,
+        instancesOf: (id: string) =>
+          gateway.fleet.ofInstallation(id).map((instance) => ({
+            ...{ id: instance.id, owner: instance.owner, status: instance.status },
+            reason: instance.statusView().reason,
+          })),
+      };
+      return { book: people.directory.book, changes: people.changes, installs };
     },
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -64,6 +64,13 @@ async function textOf(path: string, token: string): Promise<string> {
   return (await run(gateway.url, path, {}, bearer(token))).text;
 }
 
+/** How many processes have this in their environment: servers, as the system sees them. */
+async function processesWith(text: string): Promise<number> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(ids.map(async (id) => await readFile(`/proc/${id}/environ`, "latin1").catch(() => "")));
+  return all.filter((environment) => environment.includes(text)).length;
+}
+
 async function serversOf(token: string): Promise<{ slug: string; status: string; reason: string }[]> {
   return (await get(`${gateway.url}/api/servers`, bearer(token))).json.servers;
 }
@@ -99,4 +106,197 @@ test("a missing value is named with who has to give it, and the server runs as s
   expect(values.fields).toMatchObject([{ path: "env.CANARY", set: true, value: null, type: "secret" }]);
   // Nobody else's: ann has none yet.
   expect(JSON.stringify(await ask("config", "get", "mail", "--team", "red"))).not.toContain("bobs-secret-value");
+});
+
+interface Called {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+  readonly json: any;
+  readonly etag: string | null;
+}
+
+async function send(method: string, path: string, token: string, body?: object, ifMatch?: string): Promise<Called> {
+  const headers = { ...bearer(token), "content-type": "application/json", ...(ifMatch ? { "if-match": ifMatch } : {}) };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`${gateway.url}${path}`, { method, headers, ...sent });
+  const text = await response.text();
+  return {
+    status: response.status,
+    json: text === "" ? undefined : JSON.parse(text),
+    etag: response.headers.get("etag"),
+  };
+}
+
+test("over REST an admin of the team installs, a member gives values of their own, and others are told nothing", async () => {
+  const { ann, bob, cid } = await addThree();
+  await ask("team", "members", "blue", "--add", "bob", "--role", "admin");
+  const boss = (await ask("token", "new", "--user", "bob", "--team", "blue")).made.token;
+  await addTemplate("mail", [
+    { path: "env.CANARY", type: "secret", required: true },
+    { path: "env.REGION", tier: "team", type: "enum", enum: ["eu", "us"], default: "eu" },
+    { path: "env.FIXED", tier: "template", default: "of the template", locked: true, visible: false },
+  ]);
+  const at = "/api/teams/blue/installations";
+  const refused = await send("POST", at, cid, { template: "mail" });
+  expect([refused.status, refused.json.code]).toEqual([403, "FORBIDDEN"]);
+  const made = await send("POST", at, boss, { template: "mail", slug: "post", values: { "env.REGION": "us" } });
+  expect(made.json).toMatchObject({ slug: "post", source: "db", scope: "user", revision: 1 });
+  expect((await send("POST", at, boss, { template: "mail", slug: "own" })).json.code).toBe("CONFIG_FROM_FILE");
+  expect((await send("POST", at, boss, { template: "mail", slug: "post" })).json.code).toBe("INSTALLATION_CONFLICT");
+  expect((await send("PATCH", `${at}/own`, boss, { name: "x" })).json.code).toBe("CONFIG_FROM_FILE");
+  // The other team, its ids and names: as if they were not there.
+  // An admin of the gateway sees what every team has, by name and by id.
+  for (const path of [at, `${at}/post`, `${at}/${made.json.id}`])
+    expect([path, (await send("GET", path, ann)).status]).toEqual([path, 200]);
+  const foreign = (await ask("token", "new", "--user", "bob", "--team", "red")).made.token;
+  for (const path of [
+    at,
+    `${at}/post`,
+    `/api/teams/red/installations/${made.json.id}`,
+    `/api/teams/red/installations/post`,
+  ])
+    expect([path, (await send("GET", path, foreign)).status]).toEqual([path, 404]);
+  // A member sees what is theirs to give, and nothing that is hidden.
+  const seen = await send("GET", `${at}/post/config/me`, cid);
+  expect(seen.json.fields.map(({ path, editable }: { path: string; editable: boolean }) => [path, editable])).toEqual([
+    ["env.CANARY", true],
+    ["env.REGION", false],
+  ]);
+  const given = await send("PATCH", `${at}/post/config/me`, cid, { values: { "env.CANARY": "cids-own-secret" } });
+  expect([given.status, JSON.stringify(given.json).includes("cids-own-secret")]).toEqual([200, false]);
+  for (const [path, value] of [
+    ["env.REGION", "us"],
+    ["env.FIXED", "mine"],
+    ["env.LD_PRELOAD", "/tmp/evil.so"],
+    ["env.OTHER", "x"],
+    ["args", ["--evil"]],
+  ] as const)
+    expect([path, (await send("PATCH", `${at}/post/config/me`, cid, { values: { [path]: value } })).json.code]).toEqual(
+      [path, "VALUE_REFUSED"],
+    );
+  await until(async () => (await textOf("post:env", cid)).includes("cids-own-secret"));
+  const which = await send(
+    "GET",
+    `${at}/post/members/${(await ask("team", "members", "blue")).members.find(({ user }: { user: string }) => user === "cid").id}/config`,
+    boss,
+  );
+  expect(which.json).toEqual({ set: ["env.CANARY"] });
+  const changed = await send("PATCH", `${at}/post`, boss, { locks: ["env.CANARY"] }, made.etag ?? "");
+  expect([changed.status, changed.json.locks]).toEqual([200, ["env.CANARY"]]);
+  expect((await send("PATCH", `${at}/post`, boss, { name: "late" }, made.etag ?? "")).json.code).toBe(
+    "REVISION_MISMATCH",
+  );
+  await until(
+    async () => (await serversOf(cid)).find(({ slug }) => slug === "post")?.status === "awaiting_user_config",
+  );
+  expect((await send("DELETE", `${at}/post`, boss)).status).toBe(200);
+  expect((await serversOf(cid)).map(({ slug }) => slug)).toEqual(["own"]);
+  expect((await send("GET", "/api/teams/red/installations", bob)).json.installations).toMatchObject([
+    { source: "file", slug: "own" },
+  ]);
+});
+
+test("FAULT 91: whoever manages a team brings in no program, by whichever way a template comes", async () => {
+  await addThree();
+  await ask("team", "members", "red", "--add", "cid", "--role", "owner");
+  const boss = (await ask("token", "new", "--user", "cid", "--team", "red")).made.token;
+  const program = { command: "/bin/sh", args: ["-c", "touch /tmp/was-here"] };
+  const make = async (body: object) =>
+    await send("POST", "/api/templates", boss, { slug: "evil", team: "red", ...body });
+  const npm = { registryType: "npm", identifier: "evil", version: "1.0.0", transport: { type: "stdio" } };
+  for (const body of [
+    { entry: program },
+    { entry: { ...program, type: "stdio" } },
+    { serverJson: { name: "a/evil", packages: [npm] } },
+    { entry: { url: "http://127.0.0.1:1/mcp" } },
+    { entry: { url: "http://169.254.169.254/latest" } },
+    { entry: { url: "https://mcp.example.com/mcp", proxy: "http://evil.example" } },
+    { entry: { url: "https://mcp.example.com/mcp", tls: { caFile: "/etc/passwd" } } },
+    { team: undefined, entry: { url: "https://mcp.example.com/mcp" } },
+  ])
+    expect([JSON.stringify(body), (await make(body)).status]).toEqual([JSON.stringify(body), 403]);
+  const web = await make({
+    entry: { url: "https://mcp.example.com/mcp" },
+    fields: [{ path: "headers.X-Key", type: "secret" }],
+  });
+  expect(web.status).toBe(200);
+  expect((await send("PATCH", `/api/templates/${web.json.id}`, boss, { entry: program, fields: [] })).status).toBe(403);
+  const blue = (await ask("token", "new", "--user", "cid", "--team", "blue")).made.token;
+  expect((await send("PATCH", `/api/templates/${web.json.id}`, blue, { fields: [] })).status).toBe(403);
+  expect((await send("GET", "/api/templates", blue)).json.templates.map(({ slug }: { slug: string }) => slug)).toEqual([
+    "own",
+  ]);
+});
+
+test("a secret reaches the server and nothing else: no answer, log or file has it, and a rotation changes no value", async () => {
+  const { bob } = await addThree();
+  const ofGateway = join(directory, "of-gateway.json");
+  await writeFile(ofGateway, JSON.stringify({ entry: { ...badServer(behaviours), env: { HOME_OF: "${HOME}" } } }));
+  expect((await command(["template", "add", "curious", "--file", ofGateway])).stderr).toContain("HOME is not set");
+  await addTemplate("mail", [], { ...badServer(behaviours), env: { CANARY: "Bearer ${secret:MAIL}" } });
+  await ask("install", "mail", "--team", "red");
+  expect((await serversOf(bob))[1]?.reason).toContain("PUT /api/teams/red/secrets/MAIL");
+  await askWith("s3cret-of-the-red-team", "secret", "set", "MAIL", "--team", "red");
+  await until(async () => (await textOf("mail:env", bob)).includes("s3cret-of-the-red-team"));
+  expect((await ask("secret", "list", "--team", "red")).secrets).toMatchObject([{ name: "MAIL", server: null }]);
+  expect(await ask("key", "rotate", "--data")).toMatchObject({ rotated: { teams: 1, secrets: 1 } });
+  gateway.process.kill("SIGKILL");
+  await gateway.stop();
+  gateway = await start();
+  expect(await textOf("mail:env", bob)).toContain("s3cret-of-the-red-team");
+  await askWith("another-one-of-red", "secret", "set", "MAIL", "--team", "red");
+  await until(async () => (await textOf("mail:env", bob)).includes("another-one-of-red"));
+  const { code, stdout } = await command(["audit", "--json", "--limit", "1000"]);
+  expect([code, ["secret.set", "key.rotate", "server.install"].every((action) => stdout.includes(action))]).toEqual([
+    0,
+    true,
+  ]);
+  await gateway.stop();
+  const files = await readdir(join(directory, "data"), { recursive: true, withFileTypes: true });
+  const all = await Promise.all(
+    files
+      .filter((file) => file.isFile())
+      .map(async (file) => await readFile(join(file.parentPath, file.name), "latin1")),
+  );
+  for (const text of [...all, gateway.stderr(), stdout])
+    for (const secret of ["s3cret-of-the-red-team", "another-one-of-red"])
+      for (const form of [secret, Buffer.from(secret).toString("hex"), Buffer.from(secret).toString("base64")])
+        expect(text.includes(form)).toBe(false);
+});
+
+test("a member who is removed loses processes and values at once; one who comes back has none of them", async () => {
+  const { bob } = await addThree();
+  await addTemplate("mail", [{ path: "env.CANARY", type: "secret", required: true }]);
+  await ask("install", "mail", "--team", "red");
+  await ask("config", "set", "mail", "env.CANARY=bobs-own-secret", "--team", "red", "--user", "bob");
+  await until(async () => (await textOf("mail:env", bob)).includes("bobs-own-secret"));
+  expect(await processesWith("bobs-own-secret")).toBe(1);
+  await ask("team", "members", "red", "--remove", "bob");
+  await until(async () => (await processesWith("bobs-own-secret")) === 0);
+  expect((await get(`${gateway.url}/api/servers`, bearer(bob))).status).toBe(401);
+  await ask("team", "members", "red", "--add", "bob");
+  const again = (await ask("token", "new", "--user", "bob", "--team", "red")).made.token;
+  expect((await serversOf(again)).find(({ slug }) => slug === "mail")?.status).toBe("awaiting_user_config");
+});
+
+test("what was acknowledged is there after kill -9, and members give values for servers of the file, too", async () => {
+  const { bob, cid } = await addThree();
+  await addTemplate("mail", [{ path: "env.CANARY", tier: "team" }]);
+  await ask("install", "mail", "--team", "blue", "--set", "env.CANARY=canary-of-blue", "--scope", "shared");
+  await ask("config", "set", "own", "env.CANARY=bobs-for-own", "--team", "red", "--user", "bob");
+  gateway.process.kill("SIGKILL");
+  await gateway.stop();
+  gateway = await start();
+  expect(await textOf("mail:env", cid)).toContain("canary-of-blue");
+  expect(await textOf("own:env", bob)).toContain("bobs-for-own");
+  expect(await textOf("own:env", cid)).not.toContain("bobs-for-own");
+  const dan = (await ask("user", "add", "dan", "--team", "blue")).made.token;
+  const idOf = async (token: string): Promise<string | undefined> =>
+    (await get(`${gateway.url}/api/servers`, bearer(token))).json.servers.find(
+      ({ slug }: { slug: string }) => slug === "mail",
+    )?.instance;
+  expect([await idOf(dan), await idOf(cid)]).toEqual([
+    expect.stringMatching(/^mail-blue-i_[0-9a-z]{26}$/),
+    await idOf(dan),
+  ]);
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { View } from "../../catalog/model/view.ts";
-import type { Settings } from "../../config/config.ts";
+import type { ServerConfig, Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Browsers } from "../web/browsers.ts";
 import type { Management } from "./management.ts";
@@ -22,6 +22,11 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
+import type { InstallBook } from "../../people/installations/install-book.ts";
+import type { InstallChanges } from "../../people/installations/install-changes.ts";
+import type { InstalledServers } from "../../people/installations/installed-servers.ts";
+import type { SecretChanges } from "../../people/installations/secret-changes.ts";
+import type { TemplateCatalog } from "../../people/installations/template-catalog.ts";
 import type { PeopleChanges } from "../../people/directory/people-changes.ts";
 import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
@@ -37,6 +42,24 @@ export interface TokensQuestion {
 export interface RestPeople {
   readonly book: TeamDirectory["book"];
   readonly changes: (by: ChangeActor) => PeopleChanges;
+  readonly installs: RestInstalls;
+}
+
+/** What teams installed. */
+export interface RestInstalls {
+  readonly book: Omit<InstallBook, "apply">;
+  readonly servers: InstalledServers;
+  readonly templates: TemplateCatalog;
+  readonly changes: InstallChanges;
+  readonly secrets: SecretChanges;
+  /** The configuration's, which everybody has. */
+  readonly fileServers: () => readonly ServerConfig[];
+  /** Those that exist, of one installation. */
+  readonly instancesOf: (installation: string) => readonly InstanceStanding[];
+}
+
+export interface InstanceStanding extends Pick<Instance, "id" | "owner" | "status"> {
+  readonly reason: string;
 }
 
 /** The audit, as REST writes and reads it. */

@@ -23,6 +23,9 @@ import { createStatusRoutes } from "./routes-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
 import { createInviteRoutes } from "./routes-invites.ts";
+import { createInstallationRoutes } from "./routes-installations.ts";
+import { createServerValueRoutes } from "./routes-server-values.ts";
+import { createTemplateRoutes } from "./routes-templates.ts";
 import { createMeRoutes } from "./routes-me.ts";
 import { createMemberRoutes } from "./routes-members.ts";
 import { createTeamRoutes } from "./routes-teams.ts";
@@ -65,6 +68,9 @@ export function createRoutes(deps: RestDeps): readonly Route[] {
     ...createTeamRoutes(deps),
     ...createMemberRoutes(deps),
     ...createInviteRoutes(deps),
+    ...createTemplateRoutes(deps),
+    ...createInstallationRoutes(deps),
+    ...createServerValueRoutes(deps),
   ];
   return [...routes, ...createDocumentationRoutes(deps, routes)];
 }

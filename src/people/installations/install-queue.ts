@@ -57,7 +57,7 @@ export function createInstallQueue({ store, book, vault, servers, now, onTouched
     isUncertain = false;
     const { writes, action, object, team = null, detail = {}, result } = await plan();
     const who: Pick<AuditEntry, "actor" | "via"> = { actor: actor.id, via: actor.via };
-    const entry = { atMs: now(), ...who, team, action, object, outcome: "ok" as const, ip: null };
+    const entry = { atMs: now(), ...who, team, action, object, outcome: "ok" as const, ip: actor.ip ?? null };
     isUncertain = true;
     await store.change(writes, { ...entry, detail: JSON.stringify(detail) });
     isUncertain = false;

@@ -7,6 +7,8 @@ export interface Actor {
   readonly id: string;
   /** Which way they came in. */
   readonly via: string;
+  /** Where they called from; absent where that is this machine's owner. */
+  readonly ip?: string | null;
   /** An admin of the gateway, or whoever owns its data directory. */
   readonly isAdmin: boolean;
   /** The membership that they act with; undefined for the owner of the data directory. */

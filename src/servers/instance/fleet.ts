@@ -44,6 +44,8 @@ export interface Fleet extends ViewSource, AsyncDisposable {
    * to wait for. To be called at a principal's first request.
    */
   adopting(principal: Principal): Promise<void> | undefined;
+  /** Instances of a server that a team installed, single clients' excluded. */
+  ofInstallation(id: string): readonly Instance[];
   /** All instances, clients' included. */
   all(): readonly Instance[];
   /**
@@ -129,6 +131,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     get: (id) => instances.get(id) ?? clients.get(id),
     find: (principal, slug) => principals.of(principal).find((instance) => instance.server.slug === slug),
     of: principals.of,
+    ofInstallation: members.ofInstallation,
     adopting: principals.adopting,
     all: () => [...instances.values(), ...clients.all()],
     async settled(principal, signal) {

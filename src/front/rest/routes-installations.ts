@@ -1,0 +1,239 @@
+import * as z from "zod";
+import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
+import type { InstallationPatch, NewInstallation } from "../../people/installations/install-changes.ts";
+import { viewInstallation, type InstallationView } from "../../people/installations/install-view.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import * as shapes from "./install-request.ts";
+import { checkPart } from "./part-check.ts";
+import { doneAnswer, expectedOf, noStore, revisedAnswer } from "./people-request.ts";
+import { done } from "./people-schemas.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "Servers of teams";
+const teamParams = z.object({ team: schemas.name });
+export const installationParams = z.object({
+  team: schemas.name,
+  installation: schemas.name.describe("Its id, or its name in the team."),
+});
+
+/** Whoever runs a team's server sees that it is theirs alone, and an admin that it is somebody's. */
+const looking: Right = teamReading;
+
+const list = z.object({ installations: z.array(shapes.installation) }).meta({ id: "InstallationList" });
+const newInstallation = z.object({
+  template: z.string().max(300).describe("The id or name of a template, or `file:` and a key of the configuration."),
+  slug: z.string().max(63).optional(),
+  name: z.string().max(200).optional(),
+  scope: shapes.scope.optional(),
+  values: shapes.values.optional(),
+  locks: shapes.paths.optional().describe("Values that members cannot change."),
+  settings: shapes.settings.optional(),
+});
+const patch = newInstallation
+  .pick({ name: true, scope: true, locks: true, settings: true })
+  .extend({ enabled: z.boolean().optional() });
+const instances = z
+  .object({
+    instances: z.array(
+      z.object({ id: z.string(), member: schemas.nullableText, status: z.string(), reason: z.string() }),
+    ),
+  })
+  .meta({ id: "InstallationInstances" });
+
+/** What a team installed. */
+export function createInstallationRoutes(deps: RestDeps): readonly Route[] {
+  return [
+    listInstallations(deps),
+    addInstallation(deps),
+    showInstallation(deps),
+    changeInstallation(deps),
+    removeInstallation(deps),
+    switchInstallation(deps, "enable"),
+    switchInstallation(deps, "disable"),
+    listInstances(deps),
+  ];
+}
+
+function listInstallations(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/teams/{team}/installations",
+    params: teamParams,
+    right: looking,
+    operation: {
+      id: "listInstallations",
+      tag,
+      summary: "The servers of a team: those of the configuration file first, which everybody has",
+      responses: answers(list, "All of them.", [404]),
+    },
+    handle(request) {
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, request.params.team);
+      const own = installs.book.ofTeam(teamId).map((row) => viewInstallation(installs, row, actor));
+      return jsonAnswer({ installations: [...installs.fileServers().map(fromFile), ...own] }, noStore);
+    },
+  });
+}
+
+/** A server of the file, as one that nobody changes here. */
+function fromFile({ key, slug, displayName, transport, scope, disabledReason }: FileServer): InstallationView {
+  return {
+    ...{ id: `file:${key}`, slug, name: displayName, source: "file", template: `file:${key}`, scope },
+    ...{ transport: transport.kind, enabled: disabledReason === undefined, locks: [], settings: {} },
+    ...{ revision: 0, missing: [] },
+  };
+}
+
+type FileServer = ReturnType<NonNullable<ReturnType<RestDeps["people"]>>["installs"]["fileServers"]>[number];
+
+function addInstallation(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/teams/{team}/installations",
+    params: teamParams,
+    right: teamAdmin,
+    operation: {
+      id: "addInstallation",
+      tag,
+      summary: "Install a server for a team",
+      body: newInstallation,
+      responses: answers(shapes.installation, "It runs for a member at that member's first request.", [404, 409, 415]),
+    },
+    async handle(request) {
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, request.params.team);
+      const { settings, ...given } = checkPart(newInstallation, "body", request.body);
+      const asked: NewInstallation = {
+        ...given,
+        ...(settings === undefined ? {} : { settings: shapes.toSettings(settings) }),
+      };
+      const row = await installs.changes.install(actor, teamId, asked);
+      return revisedAnswer(row, viewInstallation(installs, row, actor));
+    },
+  });
+}
+
+function showInstallation(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/teams/{team}/installations/{installation}",
+    params: installationParams,
+    right: looking,
+    operation: {
+      id: "getInstallation",
+      tag,
+      summary: "One server of a team",
+      responses: answers(shapes.installation, "With what is missing before it can be used.", [304, 404]),
+    },
+    handle(request) {
+      const { team, installation } = request.params;
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
+      const ofFile = installs
+        .fileServers()
+        .find(({ key, slug }) => `file:${key}` === installation || slug === installation);
+      if (ofFile !== undefined) return jsonAnswer(fromFile(ofFile), noStore);
+      const row = installs.changes.find(teamId, installation);
+      return revisedAnswer(row, viewInstallation(installs, row, actor));
+    },
+  });
+}
+
+function changeInstallation(deps: RestDeps): Route {
+  return route({
+    method: "PATCH",
+    path: "/api/teams/{team}/installations/{installation}",
+    params: installationParams,
+    right: teamAdmin,
+    operation: {
+      id: "changeInstallation",
+      tag,
+      summary: "Rename, lock, switch or limit a server of a team",
+      body: patch,
+      responses: answers(shapes.installation, "The server after that.", [404, 409, 412, 415]),
+    },
+    async handle(request) {
+      const { team, installation } = request.params;
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
+      const { settings, ...given } = checkPart(patch, "body", request.body);
+      const asked: InstallationPatch = {
+        ...given,
+        ...(settings === undefined ? {} : { settings: shapes.toSettings(settings) }),
+        revision: expectedOf(request.raw),
+      };
+      const row = await installs.changes.change(actor, teamId, installation, asked);
+      return revisedAnswer(row, viewInstallation(installs, row, actor));
+    },
+  });
+}
+
+function removeInstallation(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/teams/{team}/installations/{installation}",
+    params: installationParams,
+    right: teamAdmin,
+    operation: {
+      id: "removeInstallation",
+      tag,
+      summary: "Take a server away from a team, with everything that was set for it",
+      responses: answers(done, "Its processes end.", [404, 409, 415]),
+    },
+    async handle(request) {
+      const { team, installation } = request.params;
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
+      await installs.changes.uninstall(actor, teamId, installation);
+      return doneAnswer();
+    },
+  });
+}
+
+function switchInstallation(deps: RestDeps, what: "enable" | "disable"): Route {
+  return route({
+    method: "POST",
+    path: `/api/teams/{team}/installations/{installation}/${what}`,
+    params: installationParams,
+    right: teamAdmin,
+    operation: {
+      id: `${what}Installation`,
+      tag,
+      summary: what === "enable" ? "Switch a server of a team on" : "Switch a server of a team off",
+      responses: answers(shapes.installation, "The server after that.", [404, 409, 412, 415]),
+    },
+    async handle(request) {
+      const { team, installation } = request.params;
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
+      const asked = { enabled: what === "enable", revision: expectedOf(request.raw) };
+      const row = await installs.changes.change(actor, teamId, installation, asked);
+      return revisedAnswer(row, viewInstallation(installs, row, actor));
+    },
+  });
+}
+
+function listInstances(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/teams/{team}/installations/{installation}/instances",
+    params: installationParams,
+    right: looking,
+    operation: {
+      id: "listInstallationInstances",
+      tag,
+      summary: "Which instances of a server there are: one's own, and for admins of the team everybody's",
+      responses: answers(instances, "Those that somebody has used since the gateway started.", [404]),
+    },
+    handle(request) {
+      const { team, installation } = request.params;
+      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
+      const { id } = installs.changes.find(teamId, installation);
+      const isManaged = actor.isAdmin || (actor.membership?.teamId === teamId && actor.membership.role !== "member");
+      const seen = installs
+        .instancesOf(id)
+        .filter(({ owner }) => isManaged || owner === null || owner === request.principal.id);
+      const shown = seen.map(({ id: instance, owner, status, reason }) => ({
+        ...{ id: instance, member: owner, status, reason: deps.redact(reason) },
+      }));
+      return jsonAnswer({ instances: shown }, noStore);
+    },
+  });
+}

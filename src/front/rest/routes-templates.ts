@@ -1,0 +1,144 @@
+import * as z from "zod";
+import { reading, teamAdmin } from "../../engine/policy/rights.ts";
+import { toRegistryTemplate } from "../../config/registry-template.ts";
+import { parseServerJson } from "../../config/server-json.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import * as shapes from "./install-request.ts";
+import { checkPart } from "./part-check.ts";
+import { doneAnswer, expectedOf, noStore, requirePeople } from "./people-request.ts";
+import { done } from "./people-schemas.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "Servers of teams";
+const params = z.object({ template: schemas.name });
+const entry = z.record(z.string(), z.unknown());
+const made = z.object({ id: z.string(), slug: z.string(), revision: z.int() }).meta({ id: "MadeTemplate" });
+const list = z
+  .object({
+    templates: z.array(
+      z.object({
+        id: z.string(),
+        slug: z.string(),
+        source: z.enum(["own", "registry", "file"]),
+        transport: z.string(),
+        version: z.int(),
+        fields: z.array(z.unknown()).describe("What can be filled in, and by whom."),
+      }),
+    ),
+  })
+  .meta({ id: "TemplateList" });
+const newTemplate = z.object({
+  slug: z.string().max(63),
+  team: z.string().max(63).optional().describe("For this team alone; for all teams otherwise."),
+  entry: entry.optional().describe("As in `mcpServers` of the configuration."),
+  fields: z.array(z.unknown()).max(100).optional(),
+  serverJson: entry.optional().describe("A `server.json` of the registry, instead of entry and fields."),
+  from: z.string().max(20).optional().describe("Which of the things that it offers: npm, pypi, oci, nuget or remote."),
+});
+const patch = newTemplate.pick({ entry: true, fields: true });
+
+/** What teams can install. Programs are for admins of the gateway, by whichever of these ways they come. */
+export function createTemplateRoutes(deps: RestDeps): readonly Route[] {
+  return [listTemplates(deps), addTemplate(deps), changeTemplate(deps), removeTemplate(deps)];
+}
+
+function listTemplates(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/templates",
+    right: reading,
+    operation: {
+      id: "listTemplates",
+      tag,
+      summary: "What one's team can install",
+      responses: answers(list, "All of them."),
+    },
+    handle({ principal }) {
+      const { book, installs } = requirePeople(deps);
+      const templates = installs.templates.list(book.members.get(principal.id)?.team.id);
+      const shown = templates.map(({ id, slug, source, version, tiered: { server, fields } }) => ({
+        ...{ id, slug, source, version, transport: server.transport.kind },
+        fields: fields.filter(({ visible }) => visible),
+      }));
+      return jsonAnswer({ templates: shown }, noStore);
+    },
+  });
+}
+
+function addTemplate(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/templates",
+    right: teamAdmin,
+    operation: {
+      id: "addTemplate",
+      tag,
+      summary: "Make a template: of a program or for all teams as an admin of the gateway only",
+      body: newTemplate,
+      responses: answers(made, "The template.", [404, 409, 415]),
+    },
+    async handle(request) {
+      const { slug, team, ...given } = checkPart(newTemplate, "body", request.body);
+      const { book, installs } = requirePeople(deps);
+      const teamId = team === undefined ? null : book.teamOf(team)?.id;
+      if (teamId === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such team");
+      const row = await installs.templates.add(shapes.actorOf(deps, request), { slug, teamId, ...toContent(given) });
+      return jsonAnswer({ id: row.id, slug: row.slug, revision: row.revision }, noStore);
+    },
+  });
+}
+
+function toContent({ entry: own, fields = [], serverJson, from }: Omit<z.output<typeof newTemplate>, "slug" | "team">) {
+  if (serverJson === undefined) return { source: "own" as const, entry: own ?? {}, fields };
+  return { source: "registry" as const, ...toRegistryTemplate(parseServerJson(serverJson), from) };
+}
+
+function changeTemplate(deps: RestDeps): Route {
+  return route({
+    method: "PATCH",
+    path: "/api/templates/{template}",
+    params,
+    right: teamAdmin,
+    operation: {
+      id: "changeTemplate",
+      tag,
+      summary: "Change a template; what was installed from it follows",
+      body: patch,
+      responses: answers(made, "The template after that.", [404, 409, 412, 415]),
+    },
+    async handle(request) {
+      const { entry: own, fields } = checkPart(patch, "body", request.body);
+      const { installs } = requirePeople(deps);
+      const row = await installs.templates.change(shapes.actorOf(deps, request), request.params.template, {
+        ...(own === undefined ? {} : { entry: own }),
+        ...(fields === undefined ? {} : { fields }),
+        revision: expectedOf(request.raw),
+      });
+      return jsonAnswer({ id: row.id, slug: row.slug, revision: row.revision }, noStore);
+    },
+  });
+}
+
+function removeTemplate(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/templates/{template}",
+    params,
+    right: teamAdmin,
+    operation: {
+      id: "removeTemplate",
+      tag,
+      summary: "Remove a template that nobody has installed",
+      responses: answers(done, "It is gone.", [404, 409, 415]),
+    },
+    async handle(request) {
+      const { installs } = requirePeople(deps);
+      await installs.templates.remove(shapes.actorOf(deps, request), request.params.template);
+      return doneAnswer();
+    },
+  });
+}
