@@ -14,6 +14,7 @@ import type {
   UsageHour,
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
+import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
 /**
@@ -65,6 +66,9 @@ export interface RecordStore {
   readonly people: PeopleStore;
   /** Servers of teams, which are kept beside them. */
   readonly installs: InstallStore;
+
+  /** What an administrator does with the databases themselves. */
+  readonly upkeep: StoreUpkeep;
 
   /** The same object until something changes. Costs nothing. */
   health(): StoreHealth;
@@ -273,8 +277,6 @@ export type AuditVerdict = { readonly entries: number; readonly checkpoint: Audi
   | { readonly kind: "whole"; readonly last: string }
   | { readonly kind: "broken"; readonly brokenAt: number; readonly reason: string }
 );
-
-export type DatabaseName = "records" | "state";
 
 /** Whether the store can be used, for `/readyz`, status and the log. */
 export interface StoreHealth {

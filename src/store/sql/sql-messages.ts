@@ -23,6 +23,7 @@ import type {
   UsageSum,
 } from "../record-store.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
+import type { DatabaseCheck } from "../store-upkeep.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
@@ -67,6 +68,9 @@ export interface Questions {
   readonly installs: { readonly ask: null; readonly answer: InstallRows };
   readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace };
   readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
+  readonly backup: { readonly ask: string; readonly answer: { readonly bytes: number } };
+  readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
+  readonly check: { readonly ask: null; readonly answer: readonly DatabaseCheck[] };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }
 

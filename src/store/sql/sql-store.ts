@@ -55,12 +55,11 @@ const defaultLimits: SqlStoreLimits = {
   pauseMs: 50,
 };
 
-/** Records and audit in SQLite, in a worker thread that is started at once and waited for by nobody. */
+/** Records and state, in a worker thread that is started at once and waited for by nobody. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
-  const { clock, folder, driverFolder = join(folder, "sqlite"), auditKey, redact } = options;
+  const { clock, database, redact } = options;
   const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
-  const { database } = options;
   const ids = createRecordIds(() => clock.now());
   // Until the database says which one is free.
   if (database !== undefined) ids.take(randomInt(idSlots));
@@ -73,15 +72,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const client = createSqlClient({
     clock,
     workerFile,
-    data: {
-      ...limitsOfWorker(limits, options.keep),
-      folder,
-      database,
-      link: options.link,
-      gatewayId,
-      driverFolder,
-      auditKey,
-    },
+    data: { ...toWorkerData(options, limits), gatewayId },
     heapMb: limits.heapMb,
     questions: limits.questions,
     sleep: limits.sleep,
@@ -119,11 +110,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   }
 
   async function close(deadlineMs: number): Promise<void> {
-    let cancel = (): void => undefined;
-    const deadline = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
-      cancel = () => clearTimeout(timer);
-    });
+    const { deadline, cancel } = startDeadline(deadlineMs);
     if (client.isAtHand) await Promise.race([sender.flush(), deadline]);
     await Promise.race([client.close(), deadline]);
     cancel();
@@ -156,8 +143,17 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   };
 }
 
-function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLimits, keep: SqlStoreOptions["keep"]) {
-  return { retention: { ...retention, ...keep }, lookMs, retentionMs, pauseMs };
+function startDeadline(deadlineMs: number): { readonly deadline: Promise<void>; readonly cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => (timer = setTimeout(resolve, deadlineMs)));
+  return { deadline, cancel: () => clearTimeout(timer) };
+}
+
+function toWorkerData(options: SqlStoreOptions, limits: SqlStoreLimits): Omit<SqlWorkerData, "buildId" | "gatewayId"> {
+  const { folder, database, link, driverFolder = join(folder, "sqlite"), auditKey, keep } = options;
+  const { lookMs, retentionMs, pauseMs } = limits;
+  const retention = { ...limits.retention, ...keep };
+  return { folder, database, link, driverFolder, auditKey, retention, lookMs, retentionMs, pauseMs };
 }
 
 type QuestionsOfStore = Pick<
@@ -175,6 +171,7 @@ type QuestionsOfStore = Pick<
   | "verifyAudit"
   | "people"
   | "installs"
+  | "upkeep"
 >;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
@@ -193,6 +190,11 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     finding: async (query) => await client.ask("finding", query),
     audits: async (query) => await client.ask("audits", query),
     verifyAudit: async () => await client.ask("verifyAudit", null),
+    upkeep: {
+      backup: async (path) => await client.ask("backup", path),
+      restore: async (path) => await client.ask("restore", path),
+      check: async () => await client.ask("check", null),
+    },
     people: {
       async read() {
         for (;;) {
