@@ -106,6 +106,8 @@ export interface InstallStore {
   read(): Promise<InstallRows>;
   change(writes: InstallWrites, entry: AuditEntry): Promise<AuditPlace>;
   use(uses: readonly SecretUse[]): Promise<void>;
+  /** Calls back when another gateway of the same database has changed them: they are to be read again. */
+  onChange(listener: () => void): () => void;
 }
 
 /** Where an entry stands in the chain. */

@@ -26,11 +26,6 @@ export interface PostgresDeskOptions {
   readonly turn: () => Promise<void>;
 }
 
-/** Questions that change what other gateways keep in their memory. */
-const toldChanges: ReadonlySet<QuestionName> = new Set(
-  (Object.keys(stateWrites) as QuestionName[]).filter((name) => name !== "audit" && name !== "usePats"),
-);
-
 /**
  * The desk where everything is in PostgreSQL. Questions do not wait for each other, but for those that change the
  * state: they are written in the order in which they came.
@@ -119,8 +114,9 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
       const { seen } = what;
       if (seen !== undefined && (await isBehind(db, { seen, origin, kind: name }))) throw new Behind();
       const result = await (stateWrites as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
-      const detail = what.writes === undefined ? "" : JSON.stringify(what.writes);
-      if (!toldChanges.has(name)) return result;
+      if (name !== "changePeople" && name !== "changeInstalls") return result;
+      // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
+      const detail = name === "changePeople" ? JSON.stringify(what.writes) : "";
       return { ...(result as object), change: await putChange(db, { origin, kind: name, detail }, Date.now()) };
     });
   }

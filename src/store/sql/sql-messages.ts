@@ -66,7 +66,7 @@ export interface Questions {
   readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
   readonly installs: { readonly ask: null; readonly answer: InstallRows };
-  readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace };
+  readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
   readonly backup: { readonly ask: string; readonly answer: { readonly bytes: number } };
   readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
@@ -86,6 +86,8 @@ export interface PeopleAsk {
 export interface InstallsAsk {
   readonly writes: InstallWrites;
   readonly entry: AuditEntry;
+  /** As in `PeopleAsk`. */
+  readonly seen?: number;
 }
 
 export type QuestionName = keyof Questions;

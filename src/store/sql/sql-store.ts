@@ -5,6 +5,7 @@ import { workerUrl } from "../../kernel/worker-file.ts";
 import { createRecordIds, idSlots } from "../record-ids.ts";
 import type { LinkLimits } from "./postgres-link.ts";
 import { createChangeListeners, type ChangeListeners } from "./change-listeners.ts";
+import type { PeopleWrites } from "../people-rows.ts";
 import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
@@ -200,25 +201,35 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
         for (;;) {
           const { seq, ...rows } = await client.ask("people", null);
           // What was told meanwhile would be undone by rows that do not have it.
-          if (seq !== undefined && seq < (changes.seen ?? 0)) continue;
-          changes.saw(seq);
+          if (seq !== undefined && seq < (changes.seen("changePeople") ?? 0)) continue;
+          changes.saw("changePeople", seq);
           return rows;
         }
       },
       async change(writes, entry) {
-        const { seen } = changes;
+        const seen = changes.seen("changePeople");
         const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
         const { change, ...place } = await client.ask("changePeople", ask);
         // Nobody else has changed people between those two.
-        changes.saw(change);
+        changes.saw("changePeople", change);
         return place;
       },
-      onChange: (listener) => changes.listen(listener),
+      onChange: (listener) =>
+        changes.listen("changePeople", (detail) =>
+          listener(detail === undefined ? undefined : (JSON.parse(detail) as PeopleWrites)),
+        ),
       use: async (uses) => void (await client.ask("usePats", uses)),
     },
     installs: {
       read: async () => await client.ask("installs", null),
-      change: async (writes, entry) => await client.ask("changeInstalls", { writes, entry }),
+      async change(writes, entry) {
+        const seen = changes.seen("changeInstalls");
+        const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
+        const { change, ...place } = await client.ask("changeInstalls", ask);
+        changes.saw("changeInstalls", change);
+        return place;
+      },
+      onChange: (listener) => changes.listen("changeInstalls", () => listener()),
       use: async (uses) => void (await client.ask("useSecrets", uses)),
     },
   };
