@@ -1,6 +1,7 @@
 import type { Instance } from "../servers/instance/instance.ts";
 import { abortAfter } from "../kernel/abort.ts";
 import { toGatewayError, GatewayError } from "../kernel/gateway-error.ts";
+import type { FailureCode } from "../kernel/failures.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { toDashboardLink } from "../kernel/dashboard-link.ts";
 import { settingNow } from "../kernel/setting-now.ts";
@@ -13,10 +14,13 @@ import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from
 import type { GatewayParts } from "./gateway-parts.ts";
 import { askInstalls, type InstallsAnswer } from "./owner-installs.ts";
 import { askPeople, type PeopleAnswer } from "./owner-people.ts";
+import { askUpkeep, type UpkeepAnswer } from "./owner-upkeep.ts";
 
 /** What a command is answered with, on one line. */
 export interface ControlAnswer {
   readonly ok: boolean;
+  /** Of a failure. */
+  readonly code?: FailureCode;
   readonly message?: string;
   readonly hint?: string;
   readonly instances?: readonly InstanceLine[];
@@ -35,6 +39,8 @@ export interface ControlAnswer {
   readonly link?: string;
   /** Of `installs`. */
   readonly installs?: InstallsAnswer;
+  /** Of `upkeep`. */
+  readonly upkeep?: UpkeepAnswer;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -118,6 +124,8 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
         return { ok: true, people: await askPeople(gateway, request) };
       case "installs":
         return { ok: true, installs: await askInstalls(gateway, request) };
+      case "upkeep":
+        return { ok: true, upkeep: await askUpkeep(gateway, request, order) };
       case "stop":
         await order("gateway.stop", "");
         stop();
@@ -165,8 +173,8 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
 
   return async (request, signal) =>
     await execute(request, signal).catch((error: unknown): ControlAnswer => {
-      const { message, hint } = toGatewayError(error);
-      return { ok: false, message, hint };
+      const { code, message, hint } = toGatewayError(error);
+      return { ok: false, code, message, hint };
     });
 }
 

@@ -3,6 +3,7 @@ import { account, common, settingOptions, type Command } from "./command-row.ts"
 import { everydayCommandRows } from "./everyday-command-rows.ts";
 import { installCommandRows } from "./install-command-rows.ts";
 import { peopleCommandRows } from "./people-command-rows.ts";
+import { upkeepCommandRows } from "./upkeep-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
@@ -233,6 +234,7 @@ files are read directly; two gateways that run are told apart by --config.`,
   },
   ...peopleCommandRows,
   ...installCommandRows,
+  ...upkeepCommandRows,
 };
 
 /**

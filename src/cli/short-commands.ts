@@ -18,6 +18,7 @@ import { open } from "./open-command.ts";
 import { service } from "./service-command.ts";
 import { status } from "./status-command.ts";
 import { token } from "./token-command.ts";
+import { backup, db, restore } from "./upkeep-command.ts";
 import { openVisit } from "./terminal-visit.ts";
 import { tokens } from "./tokens-command.ts";
 
@@ -29,11 +30,13 @@ import { tokens } from "./tokens-command.ts";
 export const shortCommands = {
   ...everydayCommands,
   audit,
+  backup,
   calls,
   connect,
   disconnect,
   clients: listClients,
   config,
+  db,
   doctor,
   events,
   import: importServers,
@@ -45,6 +48,7 @@ export const shortCommands = {
   logs,
   open,
   restart,
+  restore,
   servers,
   secret,
   service,

@@ -442,6 +442,12 @@ export const failures = {
     retry: true,
     hint: "Another gateway of the same database changed the same: look at how it is now, and try again.",
   },
+  BACKUP_UNUSABLE: {
+    http: 422,
+    rpc: -31110,
+    retry: false,
+    hint: "Name a file that `toolyard backup` wrote, or one that can be written.",
+  },
   STORE_FULL: {
     http: 507,
     rpc: -31090,

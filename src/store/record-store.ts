@@ -14,6 +14,7 @@ import type {
   UsageHour,
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
+import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
 /**
@@ -66,6 +67,9 @@ export interface RecordStore {
   /** Servers of teams, which are kept beside them. */
   readonly installs: InstallStore;
 
+  /** What an administrator does with the databases themselves. */
+  readonly upkeep: StoreUpkeep;
+
   /** The same object until something changes. Costs nothing. */
   health(): StoreHealth;
   /** Calls back after `health().problems` changed, or the store became ready. Returns what ends that. */
@@ -102,6 +106,8 @@ export interface InstallStore {
   read(): Promise<InstallRows>;
   change(writes: InstallWrites, entry: AuditEntry): Promise<AuditPlace>;
   use(uses: readonly SecretUse[]): Promise<void>;
+  /** Calls back when another gateway of the same database has changed them: they are to be read again. */
+  onChange(listener: () => void): () => void;
 }
 
 /** Where an entry stands in the chain. */
@@ -273,8 +279,6 @@ export type AuditVerdict = { readonly entries: number; readonly checkpoint: Audi
   | { readonly kind: "whole"; readonly last: string }
   | { readonly kind: "broken"; readonly brokenAt: number; readonly reason: string }
 );
-
-export type DatabaseName = "records" | "state";
 
 /** Whether the store can be used, for `/readyz`, status and the log. */
 export interface StoreHealth {

@@ -3,32 +3,24 @@ import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
-/** Debian's, and where `scripts/get-postgres.mjs` puts it. */
-const roots = [
-  "/usr/lib/postgresql",
-  fileURLToPath(new URL("../../.cache/postgres/usr/lib/postgresql", import.meta.url)),
-];
+/** Where Debian's package has it, which `scripts/get-postgres.mjs` installs. */
+const root = "/usr/lib/postgresql";
 const oldest = 15;
 
 /** The folder of the programs of a PostgreSQL; undefined on a machine without one. */
 export function findPostgres(): string | undefined {
-  for (const root of roots) {
-    const versions = existsSync(root) ? readdirSync(root).filter((name) => Number(name) >= oldest) : [];
-    const found = versions.map((name) => join(root, name, "bin")).find((bin) => existsSync(join(bin, "initdb")));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const versions = existsSync(root) ? readdirSync(root).filter((name) => Number(name) >= oldest) : [];
+  return versions.map((name) => join(root, name, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 }
 
 /** Where there is none, tests that need one are skipped; not in CI, which gets one. */
 export const hasNoPostgres = findPostgres() === undefined && process.env["CI"] === undefined;
 if (hasNoPostgres)
-  console.warn("PostgreSQL 15 is not installed: its tests are skipped (`node scripts/get-postgres.mjs` gets it)");
+  console.warn("PostgreSQL 15 is not installed: its tests are skipped (`node scripts/get-postgres.mjs` installs it)");
 
 export interface Postgres extends AsyncDisposable {
   /** A URL for a new, empty database of an ordinary user. */
@@ -47,7 +39,7 @@ const password = "pa55-of-test";
 /** A server of our own on a free port, with a folder of its own. */
 export async function startPostgres(): Promise<Postgres> {
   const bin = findPostgres();
-  if (bin === undefined) throw new Error("PostgreSQL 15 is not installed: `node scripts/get-postgres.mjs` gets it");
+  if (bin === undefined) throw new Error("PostgreSQL 15 is not installed: `node scripts/get-postgres.mjs` installs it");
   const folder = await mkdtemp(join(tmpdir(), "toolyard-postgres-"));
   const data = join(folder, "data");
   await writeFile(join(folder, "password"), password);

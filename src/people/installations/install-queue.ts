@@ -65,6 +65,11 @@ export function createInstallQueue({ store, book, vault, servers, now, onTouched
     return result;
   }
 
+  // What another gateway of the same database changed is in force before the next change is planned.
+  store.onChange(() => {
+    last = last.then(async () => await apply(book.differenceTo(await store.read()))).catch(() => (isUncertain = true));
+  });
+
   return async (actor, plan) => {
     const mine = last.then(async () => await carryOut(actor, plan));
     last = mine.catch(() => undefined);

@@ -1,44 +1,46 @@
-import type { PeopleWrites } from "../people-rows.ts";
 import type { FeedNews } from "./change-feed.ts";
+
+/** Questions whose changes other gateways are told of. */
+export type ToldKind = "changePeople" | "changeInstalls";
 
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
-  /** The last change that was told here; undefined where nobody else writes. */
-  readonly seen: number | undefined;
-  /** Something was read that has every change up to this one. */
-  saw(seq: number | undefined): void;
+  /** The last change of which everything of that kind is known here; undefined where nobody else writes. */
+  seen(kind: ToldKind): number | undefined;
+  /** Something was read or written that has every change of that kind up to this one. */
+  saw(kind: ToldKind, seq: number | undefined): void;
   tell(news: FeedNews): void;
-  listen(listener: (writes: PeopleWrites | undefined) => void): () => void;
+  /** Called with what was written, as JSON, and with undefined where it has to be read anew. */
+  listen(kind: ToldKind, listener: (detail: string | undefined) => void): () => void;
 }
 
-const ofPeople = "changePeople";
-
+/** @param own what this gateway calls itself: what it changed it knows */
 export function createChangeListeners(own: string): ChangeListeners {
-  const listeners = new Set<(writes: PeopleWrites | undefined) => void>();
-  let seen: number | undefined;
+  const listeners = { changePeople: new Set<Listener>(), changeInstalls: new Set<Listener>() };
+  const last = new Map<ToldKind, number>();
+  const kinds = Object.keys(listeners) as ToldKind[];
 
-  function tellAll(writes: PeopleWrites | undefined): void {
-    for (const listener of listeners) listener(writes);
+  function saw(kind: ToldKind, seq: number | undefined): void {
+    if (seq !== undefined) last.set(kind, Math.max(last.get(kind) ?? 0, seq));
   }
 
   return {
-    get seen() {
-      return seen;
-    },
-    saw(seq) {
-      if (seq !== undefined) seen = Math.max(seen ?? 0, seq);
-    },
+    seen: (kind) => last.get(kind),
+    saw,
     tell({ seq, changes }) {
-      const before = seen ?? 0;
-      if (changes === undefined) tellAll(undefined);
-      for (const { origin, kind, detail, ...change } of changes ?? [])
-        if (change.seq > before && origin !== own && kind === ofPeople)
-          tellAll(detail === "" ? undefined : (JSON.parse(detail) as PeopleWrites));
-      seen = Math.max(before, seq);
+      for (const kind of kinds) {
+        const before = last.get(kind) ?? 0;
+        const told = changes?.filter((one) => one.kind === kind && one.seq > before && one.origin !== own);
+        const details = told?.map(({ detail }) => (detail === "" ? undefined : detail)) ?? [undefined];
+        for (const detail of details) for (const listener of listeners[kind]) listener(detail);
+        saw(kind, seq);
+      }
     },
-    listen(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    listen(kind, listener) {
+      listeners[kind].add(listener);
+      return () => listeners[kind].delete(listener);
     },
   };
 }
+
+type Listener = (detail: string | undefined) => void;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import type { DatabaseName, StoreProblem, StoreProblemKind } from "../record-store.ts";
+import type { StoreProblem, StoreProblemKind } from "../record-store.ts";
+import type { DatabaseName } from "../store-upkeep.ts";
 import type { Migrations } from "./migrate.ts";
 import { NewerSchema } from "./migrate.ts";
 import { isDamage, openSqliteFile, setAside, type SqliteFile } from "./sqlite-file.ts";
@@ -16,6 +17,8 @@ export interface DatabaseKeeper<Opened> {
   open(): Promise<void>;
   /** Looks whether the file is still there, and tries again what failed. Call it every few seconds. */
   look(): Promise<void>;
+  /** Where the file is, whether it can be used or not. */
+  readonly path: string;
   /** What to do after a statement failed. Never rejects. */
   onError(error: unknown): Promise<void>;
   close(): void;
@@ -90,6 +93,7 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
     get problem() {
       return trouble.problem;
     },
+    path,
     open,
     async look() {
       if (file === undefined) {

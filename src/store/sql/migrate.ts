@@ -25,8 +25,7 @@ export async function migrate(
   copies: boolean,
 ): Promise<void> {
   const done = stepsDone(database);
-  const unknown = done.filter((name) => !Object.hasOwn(migrations, name));
-  if (unknown.length > 0) throw new NewerSchema(`it has ${unknown.join(", ")}, which this version does not know`);
+  refuseNewer(done, migrations);
   if (done.length === Object.keys(migrations).length) return;
   if (done.length > 0 && copies) keepCopy(database, path, done.length);
   const migrator = new Migrator({
@@ -40,7 +39,14 @@ export async function migrate(
   if (error !== undefined) throw error;
 }
 
-function stepsDone(database: SqlDatabase): readonly string[] {
+/** Throws NewerSchema. */
+export function refuseNewer(done: readonly string[], migrations: Migrations): void {
+  const unknown = done.filter((name) => !Object.hasOwn(migrations, name));
+  if (unknown.length > 0) throw new NewerSchema(`it has ${unknown.join(", ")}, which this version does not know`);
+}
+
+/** The steps that a database knows, oldest first; none for one that is not ours. */
+export function stepsDone(database: SqlDatabase): readonly string[] {
   const isNew = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get() === undefined;
   if (isNew) return [];
   return database

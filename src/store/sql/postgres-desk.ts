@@ -3,6 +3,8 @@ import type { FeedNews } from "./change-feed.ts";
 import type { PgModule } from "./postgres-dialect.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { createPostgresLink, defaultLinkLimits, Exhausted, type PostgresLink } from "./postgres-link.ts";
+import { checkPostgres } from "./postgres-check.ts";
+import { schemaOf } from "./postgres-migrate.ts";
 import { writeRecords } from "./postgres-records.ts";
 import { recordReads } from "./record-reads.ts";
 import { createRetentionRounds } from "./retention-rounds.ts";
@@ -12,7 +14,7 @@ import { stateReads, stateWrites } from "./state-answers.ts";
 import { isBehind, lastChange, putChange } from "./state-changes.ts";
 import type { StateDatabase } from "./state-database.ts";
 import type { StoreDesk } from "./store-desk.ts";
-import { Behind, Refused, toRefusal } from "./store-refusal.ts";
+import { BadBackup, Behind, Refused, toRefusal } from "./store-refusal.ts";
 import { sql } from "kysely";
 
 export interface PostgresDeskOptions {
@@ -23,11 +25,6 @@ export interface PostgresDeskOptions {
   readonly onSlot: (slot: number) => void;
   readonly turn: () => Promise<void>;
 }
-
-/** Questions that change what other gateways keep in their memory. */
-const toldChanges: ReadonlySet<QuestionName> = new Set(
-  (Object.keys(stateWrites) as QuestionName[]).filter((name) => name !== "audit" && name !== "usePats"),
-);
 
 /**
  * The desk where everything is in PostgreSQL. Questions do not wait for each other, but for those that change the
@@ -68,6 +65,7 @@ export function createPostgresDesk(options: PostgresDeskOptions): StoreDesk {
       await link.tried;
       // The gateway cannot begin without its people: it waits while the server is only away.
       if (name === "people") await link.arrived;
+      if (name === "check") return JSON.stringify(await checkPostgres(link, data.database));
       if (link.problem !== undefined) throw new Refused(link.problem);
       return JSON.stringify(await ask(name, text, turn));
     } catch (error) {
@@ -96,7 +94,7 @@ export function createPostgresDesk(options: PostgresDeskOptions): StoreDesk {
     look: async () => undefined,
     retain: async () => await retain(),
     async close() {
-      link.stop();
+      await link.stop();
       await Promise.allSettled(open);
       await link.close();
     },
@@ -116,13 +114,15 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
       const { seen } = what;
       if (seen !== undefined && (await isBehind(db, { seen, origin, kind: name }))) throw new Behind();
       const result = await (stateWrites as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
-      const detail = what.writes === undefined ? "" : JSON.stringify(what.writes);
-      if (!toldChanges.has(name)) return result;
+      if (name !== "changePeople" && name !== "changeInstalls") return result;
+      // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
+      const detail = name === "changePeople" ? JSON.stringify(what.writes) : "";
       return { ...(result as object), change: await putChange(db, { origin, kind: name, detail }, Date.now()) };
     });
   }
 
   return async (name, text, turn) => {
+    if (name === "backup" || name === "restore") throw withItsOwnTools();
     if (Object.hasOwn(stateWrites, name)) {
       const mine = writing.then(async () => await write(name, text));
       writing = mine.catch(() => undefined);
@@ -138,6 +138,13 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
     const read = (recordReads as Record<string, (db: unknown, ask: unknown) => Promise<unknown>>)[name];
     return await link.inRecords(teamOf(what), async (db) => await read?.(db, what));
   };
+}
+
+function withItsOwnTools(): BadBackup {
+  return new BadBackup(
+    "a PostgreSQL is backed up and restored with its own programs",
+    `Back up with \`pg_dump --format=custom --schema=${schemaOf.state} --file=FILE URL\`; restore with pg_restore while no gateway runs.`,
+  );
 }
 
 /** A question of one team sees nothing else, whatever its filters say. */

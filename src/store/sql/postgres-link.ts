@@ -23,7 +23,7 @@ export interface PostgresLink {
   inState<T>(how: TransactionKind, run: (db: Kysely<StateTables>) => Promise<T>): Promise<T>;
   inRecords<T>(team: string, run: (db: Kysely<RecordsTables>) => Promise<T>): Promise<T>;
   /** No further try: whoever waits for one is told. */
-  stop(): void;
+  stop(): Promise<void>;
   /** When nothing is asked any more. */
   close(): Promise<void>;
 }
@@ -61,12 +61,62 @@ const stateLock = 7_402_886_518;
 const migrationMs = 600_000;
 
 export function createPostgresLink(options: LinkOptions): PostgresLink {
-  const { url, limits, onProblem, onOpen } = options;
+  const { url, limits } = options;
   const place = nameDatabase(url);
   const state = createPostgresKysely<StateTables>(openPool(options, "state"));
   const records = createPostgresKysely<RecordsTables>(openPool(options, "records"));
-  const tried = createSignal();
-  const arrived = createSignal();
+  const life = createLinkLife(options, place);
+
+  /** What fails for the server's sake is noticed here as early as in the feed. */
+  async function watched<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (isAway(error)) life.lose(error);
+      if (isExhausted(error)) throw new Exhausted(`all ${limits.connections} connections to ${place} are busy`);
+      throw error;
+    }
+  }
+
+  return {
+    get problem() {
+      return life.problem;
+    },
+    tried: life.tried,
+    arrived: life.arrived,
+    inState: async (kind, run) =>
+      await watched(
+        async () =>
+          await begin(state, kind).execute(async (db) => {
+            await enter(db, "*", kind);
+            return await run(db);
+          }),
+      ),
+    inRecords: async (team, run) =>
+      await watched(
+        async () =>
+          await records.transaction().execute(async (db) => {
+            await enter(db, team, "read");
+            return await run(db);
+          }),
+      ),
+    stop: () => life.stop(),
+    async close() {
+      await Promise.allSettled([life.stop(), state.destroy(), records.destroy()]);
+    },
+  };
+}
+
+/** Whether the server is there: tried again when it is not, later each time. */
+interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived"> {
+  /** Something says that it is away. */
+  lose(error: unknown): void;
+  stop(): Promise<void>;
+}
+
+function createLinkLife(options: LinkOptions, place: string): LinkLife {
+  const { limits, onProblem, onOpen } = options;
+  const [tried, arrived] = [createSignal(), createSignal()];
   let problem: StoreProblem | undefined;
   let feed: ChangeFeed | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -106,7 +156,6 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     }
   }
 
-  /** It is tried again. */
   function fail(error: unknown): void {
     if (isClosed) return;
     void feed?.close();
@@ -119,24 +168,6 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     delayMs = Math.min(2 * delayMs, limits.longestMs);
   }
 
-  /** What fails for the server's sake is noticed here as early as in the feed. */
-  async function watched<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      if (isAway(error) && feed !== undefined) fail(error);
-      if (isExhausted(error)) throw new Exhausted(`all ${limits.connections} connections to ${place} are busy`);
-      throw error;
-    }
-  }
-
-  function stop(): void {
-    isClosed = true;
-    clearTimeout(timer);
-    tried.done();
-    arrived.done();
-  }
-
   void open();
   return {
     get problem() {
@@ -144,26 +175,15 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     },
     tried: tried.promise,
     arrived: arrived.promise,
-    inState: async (kind, run) =>
-      await watched(
-        async () =>
-          await begin(state, kind).execute(async (db) => {
-            await enter(db, "*", kind);
-            return await run(db);
-          }),
-      ),
-    inRecords: async (team, run) =>
-      await watched(
-        async () =>
-          await records.transaction().execute(async (db) => {
-            await enter(db, team, "read");
-            return await run(db);
-          }),
-      ),
-    stop,
-    async close() {
-      stop();
-      await Promise.allSettled([feed?.close(), state.destroy(), records.destroy()]);
+    lose(error) {
+      if (feed !== undefined) fail(error);
+    },
+    async stop() {
+      isClosed = true;
+      clearTimeout(timer);
+      tried.done();
+      arrived.done();
+      await feed?.close();
     },
   };
 }

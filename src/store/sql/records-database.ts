@@ -4,8 +4,8 @@ import { createRequestBacklog, type RequestBacklog } from "./request-backlog.ts"
 import { createSessionWriter, createSpentWriter } from "./finding-rows.ts";
 import { createEventWriter } from "./event-rows.ts";
 import { createRequestWriter } from "./request-log.ts";
-import type { RetentionLimits } from "./retention-limits.ts";
 import type { RetainedRecords } from "./retention.ts";
+import type { RetentionLimits } from "./retention-limits.ts";
 import { isRowFault, type RowWriter } from "./row-writer.ts";
 import { rowsFromText } from "./row-text.ts";
 import { createLogWriter } from "./server-log.ts";

@@ -1,6 +1,6 @@
 import type { AuditChain } from "./audit.ts";
-import { type RetentionLimits } from "./retention-limits.ts";
 import { auditStep, retentionSteps, type RetainedRecords, type RetentionStep } from "./retention.ts";
+import type { RetentionLimits } from "./retention-limits.ts";
 
 export interface RoundParts {
   readonly limits: RetentionLimits;

@@ -23,6 +23,7 @@ import type {
   UsageSum,
 } from "../record-store.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
+import type { DatabaseCheck } from "../store-upkeep.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
@@ -65,8 +66,11 @@ export interface Questions {
   readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
   readonly installs: { readonly ask: null; readonly answer: InstallRows };
-  readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace };
+  readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
+  readonly backup: { readonly ask: string; readonly answer: { readonly bytes: number } };
+  readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
+  readonly check: { readonly ask: null; readonly answer: readonly DatabaseCheck[] };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }
 
@@ -82,6 +86,8 @@ export interface PeopleAsk {
 export interface InstallsAsk {
   readonly writes: InstallWrites;
   readonly entry: AuditEntry;
+  /** As in `PeopleAsk`. */
+  readonly seen?: number;
 }
 
 export type QuestionName = keyof Questions;

@@ -5,6 +5,7 @@ import { workerUrl } from "../../kernel/worker-file.ts";
 import { createRecordIds, idSlots } from "../record-ids.ts";
 import type { LinkLimits } from "./postgres-link.ts";
 import { createChangeListeners, type ChangeListeners } from "./change-listeners.ts";
+import type { PeopleWrites } from "../people-rows.ts";
 import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
@@ -55,12 +56,11 @@ const defaultLimits: SqlStoreLimits = {
   pauseMs: 50,
 };
 
-/** Records and audit in SQLite, in a worker thread that is started at once and waited for by nobody. */
+/** Records and state, in a worker thread that is started at once and waited for by nobody. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
-  const { clock, folder, driverFolder = join(folder, "sqlite"), auditKey, redact } = options;
+  const { clock, database, redact } = options;
   const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
-  const { database } = options;
   const ids = createRecordIds(() => clock.now());
   // Until the database says which one is free.
   if (database !== undefined) ids.take(randomInt(idSlots));
@@ -73,15 +73,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const client = createSqlClient({
     clock,
     workerFile,
-    data: {
-      ...limitsOfWorker(limits, options.keep),
-      folder,
-      database,
-      link: options.link,
-      gatewayId,
-      driverFolder,
-      auditKey,
-    },
+    data: { ...toWorkerData(options, limits), gatewayId },
     heapMb: limits.heapMb,
     questions: limits.questions,
     sleep: limits.sleep,
@@ -119,11 +111,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   }
 
   async function close(deadlineMs: number): Promise<void> {
-    let cancel = (): void => undefined;
-    const deadline = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
-      cancel = () => clearTimeout(timer);
-    });
+    const { deadline, cancel } = startDeadline(deadlineMs);
     if (client.isAtHand) await Promise.race([sender.flush(), deadline]);
     await Promise.race([client.close(), deadline]);
     cancel();
@@ -156,8 +144,17 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   };
 }
 
-function limitsOfWorker({ retention, lookMs, retentionMs, pauseMs }: SqlStoreLimits, keep: SqlStoreOptions["keep"]) {
-  return { retention: { ...retention, ...keep }, lookMs, retentionMs, pauseMs };
+function startDeadline(deadlineMs: number): { readonly deadline: Promise<void>; readonly cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => (timer = setTimeout(resolve, deadlineMs)));
+  return { deadline, cancel: () => clearTimeout(timer) };
+}
+
+function toWorkerData(options: SqlStoreOptions, limits: SqlStoreLimits): Omit<SqlWorkerData, "buildId" | "gatewayId"> {
+  const { folder, database, link, driverFolder = join(folder, "sqlite"), auditKey, keep } = options;
+  const { lookMs, retentionMs, pauseMs } = limits;
+  const retention = { ...limits.retention, ...keep };
+  return { folder, database, link, driverFolder, auditKey, retention, lookMs, retentionMs, pauseMs };
 }
 
 type QuestionsOfStore = Pick<
@@ -175,6 +172,7 @@ type QuestionsOfStore = Pick<
   | "verifyAudit"
   | "people"
   | "installs"
+  | "upkeep"
 >;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
@@ -193,30 +191,45 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     finding: async (query) => await client.ask("finding", query),
     audits: async (query) => await client.ask("audits", query),
     verifyAudit: async () => await client.ask("verifyAudit", null),
+    upkeep: {
+      backup: async (path) => await client.ask("backup", path),
+      restore: async (path) => await client.ask("restore", path),
+      check: async () => await client.ask("check", null),
+    },
     people: {
       async read() {
         for (;;) {
           const { seq, ...rows } = await client.ask("people", null);
           // What was told meanwhile would be undone by rows that do not have it.
-          if (seq !== undefined && seq < (changes.seen ?? 0)) continue;
-          changes.saw(seq);
+          if (seq !== undefined && seq < (changes.seen("changePeople") ?? 0)) continue;
+          changes.saw("changePeople", seq);
           return rows;
         }
       },
       async change(writes, entry) {
-        const { seen } = changes;
+        const seen = changes.seen("changePeople");
         const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
         const { change, ...place } = await client.ask("changePeople", ask);
         // Nobody else has changed people between those two.
-        changes.saw(change);
+        changes.saw("changePeople", change);
         return place;
       },
-      onChange: (listener) => changes.listen(listener),
+      onChange: (listener) =>
+        changes.listen("changePeople", (detail) =>
+          listener(detail === undefined ? undefined : (JSON.parse(detail) as PeopleWrites)),
+        ),
       use: async (uses) => void (await client.ask("usePats", uses)),
     },
     installs: {
       read: async () => await client.ask("installs", null),
-      change: async (writes, entry) => await client.ask("changeInstalls", { writes, entry }),
+      async change(writes, entry) {
+        const seen = changes.seen("changeInstalls");
+        const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
+        const { change, ...place } = await client.ask("changeInstalls", ask);
+        changes.saw("changeInstalls", change);
+        return place;
+      },
+      onChange: (listener) => changes.listen("changeInstalls", () => listener()),
       use: async (uses) => void (await client.ask("useSecrets", uses)),
     },
   };

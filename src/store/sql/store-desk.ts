@@ -11,6 +11,7 @@ import { createRetentionRounds } from "./retention-rounds.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
+import { backUp, checkSqlite, restoreState } from "./state-backup.ts";
 import { stateReads, stateWrites } from "./state-answers.ts";
 import type { StateDatabase } from "./state-database.ts";
 import type { Transact } from "./transact.ts";
@@ -48,6 +49,10 @@ export interface StoreDeskOptions {
   readonly turn: () => Promise<void>;
 }
 
+interface SqliteState extends StateDatabase {
+  readonly database: SqlDatabase;
+}
+
 export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }: StoreDeskOptions): StoreDesk {
   const { folder, auditKey, retention } = data;
   const ballast = createBallast(join(folder, "records.db.ballast"), folder);
@@ -61,7 +66,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     isDisposable: true,
     prepare: (database) => prepareRecords(database, retention),
   });
-  const state = createKeeper<StateDatabase>({
+  const state = createKeeper<SqliteState>({
     ...common,
     name: "state",
     synchronous: "full",
@@ -70,10 +75,10 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
     prepare(database) {
       const db = createKysely<StateTables>(database);
       const transact: Transact = async (run) => await db.transaction().execute(run);
-      return { db, transact, chain: createAuditChain(transact, auditKey) };
+      return { database, db, transact, chain: createAuditChain(transact, auditKey) };
     },
   });
-  const answers = createAnswers(records, state, { auditKey, turn, ballast, onUnwritten });
+  const answers = createAnswers(records, state, { driver, auditKey, turn, ballast, onUnwritten });
   /** Those who read the whole chain, between other work. */
   let verifying = 0;
 
@@ -164,6 +169,7 @@ type Answers = {
 };
 
 interface AnswerParts {
+  readonly driver: SqlDriver;
   readonly auditKey: Uint8Array;
   readonly turn: () => Promise<void>;
   readonly ballast: Ballast;
@@ -172,8 +178,8 @@ interface AnswerParts {
 
 function createAnswers(
   records: DatabaseKeeper<RecordsDatabase>,
-  state: DatabaseKeeper<StateDatabase>,
-  { auditKey, turn, ballast, onUnwritten }: AnswerParts,
+  state: DatabaseKeeper<SqliteState>,
+  { driver, auditKey, turn, ballast, onUnwritten }: AnswerParts,
 ): Answers {
   const ofRecords = () => use(records).db;
 
@@ -216,6 +222,12 @@ function createAnswers(
     usage: async (query) => await recordReads.usage(ofRecords(), query),
     tools: async (installation) => await recordReads.tools(ofRecords(), installation),
     finding: async (query) => await recordReads.finding(ofRecords(), query),
+    async backup(path) {
+      await state.look();
+      return backUp(use(state).database, path);
+    },
+    restore: async (path) => await restoreState(driver, state, path, Date.now()),
+    check: () => [checkSqlite("state", driver, state), checkSqlite("records", driver, records)],
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
     ...eachAnswer(stateReads, async (read) => await read(use(state))),
     ...eachAnswer(stateWrites, async (write) => await writeState(write)),
@@ -247,7 +259,13 @@ function isNewestPage({ limit, ...rest }: CallQuery): boolean {
 }
 
 function isOfState(name: QuestionName): boolean {
-  return name === "verifyAudit" || Object.hasOwn(stateReads, name) || Object.hasOwn(stateWrites, name);
+  return (
+    name === "verifyAudit" ||
+    name === "backup" ||
+    name === "restore" ||
+    Object.hasOwn(stateReads, name) ||
+    Object.hasOwn(stateWrites, name)
+  );
 }
 
 /** Whether it says something of the file, and not of the question. */

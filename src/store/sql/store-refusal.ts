@@ -14,6 +14,16 @@ export class Refused extends Error {
   }
 }
 
+/** A backup that cannot be written or used. */
+export class BadBackup extends Refused {
+  override readonly refusal: Refusal;
+
+  constructor(message: string, hint?: string) {
+    super(undefined);
+    this.refusal = { code: "BACKUP_UNUSABLE", message, ...(hint === undefined ? {} : { hint }) };
+  }
+}
+
 /** The change was planned with less than another gateway has written by now. */
 export class Behind extends Refused {
   override readonly refusal: Refusal = {

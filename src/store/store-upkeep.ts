@@ -1,0 +1,31 @@
+export type DatabaseName = "records" | "state";
+
+/** Paths are absolute. Rejects with BACKUP_UNUSABLE, which says why, and as the rest does. */
+export interface StoreUpkeep {
+  /**
+   * Writes the state as it is at one moment into a file of mode 0600, which replaces one that is there only when it is
+   * whole. Others read and write meanwhile. Records are not in it.
+   */
+  backup(path: string): Promise<{ readonly bytes: number }>;
+  /**
+   * Puts a backup in the place of the state, which is kept as `kept`. For nobody but a command: what a gateway knows of
+   * the old state stays in its memory. A backup of a newer version is refused, and nothing changes.
+   */
+  restore(path: string): Promise<{ readonly kept: string | null }>;
+  /** Looks through the databases, whatever is wrong with them. */
+  check(): Promise<readonly DatabaseCheck[]>;
+}
+
+/** What is known of one database. */
+export interface DatabaseCheck {
+  readonly database: DatabaseName;
+  /** The file, or the server's name without a password. */
+  readonly place: string;
+  /** What it is, such as `SQLite 3.51.3`. */
+  readonly engine: string;
+  readonly bytes: number;
+  /** Steps of its schema, the newest last. */
+  readonly steps: readonly string[];
+  /** One sentence each; none where it is in order. */
+  readonly faults: readonly string[];
+}

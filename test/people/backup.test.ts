@@ -1,0 +1,125 @@
+import { appendFileSync, existsSync, statSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { runCommand, type CommandResult } from "../harness/command.ts";
+import { startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { get } from "../harness/rest.ts";
+import { onlyPlace } from "../harness/places.ts";
+
+let directory: string;
+let gateway: RunningGateway;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "toolyard-backup-"));
+  gateway = await start();
+});
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const start = async (): Promise<RunningGateway> =>
+  await startGateway({ directory, config: { mcpServers: {} }, args: ["--team"] });
+
+async function command(...words: string[]): Promise<CommandResult> {
+  return await runCommand([...words, "--config", gateway.configFile, "--data-dir", join(directory, "data")]);
+}
+
+const tokenOf = async (name: string): Promise<string> =>
+  (await command("user", "add", name, "--admin", "--team", "red")).stdout.trim();
+const statusOf = async (token: string): Promise<number> =>
+  (await get(`${gateway.url}/api/servers`, { authorization: `Bearer ${token}` })).status;
+const file = (): string => join(directory, "backup.db");
+
+test("a backup of a gateway that is written to is restored, and its audit is whole", async () => {
+  const before = await tokenOf("ann");
+  const added = Array.from({ length: 8 }, async (_, at) => await tokenOf(`user-${at}`));
+  const { code, stdout } = await command("backup", file());
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/people, rights and audit are in .*: [\d ,.]+ bytes/)]);
+  expect(statSync(file()).mode & 0o777).toBe(0o600);
+  await Promise.all(added);
+  const after = await tokenOf("bob");
+  expect(await command("restore", file())).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("toolyard stop"),
+  });
+  await gateway.stop();
+  const restored = await command("restore", file(), "--json");
+  expect([restored.code, restored.stderr]).toEqual([0, ""]);
+  const { kept, isWhole } = JSON.parse(restored.stdout) as { kept: string; isWhole: boolean };
+  expect([isWhole, existsSync(kept)]).toEqual([true, true]);
+  gateway = await start();
+  expect([await statusOf(before), await statusOf(after)]).toEqual([200, 401]);
+  expect((await command("audit", "verify")).stdout).toMatch(/none changed or removed/);
+  const actions = (await command("audit")).stdout;
+  expect(actions).toContain("state.backup");
+  expect(actions).toContain("state.restore");
+});
+
+async function backedUp(): Promise<void> {
+  await tokenOf("ann");
+  expect((await command("backup", file())).code).toBe(0);
+  await gateway.stop();
+}
+
+test("a backup of a newer version is refused with a hint, and nothing changes", async () => {
+  await backedUp();
+  const database = loadDriver(directory).open(file());
+  database.exec("insert into kysely_migration values ('9999', 'then')");
+  database.close();
+  const folder = onlyPlace(join(directory, "data"));
+  const state = await readFile(join(folder, "state.db"));
+  const { code, stderr } = await command("restore", file());
+  expect([code, stderr]).toEqual([2, expect.stringContaining("newer version of Toolyard")]);
+  expect(stderr).toContain("Restore it with that version.");
+  expect(await readFile(join(folder, "state.db"))).toEqual(state);
+  expect((await readdir(folder)).filter((name) => name.includes("restore"))).toEqual([]);
+});
+
+test.each([
+  ["a text", async () => await writeFile(file(), "no database")],
+  ["one that is cut off", async () => await writeFile(file(), (await readFile(file())).subarray(0, 9_000))],
+  ["nothing", async () => await rm(file())],
+  [
+    "records",
+    async () => await writeFile(file(), await readFile(join(onlyPlace(join(directory, "data")), "records.db"))),
+  ],
+])("%s is no backup, and people are as they were", async (_what, spoil) => {
+  await backedUp();
+  await spoil();
+  expect((await command("restore", file())).code).toBe(2);
+  gateway = await start();
+  expect((await command("user", "list")).stdout).toContain("ann");
+});
+
+test("a backup that cannot be written says so, and leaves the one that was there", async () => {
+  await backedUp();
+  gateway = await start();
+  const { code, stderr } = await command("backup", join(directory, "nowhere", "backup.db"));
+  expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be written")]);
+  expect(existsSync(file())).toBe(true);
+});
+
+test("db check looks through both databases while the gateway runs, and says what is damaged when it does not", async () => {
+  await backedUp();
+  gateway = await start();
+  const { code, stdout } = await command("db", "check", "--json");
+  expect(code).toBe(0);
+  const { databases } = JSON.parse(stdout) as { databases: { database: string; faults: string[]; steps: string[] }[] };
+  expect(databases.map(({ database, faults }) => [database, faults])).toEqual([
+    ["state", []],
+    ["records", []],
+  ]);
+  await gateway.stop();
+  expect((await command("db", "migrate")).stdout).toContain("schema 00");
+  const folder = onlyPlace(join(directory, "data"));
+  await writeFile(join(folder, "state.db"), Buffer.alloc(8_192, 1));
+  appendFileSync(join(folder, "state.db"), "x");
+  const damaged = await command("db", "check");
+  expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringContaining("state.db is damaged")]);
+  // The way out of it.
+  expect((await command("restore", file())).code).toBe(0);
+  expect((await command("db", "check")).code).toBe(0);
+});
