@@ -8,7 +8,7 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 
 /**
  * Who may know transports by name: their table, the parser of the configuration and its fields, and the choice of the
- * connector; what translates other clients' entries is a parser, too. Those of our own clients have the same names: who
+ * connector; what reads other clients' entries is a parser, too. Those of our own clients have the same names: who
  * took a request in says which way it came. The registry of servers has names of its own, and the command that adds
  * servers has an option for the older transport. Examples are entries as people write them. The command that clients
  * start is called after one.
@@ -17,6 +17,7 @@ const knowers = [
   "app/connectors.ts",
   "cli/add-server.ts",
   "cli/connection-way.ts",
+  "cli/doctor-clients.ts",
   "cli/example-servers.ts",
   "config/clients/client-entry.ts",
   "config/read-entry.ts",

@@ -11,7 +11,7 @@ test("a failure is a problem document with its code, its hint and its facts", ()
   const failure = new GatewayError("TOOL_AMBIGUOUS", "two tools", { data: { paths: ["a:x", "b:x"] }, hint: "Choose." });
   expect(toProblem(failure)).toEqual({
     type: "urn:toolyard:error:TOOL_AMBIGUOUS",
-    title: "Ambiguous",
+    title: "Conflict",
     status: 409,
     detail: "two tools",
     code: "TOOL_AMBIGUOUS",
