@@ -2,7 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTestStore, requestOf, whenOpened, type TestStoreOptions } from "../../../test/harness/records.ts";
+import {
+  createTestStore,
+  lineOf,
+  requestOf,
+  whenOpened,
+  type TestStoreOptions,
+} from "../../../test/harness/records.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { RequestRecord } from "../record-rows.ts";
 import type { RecordStore } from "../record-store.ts";
@@ -179,4 +185,33 @@ test("rows of a burst are written when it is over, although nobody asks", async 
   const reader = driver.open(join(folder, "records.db"));
   closing.push(() => reader.close());
   await until(() => rowsIn(reader) === 1_000);
+});
+
+test("who asks for one call, or for those since some time, waits for no other batches", async () => {
+  const records = await openRecords();
+  const batches = [rowsOf(400), rowsOf(400), rowsOf(400)];
+  for (const batch of batches) records.append(batchOf(batch));
+  expect(records.backlog.sortAround(batches[1]?.[200]?.id ?? 0)).toEqual({ rows: 400, refused: 0 });
+  const written = records.database.prepare("select min(id) as low, max(id) as high from request_log").get();
+  expect(written).toEqual({ low: batches[1]?.[0]?.id, high: batches[1]?.at(-1)?.id });
+  expect(records.backlog.sortAround((batches[2]?.at(-1)?.id ?? 0) + 1)).toBeUndefined();
+});
+
+test("a query that has to write many rows first holds up no rows that come meanwhile", async () => {
+  const records = await openRecords();
+  // Some seconds of work.
+  for (let count = 0; count < 200; count += 1) records.append(batchOf(rowsOf(500)));
+  for (const close of closing.splice(0)) close();
+  const store = await openStore();
+  const order: string[] = [];
+  const found = store.calls({ tool: "files:read", limit: 5 }).then((page) => {
+    order.push("query");
+    return page;
+  });
+  store.append("log", lineOf(store));
+  const flushed = store.flush().then(() => order.push("rows"));
+  await flushed;
+  expect((await found).rows).toHaveLength(5);
+  expect(order).toEqual(["rows", "query"]);
+  expect((await store.calls({ tool: "files:read", limit: 1 })).rows[0]?.id).toBe(ids);
 });

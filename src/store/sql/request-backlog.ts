@@ -29,9 +29,17 @@ export interface RequestBacklog {
    * Writes the rows of the newest batch. Undefined when there is none; otherwise what became of its rows. Of a batch
    * that cannot be read, all of them count as refused: it is dropped, as it would stand before all others for ever.
    */
-  sort(): { readonly rows: number; readonly refused: number } | undefined;
+  sort(): Sorted | undefined;
+  /** The same for the batch that may have the row with this id. */
+  sortAround(id: number): Sorted | undefined;
   /** The highest id in it; 0 when it is empty. */
   lastId(): number;
+}
+
+/** What became of a batch's rows. */
+export interface Sorted {
+  readonly rows: number;
+  readonly refused: number;
 }
 
 export interface BacklogOptions {
@@ -59,9 +67,29 @@ export function createRequestBacklog({ database, db, write, now }: BacklogOption
     database,
     db.selectFrom("request_backlog").select(["last_id", "rows", "text"]).orderBy("last_id", "desc").compile(),
   );
+  const around = prepareQuery(
+    database,
+    db
+      .selectFrom("request_backlog")
+      .select(["last_id", "rows", "text"])
+      .where("last_id", ">=", 0)
+      .orderBy("last_id")
+      .compile(),
+  );
   const remove = prepareQuery(database, db.deleteFrom("request_backlog").where("last_id", "=", 0).compile());
   let waiting = Number(database.prepare("select sum(rows) as rows from request_backlog").get()?.["rows"] ?? 0);
   let takenMs = -Infinity;
+
+  function sortBatch(batch: Readonly<Record<string, unknown>>): Sorted {
+    const counted = Number(batch["rows"]);
+    const rows = readBatch(String(batch["text"]));
+    const written = inTransaction(database, () => {
+      remove.run(Number(batch["last_id"]));
+      return rows.length === 0 ? 0 : rows.length - write(rows);
+    });
+    waiting = Math.max(0, waiting - counted);
+    return { rows: counted, refused: Math.max(0, counted - written) };
+  }
 
   return {
     take({ text, rows, lastId }) {
@@ -74,18 +102,12 @@ export function createRequestBacklog({ database, db, write, now }: BacklogOption
     isDue: () => waiting > 0 && now() - takenMs > quietMs,
     sort() {
       const batch = waiting === 0 ? undefined : newest.get();
-      if (batch === undefined) {
-        waiting = 0;
-        return undefined;
-      }
-      const counted = Number(batch["rows"]);
-      const rows = readBatch(String(batch["text"]));
-      const written = inTransaction(database, () => {
-        remove.run(Number(batch["last_id"]));
-        return rows.length === 0 ? 0 : rows.length - write(rows);
-      });
-      waiting = Math.max(0, waiting - counted);
-      return { rows: counted, refused: Math.max(0, counted - written) };
+      if (batch === undefined) waiting = 0;
+      return batch === undefined ? undefined : sortBatch(batch);
+    },
+    sortAround(id) {
+      const batch = waiting === 0 ? undefined : around.get(id);
+      return batch === undefined ? undefined : sortBatch(batch);
     },
     lastId: () => Number(database.prepare("select max(last_id) as id from request_backlog").get()?.["id"] ?? 0),
   };

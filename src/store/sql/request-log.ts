@@ -3,7 +3,7 @@ import type { RequestOutcome, RequestRecord } from "../record-rows.ts";
 import type { CallQuery, CallRow, Page } from "../record-store.ts";
 import { createForgetting } from "./newest-rows.ts";
 import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
-import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
+import { createManyRows, prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase, SqlStatement } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
 
@@ -51,7 +51,7 @@ export function createRequestWriter(
         .compile(),
     );
   const insert = prepare(1);
-  const insertMany = prepare(manyRows);
+  const insertMany = createManyRows(prepare(manyRows), columns.length);
   const body = { id: 0, instance: "", arguments: "", arguments_cut: 0, result: "", result_cut: 0 };
   const insertBody = prepareQuery(database, db.insertInto("request_body").values(body).compile());
   const forget = createForgetting(database, db, { table: "request_body", kept: bodies });
@@ -73,7 +73,7 @@ export function createRequestWriter(
       const whole = records.length - (records.length % manyRows);
       for (let from = 0; from < whole; from += manyRows) {
         const some = records.slice(from, from + manyRows);
-        runWith(insertMany, some.flatMap(toRequestValues));
+        insertMany(some.flatMap(toRequestValues));
         for (const record of some) writeBody(record);
       }
       for (const record of records.slice(whole)) write(record);

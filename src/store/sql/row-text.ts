@@ -79,15 +79,42 @@ function isUsual({ outcome, code, isResultCut, traceId, body }: Odd): boolean {
   return outcome === "ok" && body === null && code === null && traceId === null && !isResultCut;
 }
 
+/** Written out, because this takes a third of the time of copying members by their names. */
 function lengthened(rows: readonly CallValues[]): readonly RequestRecord[] {
   const known: What[] = [];
-  return rows.map(([id, atMs, what, durationMs, waitMs, argumentTokens, resultTokens, ...odd]) => {
+  return rows.map((row) => {
+    const what = row[2];
     if (typeof what !== "number") known.push(named(whatFields, what) as What);
-    const whole = typeof what === "number" ? known[what] : known.at(-1);
-    const rest = odd.length === 0 ? usual : (named(oddFields, odd) as Odd);
-    return { id, atMs, ...(whole as What), durationMs, waitMs, argumentTokens, resultTokens, ...rest };
+    // Of a batch that was damaged; its other rows can still be written.
+    const whole = known[typeof what === "number" ? what : known.length - 1] ?? nothing;
+    const odd = row.length === usualLength ? usual : (named(oddFields, row.slice(usualLength)) as Odd);
+    return {
+      id: row[0],
+      atMs: row[1],
+      team: whole.team,
+      principal: whole.principal,
+      client: whole.client,
+      instance: whole.instance,
+      server: whole.server,
+      via: whole.via,
+      method: whole.method,
+      name: whole.name,
+      durationMs: row[3],
+      waitMs: row[4],
+      argumentTokens: row[5],
+      resultTokens: row[6],
+      outcome: odd.outcome,
+      code: odd.code,
+      isResultCut: odd.isResultCut,
+      traceId: odd.traceId,
+      body: odd.body,
+    } as RequestRecord;
   });
 }
+
+/** Of a row that is as usual. */
+const usualLength = 7;
+const nothing: Partial<What> = {};
 
 function named(fields: readonly string[], values: readonly unknown[]): unknown {
   return Object.fromEntries(fields.map((field, at) => [field, values[at]]));

@@ -21,6 +21,29 @@ export function runWith(statement: SqlStatement, values: readonly unknown[]): nu
   return statement.run(...values.map(toValue));
 }
 
+/**
+ * The same for many rows of one statement. Most texts are those of the row before, and are not looked through again.
+ *
+ * @param columns values of one row
+ */
+export function createManyRows(statement: SqlStatement, columns: number): (values: readonly unknown[]) => number {
+  const seen: unknown[] = Array.from({ length: columns });
+  const stored: SqlValue[] = Array.from({ length: columns }, () => null);
+  return (values) => {
+    const bound: SqlValue[] = [];
+    let column = 0;
+    for (const value of values) {
+      if (typeof value === "string" && value !== seen[column]) {
+        stored[column] = toStorable(value);
+        seen[column] = value;
+      }
+      bound.push(typeof value === "string" ? (stored[column] ?? null) : toValue(value));
+      column = column + 1 === columns ? 0 : column + 1;
+    }
+    return statement.run(...bound);
+  };
+}
+
 /** The value as SQLite holds it. Throws BadValue. */
 export function toValue(value: unknown): SqlValue {
   if (typeof value === "string") return toStorable(value);

@@ -4,6 +4,8 @@ import { createAuditChain, verifyAudit } from "./audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "./ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "./database-keeper.ts";
 import { recordReads } from "./record-reads.ts";
+import { idAt } from "../record-ids.ts";
+import type { RequestBacklog, Sorted } from "./request-backlog.ts";
 import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
@@ -18,7 +20,8 @@ import type { Transact } from "./transact.ts";
 import type { StateTables } from "./tables.ts";
 
 /**
- * What the worker thread does: both databases, and what is asked of them. One thing at a time, but for `verifyAudit`.
+ * What the worker thread does: both databases, and what is asked of them. One thing at a time, but for `verifyAudit`
+ * and `calls`.
  */
 export interface StoreDesk {
   /** Whether questions need not wait for each other, nor for batches. */
@@ -183,14 +186,26 @@ function createAnswers(
 ): Answers {
   const ofRecords = () => use(records).db;
 
-  /** Writes the rows that a query may find. The newest page needs the newest batch only. */
-  async function sortFor(query?: CallQuery): Promise<void> {
-    const enough = query !== undefined && isNewestPage(query) ? query.limit : Infinity;
+  /** Asked for by who answers: what was refused is told. */
+  function sortIn(sort: (backlog: RequestBacklog) => Sorted | undefined): number | undefined {
+    const sorted = records.problem === undefined && records.opened !== undefined && sort(records.opened.backlog);
+    if (sorted === false || sorted === undefined) return undefined;
+    if (sorted.refused > 0) onUnwritten(sorted.refused);
+    return sorted.rows;
+  }
+
+  /**
+   * Writes the rows that a query may find, with room for others between the batches. The newest page needs the newest
+   * batch only, and a range of time no batches before it.
+   */
+  async function sortFor(query: CallQuery): Promise<void> {
+    const enough = isNewestPage(query) ? query.limit : Infinity;
+    const lowest = Math.max(query.after ?? 0, idAt(query.fromMs ?? 0));
     for (let rows = 0; rows < enough;) {
-      const sorted = records.problem === undefined ? records.opened?.backlog.sort() : undefined;
+      if (lowest > 0 && (records.opened?.backlog.lastId() ?? 0) < lowest) return;
+      const sorted = sortIn((backlog) => backlog.sort());
       if (sorted === undefined) return;
-      if (sorted.refused > 0) onUnwritten(sorted.refused);
-      rows += sorted.rows;
+      rows += sorted;
       await turn();
     }
   }
@@ -214,7 +229,7 @@ function createAnswers(
       return await recordReads.calls(ofRecords(), query);
     },
     async call(id) {
-      await sortFor();
+      sortIn((backlog) => backlog.sortAround(id));
       return await recordReads.call(ofRecords(), id);
     },
     logs: async (query) => await recordReads.logs(ofRecords(), query),
