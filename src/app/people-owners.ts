@@ -6,7 +6,8 @@ import type { TeamPeople } from "./team-people.ts";
 export function createOwners(directory: Directory, team: () => TeamPeople | undefined): Owners {
   return {
     byId: directory.byId,
-    credentialsOf: directory.credentialsOf,
+    // For processes, what they stand on is what may be lost.
+    credentialsOf: directory.tiesOf ?? directory.credentialsOf,
     valuesFor(owner, slug) {
       const values = directory.valuesFor(owner, slug);
       const own = team()?.ownValues(owner, slug);

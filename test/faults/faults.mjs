@@ -638,14 +638,14 @@ export const faultGroups = [
     letter: "G",
     title: "Several people",
     about:
-      "Teams and principals stand in the configuration file. Invitations, a directory in a database" +
-      " and several gateways that serve the same people are not built yet.",
+      "Teams and principals stand in the configuration file or in the gateway's database. Several gateways" +
+      " that serve the same people are not built yet.",
     faults: [
       {
         number: "94",
         what: "One person uses what belongs to another: a session, an instance, a token, a cursor.",
         gets: "404 or 401, the same answer as for a random one.",
-        missing: "invitations, exports and records, which are not built yet; that both answers take the same time.",
+        missing: "that both answers take the same time.",
       },
       {
         number: "95",
@@ -674,7 +674,7 @@ export const faultGroups = [
         number: "99",
         what: "Two hundred people do 100,000 random things, each with a canary that nobody else may see.",
         gets: "No canary reaches anybody else.",
-        untested: "There is no random test of that size; faults 94 to 98 are tested case by case.",
+        missing: "that size: two teams of four do ten thousand.",
       },
     ],
   },

@@ -40,6 +40,7 @@ export function createComingDirectory(): ComingDirectory {
     },
     isCurrent: (principal) => here?.isCurrent(principal) ?? false,
     credentialsOf: (id) => here?.credentialsOf(id) ?? [],
+    tiesOf: (id) => (here?.tiesOf ?? here?.credentialsOf)?.(id) ?? [],
     valuesFor: (id, slug) => here?.valuesFor(id, slug) ?? nobody,
     secrets: () => here?.secrets() ?? none,
     onChange(listener) {

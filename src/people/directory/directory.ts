@@ -33,6 +33,11 @@ export interface Directory {
   /** Hashes of the tokens that a person has now, in the form that `byToken` takes. */
   credentialsOf(id: PrincipalId): readonly string[];
   /**
+   * What the processes of a person stand on: when one of these is gone, they are ended. Absent: each token that
+   * `credentialsOf` lists.
+   */
+  readonly tiesOf?: ((id: PrincipalId) => readonly string[]) | undefined;
+  /**
    * What a locally known person, and that person's team, have set for a server. Also called for `local`, the owner of
    * the gateway, who has no token.
    */

@@ -58,6 +58,18 @@ test("each token of a membership is a principal object of its own, which stays u
   expect([directory.isCurrent(first), directory.isCurrent(second)]).toEqual([true, false]);
 });
 
+test("the processes of a member stand on the membership as long as anybody can come to them", () => {
+  const ties = (): readonly string[] | undefined => directory.tiesOf?.("m_1" as PrincipalId);
+  expect([ties(), directory.tiesOf?.("old" as PrincipalId)]).toEqual([["m_1"], ["a".repeat(64)]]);
+  directory.apply({ gonePats: ["p_1"] });
+  expect(ties()).toEqual(["m_1"]);
+  directory.book.under("m_1", { key: "s_1", via: "session", scopes: [] });
+  directory.apply({ gonePats: ["p_2"] });
+  expect(ties()).toEqual(["m_1"]);
+  directory.withdraw("m_1", "s_1");
+  expect(ties()).toEqual([]);
+});
+
 test("a token for one instance is as good as the tokens that were there: with one of them, what it opened is gone", () => {
   const inside = directory.byId("m_1" as PrincipalId) as Principal;
   directory.apply({ gonePats: ["p_2"] });

@@ -86,6 +86,12 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       const member = book.members.get(id);
       return member === undefined ? beside.credentialsOf(id) : [...member.pats.keys()];
     },
+    // The calls of a token end with it, and its person's processes when nobody can come to them any more.
+    tiesOf(id) {
+      const member = book.members.get(id);
+      if (member === undefined) return beside.credentialsOf(id);
+      return member.pats.size + member.credentials.size > 0 ? [id] : [];
+    },
     valuesFor(id, slug) {
       const member = book.members.get(id);
       if (member === undefined) return { ...beside.valuesFor(id, slug), isOnlyUser: false };
