@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { StdioTransport } from "./config.ts";
 import { buildConfig } from "./load.ts";
 import { parseServerJson } from "./server-json.ts";
 import { toRegistryTemplate } from "./registry-template.ts";
@@ -149,7 +150,7 @@ test("every value comes from the last tier that may give it, whatever else is se
     fc.property(anyFields, anyLocks, anyValues("team"), anyValues("user"), (fields, locks, team, user) => {
       const server = tiered(program, fields, locks);
       const merged = merge(server, team, user);
-      const { env, args } = merged.server.transport as { env: Record<string, string>; args: string[] };
+      const { env, args } = merged.server.transport as StdioTransport;
       for (const field of fields) {
         const { path } = field;
         const given = [
