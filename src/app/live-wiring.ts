@@ -70,7 +70,7 @@ export function createEventFacts({
   countTokens = estimateDefinition,
 }: EventFactsDeps): EventFacts {
   return {
-    installationOf: (instance) => fleet.clients.baseOf(instance) ?? instance,
+    installationOf: (instance) => fleet.get(instance)?.about().installation ?? instance,
     teamOf: (principal) => directory.byId(principal)?.team ?? undefined,
     isShown(instance, tool) {
       const rules = fleet.get(instance)?.server.tools;

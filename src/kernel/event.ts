@@ -169,7 +169,10 @@ interface AboutInstance {
 
 /** The fields with which every event about an instance begins. */
 export interface AboutInstallation extends AboutInstance {
-  /** The instance that a person has of the server. That of a single client is a copy with an id of its own. */
+  /**
+   * Of a server that a team installed, the installation's id; otherwise the instance that a person has of the server.
+   * That of a single client is a copy with an id of its own.
+   */
   readonly installation: InstanceId;
   /** The owner of a personal instance; undefined for a shared one. */
   readonly principal: PrincipalId | undefined;

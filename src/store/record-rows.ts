@@ -123,7 +123,7 @@ export interface EventRecord {
 
 /** All tools of one installation as they are now: replaces what was kept of it before. */
 export interface ToolMetadata {
-  /** The instance, until installations have ids of their own. */
+  /** As events name it. */
   readonly installation: string;
   readonly server: string;
   readonly discoveredAtMs: number;

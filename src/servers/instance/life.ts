@@ -42,7 +42,7 @@ type Deps = Pick<InstanceDeps, "clock" | "log" | "events" | "onChange">;
 
 /** A life in the state that configuration and person allow at first. */
 export function createLife({ id, owner, missing, advice, team, stderr, ...given }: LifeOptions, deps: Deps): Life {
-  const { installation = id } = given;
+  const { installation = (given.server.installed?.id ?? id) as InstanceId } = given;
   let { server } = given;
   let state: InstanceState = firstState(server.disabledReason, missing, advice);
   const settling = createWaiters<undefined>();
