@@ -88,6 +88,9 @@ export async function buildWeb(root) {
     },
   });
   await compressAll(outDir);
-  writeFileSync(join(outDir, "THIRD-PARTY-NOTICES.txt"), toWebNotices([...folders].sort((left, right) => (left < right ? -1 : 1))));
+  writeFileSync(
+    join(outDir, "THIRD-PARTY-NOTICES.txt"),
+    toWebNotices([...folders].sort((left, right) => (left < right ? -1 : 1))),
+  );
   writeFileSync(stamp, hash);
 }

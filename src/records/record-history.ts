@@ -85,7 +85,8 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       return page;
     },
     async events(reader, query) {
-      const isVisible = reader.logs === "all" ? isInstance(query.instance) : instancesOf(reader.id).includes(query.instance);
+      const isVisible =
+        reader.logs === "all" ? isInstance(query.instance) : instancesOf(reader.id).includes(query.instance);
       if (!isVisible) throw unknownInstance();
       return await (await storeFor(query)).events(query);
     },

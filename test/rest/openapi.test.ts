@@ -65,7 +65,7 @@ describe("the OpenAPI document", () => {
     expect(document.info).toMatchObject({ title: "Toolyard", version: expect.any(String) });
     expect(document.components.securitySchemes.token).toMatchObject({ type: "http", scheme: "bearer" });
     for (const { path, method, operation } of operations) {
-      expect(["get", "post", "delete", "head"]).toContain(method);
+      expect(["get", "post", "put", "delete", "head"]).toContain(method);
       expect([path, operation.summary.length > 0]).toEqual([path, true]);
       const placeholders = [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? "");
       const given = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");

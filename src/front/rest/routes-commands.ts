@@ -126,7 +126,9 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
       const { apply = false, replace = false } = checkPart(applyBody, "body", request.body);
       const { id } = request.params;
       if (findClient(id) === undefined)
-        throw new GatewayError("PARAMS_INVALID", "params.id: there is no such client", { data: { field: "params.id" } });
+        throw new GatewayError("PARAMS_INVALID", "params.id: there is no such client", {
+          data: { field: "params.id" },
+        });
       const options = [...(apply ? ["--yes"] : ["--dry-run"]), ...(replace && name === "connect" ? ["--replace"] : [])];
       if (apply) await order(deps, request, `client.${name}`, id);
       return toAnswer(await command(deps, request, [...words(id), ...options]));

@@ -44,10 +44,7 @@ export function createHistoryRoutes(deps: RestDeps): readonly Route[] {
           const event = eventToJson(row);
           return { ...event, data: JSON.parse(deps.redact(JSON.stringify(event.data))) as object };
         });
-        return jsonAnswer(
-          { events, nextCursor: next === null ? null : String(next) },
-          { "Cache-Control": "no-store" },
-        );
+        return jsonAnswer({ events, nextCursor: next === null ? null : String(next) }, { "Cache-Control": "no-store" });
       },
     }),
   ];
