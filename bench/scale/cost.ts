@@ -26,25 +26,39 @@ export async function costOf(rounds: number, run: (round: number) => Promise<voi
 /** Heap and typed arrays in use, after a collection. */
 export function usedBytes(): number {
   setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
+  const collect = runInNewContext("gc") as () => void;
+  // What hangs on something that has just been collected goes with the next collection.
+  for (let round = 0; round < 2; round += 1) collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
 
-/** The longest that something due at once has waited while `work` was done. */
-export async function worstLagMs(work: () => Promise<void>): Promise<number> {
-  let worst = 0;
+export interface Lag {
+  readonly worstLagMs: number;
+  readonly p99LagMs: number;
+  readonly worstTurnCpuMs: number;
+}
+
+/** How long something that is due at once has waited, again and again, while `work` was done. */
+export async function lagWhile(work: () => Promise<void>): Promise<Lag> {
+  const lags: number[] = [];
+  let worstTurnCpuMs = 0;
   let last = performance.now();
+  let cpu = process.cpuUsage();
   let isOver = false;
   const look = (): void => {
     const now = performance.now();
-    worst = Math.max(worst, now - last);
+    const { user, system } = process.cpuUsage(cpu);
+    lags.push(now - last);
+    worstTurnCpuMs = Math.max(worstTurnCpuMs, (user + system) / 1_000);
     last = now;
+    cpu = process.cpuUsage();
     if (!isOver) setTimeout(look, 0);
   };
   look();
   await work();
   isOver = true;
   look();
-  return worst;
+  lags.sort((a, b) => a - b);
+  return { worstLagMs: lags.at(-1) ?? 0, p99LagMs: lags[Math.floor(lags.length * 0.99)] ?? 0, worstTurnCpuMs };
 }

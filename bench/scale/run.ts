@@ -15,8 +15,9 @@ const toolsEach = 26;
 await main();
 
 /**
- * What a search costs, and what is held for it, by the number of tools in one view and by the number of people with
- * instances of their own: tables on stdout, docs/scale.json and docs/scale.svg. Data: `BENCH_DATA`, see docs/search.md.
+ * What a search and a whole discover cost, and what is held for them, by the number of tools in one view and by the
+ * number of people with instances of their own: tables on stdout, docs/scale.json and docs/scale.svg. Sizes after the
+ * name measure those alone and write nothing. Data: `BENCH_DATA`, see docs/search.md.
  */
 async function main(): Promise<void> {
   const directory = [process.env["BENCH_DATA"] ?? ".cache/retrieval"].find((place) => existsSync(place));
@@ -32,6 +33,13 @@ async function main(): Promise<void> {
   const pool = corpusNames
     .filter((name) => existsSync(`${directory}/corpus/${name}.json`))
     .flatMap((name) => readCorpus(directory, name).tools.map((tool) => inSet(name, tool)));
+  const sizes = process.argv.slice(2).map(Number);
+  if (sizes.length > 0) {
+    const points: ToolsPoint[] = [];
+    for (const size of sizes) points.push(await measureTools(size, pool, queries));
+    printTools(points);
+    return;
+  }
   const people: PeoplePoint[] = [];
   for (const count of peopleCounts) people.push(await measurePeople(count, toParts(ofServers(own)), queries));
   printPeople(people);
@@ -62,10 +70,13 @@ function printPeople(points: readonly PeoplePoint[]): void {
 }
 
 function printTools(points: readonly ToolsPoint[]): void {
-  console.log("\ntools servers  build ms, CPU ms, longest wait ms  MB   search CPU us, p50, p95 ms   of thirty words");
-  for (const { tools, servers, buildMs, buildCpuMs, worstLagMs, indexBytes, search, searchLong } of points) {
-    const costs = [search, searchLong].flatMap(({ cpuUs, p50Ms, p95Ms }) => [cpuUs, p50Ms, p95Ms]);
-    printRow([tools, servers, buildMs, buildCpuMs, worstLagMs, indexBytes / 2 ** 20, ...costs]);
+  console.log("\ntools servers  build ms, CPU ms  longest wait, p99, longest turn's CPU ms  MB");
+  for (const { tools, servers, buildMs, buildCpuMs, worstLagMs, p99LagMs, worstTurnCpuMs, indexBytes } of points)
+    printRow([tools, servers, buildMs, buildCpuMs, worstLagMs, p99LagMs, worstTurnCpuMs, indexBytes / 2 ** 20]);
+  console.log("\ntools  CPU us and p95 ms of a search, asked once, of thirty words, of a discover, of thirty words");
+  for (const { tools, search, searchOnce, searchLong, discover, discoverLong } of points) {
+    const costs = [search, searchOnce, searchLong, discover, discoverLong];
+    printRow([tools, ...costs.flatMap(({ cpuUs, p95Ms }) => [cpuUs, p95Ms])]);
   }
 }
 

@@ -1,7 +1,7 @@
 import { lexicalEngine, never, toRequest } from "../retrieval/engines.ts";
-import { longQueries } from "../retrieval/discover-cost.ts";
+import { discoverCost, longQueries, type DiscoverCost } from "../retrieval/discover-cost.ts";
 import { toParts, type CorpusTool } from "../retrieval/data.ts";
-import { costOf, usedBytes, worstLagMs, type Cost } from "./cost.ts";
+import { costOf, lagWhile, usedBytes, type Cost } from "./cost.ts";
 
 export interface ToolsPoint {
   readonly tools: number;
@@ -9,12 +9,20 @@ export interface ToolsPoint {
   /** From nothing to an index that can be searched. */
   readonly buildMs: number;
   readonly buildCpuMs: number;
-  /** The longest that anything else had to wait meanwhile. */
+  /** The longest that anything else had to wait meanwhile, and what all but one in a hundred turns took at most. */
   readonly worstLagMs: number;
+  readonly p99LagMs: number;
+  /** The most CPU of the whole process, collector threads included, from one turn to the next. */
+  readonly worstTurnCpuMs: number;
   readonly indexBytes: number;
   /** Questions of the set, and ones of thirty words. */
   readonly search: Cost;
   readonly searchLong: Cost;
+  /** Questions that are asked once each, so that what is remembered of words serves only where they are the same. */
+  readonly searchOnce: Cost;
+  /** Search and answer. */
+  readonly discover: DiscoverCost;
+  readonly discoverLong: DiscoverCost;
 }
 
 /** One view with so many tools: those of the sets, and then the same again under other servers' names. */
@@ -30,24 +38,36 @@ export async function measureTools(
   const before = usedBytes();
   const cpu = process.cpuUsage();
   const start = performance.now();
-  const lag = await worstLagMs(async () => await engine.prepare(parts, never));
+  const lag = await lagWhile(async () => await engine.prepare(parts, never));
   const buildMs = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
   const indexBytes = usedBytes() - before;
   const ask = (texts: readonly string[]) => async (round: number) =>
     void (await engine.search(toRequest(texts[round % texts.length] as string, parts), never));
   const long = longQueries(queries);
+  const once = questionsOnce(pool);
   for (const texts of [queries, long]) await costOf(queries.length, ask(texts));
   return {
     tools: size,
     servers: parts.length,
     buildMs,
     buildCpuMs: (user + system) / 1_000,
-    worstLagMs: lag,
+    ...lag,
     indexBytes,
     search: await bestOfThree(async () => await costOf(queries.length, ask(queries))),
     searchLong: await bestOfThree(async () => await costOf(long.length, ask(long))),
+    searchOnce: await costOf(once.length, ask(once)),
+    discover: await discoverCost(queries, parts),
+    discoverLong: await discoverCost(long, parts),
   };
+}
+
+/** Made of what tools say of themselves, because there are not enough questions. */
+function questionsOnce(pool: readonly CorpusTool[]): string[] {
+  const step = Math.ceil(pool.length / 400);
+  return pool
+    .filter((_, at) => at % step === 0)
+    .map(({ name, description = "" }) => `${name} ${description}`.split(/\s+/).slice(0, 7).join(" "));
 }
 
 /** What other processes do on the machine is not ours. */
