@@ -67,7 +67,7 @@ function makeRows(): Rows {
     ...{ entry: JSON.stringify(badServer("--behaviours=env")), fields: '[{"path":"env.REGION"}]', version: 1 },
     ...{ revision: 1, changedBy: "owner", createdAtMs: now },
   };
-  const people: { -readonly [Key in keyof PeopleRows]: PeopleRows[Key][number][] } = {
+  const people: { -readonly [Key in keyof Omit<PeopleRows, "seq">]: PeopleRows[Key][number][] } = {
     ...{ users: [], teams: found as unknown as PeopleRows["teams"][number][], memberships: [], pats: [], invites: [] },
   };
   for (const team of found)
