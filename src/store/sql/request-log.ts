@@ -51,7 +51,7 @@ export function createRequestWriter(
         .compile(),
     );
   const insert = prepare(1);
-  const insertMany = createManyRows(prepare(manyRows), columns.length);
+  const insertMany = createManyRows(prepare(manyRows), requestColumns.length);
   const body = { id: 0, instance: "", arguments: "", arguments_cut: 0, result: "", result_cut: 0 };
   const insertBody = prepareQuery(database, db.insertInto("request_body").values(body).compile());
   const forget = createForgetting(database, db, { table: "request_body", kept: bodies });
