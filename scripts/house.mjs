@@ -63,7 +63,10 @@ export const wings = [
     ground: true,
     rooms: [
       { name: "files", about: "files in the data directory" },
-      { name: "sql", about: "SQLite in a worker thread: `records.db`, which may lose, and `state.db`, which may not" },
+      {
+        name: "sql",
+        about: "SQLite in a worker thread: `records.db`, which may lose, and `state.db`, which may not; or PostgreSQL",
+      },
     ],
   },
   {

@@ -124,7 +124,11 @@ const groups = [
         "Something is needed for the first time, and the files that it is loaded from are gone or of another version: the package was installed or built anew under the running gateway. It goes away by itself when the same files are back.",
       RECORD_UNKNOWN: "A call was asked for that was never recorded, is not kept any more, or is somebody else's.",
       STORE_UNAVAILABLE:
-        "Records or the audit were asked for, and their database cannot be used: it is switched off, is still being opened, is damaged, was written by a newer version, was deleted or replaced, or its thread is being started again.",
+        "Records or the audit were asked for, and their database cannot be used: it is switched off, is still being opened, is damaged, is a server that is away, was written by a newer version, was deleted or replaced, or its thread is being started again.",
+      STORE_BEHIND:
+        "People or servers of teams were to be changed, and another gateway of the same database changed some at the same moment.",
+      BACKUP_UNUSABLE:
+        "A backup cannot be written where it should be, or what was to be restored is none, is damaged, or is of a newer version. Also when a PostgreSQL should be backed up, which has programs of its own for that.",
       STORE_FULL:
         "Something has to be written down before it may be done, and there is no room on the disk of the data directory.",
       DATA_DIR_UNWRITABLE:

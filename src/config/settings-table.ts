@@ -169,7 +169,7 @@ export const settingsTable = {
     pattern: /^\s*(?:postgres|postgresql):\/\/|^\$\{/i,
     type: "postgres:// URL",
     about: "the PostgreSQL, 15 or newer, that people, audit and records are kept in",
-    example: "${env:TOOLYARD_DATABASE_URL}",
+    example: "postgres://toolyard@db.example.com/toolyard",
     isReadAtStart: true,
   }),
   dataDir: text({

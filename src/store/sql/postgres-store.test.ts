@@ -219,35 +219,38 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     expect(await several[0]?.verifyAudit()).toMatchObject({ kind: "whole", entries: 4 });
   });
 
-  test.each(["stop", "kill"] as const)(
-    "FAULT 106: after a %s of the server, state fails closed, records are counted, and both go on by themselves",
-    async (how) => {
-      const store = await open();
-      const told = toldOf(store);
-      await store.people.change(people, entryOf({}));
-      await postgres[how]();
-      try {
-        await until(() => store.health().problems[0]?.kind === "away");
-        const [problem] = store.health().problems;
-        expect(problem?.message).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/test_\d+ cannot be reached: /);
-        await expect(store.people.change({ gonePats: ["p_1"] }, entryOf({}))).rejects.toMatchObject({
-          code: "STORE_UNAVAILABLE",
-        });
-        await expect(store.calls({ limit: 1 })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-        expect(store.append("request", requestOf(store))).toBe(false);
-        expect(store.figures().droppedRows.database).toBe(1);
-      } finally {
-        await postgres.start();
-      }
-      await until(() => store.health().status === "ready");
-      expect(await store.people.read()).toEqual(people);
-      await store.people.change({ gonePats: ["p_1"] }, entryOf({}));
-      expect(store.append("request", requestOf(store))).toBe(true);
-      await store.flush();
-      expect(await store.verifyAudit()).toMatchObject({ kind: "whole", entries: 2 });
-      expect(told).toEqual([]);
-    },
-  );
+  const goesAway = async (how: "stop" | "kill"): Promise<void> => {
+    const store = await open();
+    const told = toldOf(store);
+    await store.people.change(people, entryOf({}));
+    await postgres[how]();
+    try {
+      await until(() => store.health().problems[0]?.kind === "away");
+      const [problem] = store.health().problems;
+      expect(problem?.message).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/test_\d+ cannot be reached: /);
+      await expect(store.people.change({ gonePats: ["p_1"] }, entryOf({}))).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+      });
+      await expect(store.calls({ limit: 1 })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(store.append("request", requestOf(store))).toBe(false);
+      expect(store.figures().droppedRows.database).toBe(1);
+    } finally {
+      await postgres.start();
+    }
+    await until(() => store.health().status === "ready");
+    expect(await store.people.read()).toEqual(people);
+    await store.people.change({ gonePats: ["p_1"] }, entryOf({}));
+    expect(store.append("request", requestOf(store))).toBe(true);
+    await store.flush();
+    expect(await store.verifyAudit()).toMatchObject({ kind: "whole", entries: 2 });
+    expect(told).toEqual([]);
+  };
+
+  test("FAULT 106: PostgreSQL is stopped: state fails closed, records are counted, and both go on by themselves", async () =>
+    await goesAway("stop"));
+
+  test("FAULT 106: PostgreSQL is killed: state fails closed, records are counted, and both go on by themselves", async () =>
+    await goesAway("kill"));
 
   test("a gateway that starts before its server waits for it", async () => {
     await postgres.stop();
