@@ -164,7 +164,7 @@ test("FAULT 94: what is another team's is answered byte for byte as what is nowh
     const id = Object.entries(ids).find(([start]) => path.startsWith(start))?.[1] ?? "";
     const theirs = path
       .replace("{id}", encodeURIComponent(id))
-      .replaceAll(/\{(\w+)\}/g, (_all, name) => real[name] ?? "");
+      .replaceAll(/\{(\w+)\}/g, (_all, name) => real[name] ?? "nothing");
     // As long as a real one, in the same form.
     const noId = id
       .replaceAll(/[0-9a-z]{10,}/g, (text) => "0".repeat(text.length))
@@ -172,7 +172,8 @@ test("FAULT 94: what is another team's is answered byte for byte as what is nowh
     const nowhere = path
       .replace("{id}", encodeURIComponent(noId))
       .replace("{team}", "nix")
-      .replace("{member}", "m_00000000000000000000000000");
+      .replace("{member}", "m_00000000000000000000000000")
+      .replaceAll(/\{\w+\}/g, "nothing");
     const [asked, control] = [await request(cast.cid, method, theirs), await request(cast.cid, method, nowhere)];
     expect([method, path, asked.status, asked.text]).toEqual([method, path, control.status, control.text]);
     if (path.startsWith("/api/users")) expect(asked.status).toBe(403);
