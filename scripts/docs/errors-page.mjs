@@ -108,6 +108,15 @@ const groups = [
     title: "The gateway's own life",
     codes: {
       PERSON_UNKNOWN: "A command names a user, team or token that the gateway's database does not have.",
+      TEMPLATE_UNKNOWN: "No template of this name or id is for the team.",
+      INSTALLATION_UNKNOWN: "The team has no such server: it was not installed, or is another team's.",
+      INSTALLATION_CONFLICT:
+        "A server or template of that name is there already, or it cannot go while something was installed from it.",
+      CONFIG_FROM_FILE: "What is to be changed stands in the configuration file, or has the name of a server there.",
+      VALUE_REFUSED:
+        "A template, name, value or secret is not what its field takes, or whoever gives it may not give it.",
+      SECRET_UNKNOWN: "The team has no secret of this name.",
+      SECRET_UNREADABLE: "A secret was encrypted with another key, or its row was changed.",
       PEOPLE_CONFLICT:
         "A change of people that does not fit: a name that is taken or is none, the last admin, a disabled user, too many days.",
       REVISION_MISMATCH: "`If-Match` names an older revision: somebody else changed it since it was read.",
@@ -125,6 +134,10 @@ const groups = [
       RECORD_UNKNOWN: "A call was asked for that was never recorded, is not kept any more, or is somebody else's.",
       STORE_UNAVAILABLE:
         "Records or the audit were asked for, and their database cannot be used: it is switched off, is still being opened, is damaged, was written by a newer version, was deleted or replaced, or its thread is being started again.",
+      STORE_BEHIND:
+        "People or servers of teams were to be changed, and another gateway of the same database changed some at the same moment.",
+      BACKUP_UNUSABLE:
+        "A backup cannot be written where it should be, or what was to be restored is none, is damaged, or is of a newer version. Also when a PostgreSQL should be backed up, which has programs of its own for that.",
       STORE_FULL:
         "Something has to be written down before it may be done, and there is no room on the disk of the data directory.",
       DATA_DIR_UNWRITABLE:
