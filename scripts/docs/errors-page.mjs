@@ -108,6 +108,15 @@ const groups = [
     title: "The gateway's own life",
     codes: {
       PERSON_UNKNOWN: "A command names a user, team or token that the gateway's database does not have.",
+      TEMPLATE_UNKNOWN: "No template of this name or id is for the team.",
+      INSTALLATION_UNKNOWN: "The team has no such server: it was not installed, or is another team's.",
+      INSTALLATION_CONFLICT:
+        "A server or template of that name is there already, or it cannot go while something was installed from it.",
+      CONFIG_FROM_FILE: "What is to be changed stands in the configuration file, or has the name of a server there.",
+      VALUE_REFUSED:
+        "A template, name, value or secret is not what its field takes, or whoever gives it may not give it.",
+      SECRET_UNKNOWN: "The team has no secret of this name.",
+      SECRET_UNREADABLE: "A secret was encrypted with another key, or its row was changed.",
       PEOPLE_CONFLICT:
         "A change of people that does not fit: a name that is taken or is none, the last admin, a disabled user, too many days.",
       REVISION_MISMATCH: "`If-Match` names an older revision: somebody else changed it since it was read.",
