@@ -62,13 +62,17 @@ function usualText(name, license, author) {
 
 /** Throws when a package has no licence text: then it cannot be bundled. */
 function textsOf(packages, root) {
-  return packages.map(({ folder, name, version, license, author }) => {
+  // Families of packages have one text, which is needed once.
+  const named = new Map();
+  for (const { folder, name, version, license, author } of packages) {
     const files = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
     const texts = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
     if (!files.some((file) => /^licen/i.test(file)))
       texts.push(licenceInReadme(join(root, folder, "README.md")) ?? usualText(name, license, author));
-    return `${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
-  });
+    const text = texts.join("\n\n");
+    named.set(text, [...(named.get(text) ?? []), `${name} ${version} (${license})`]);
+  }
+  return [...named].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
 }
 
 const line = `\n${"-".repeat(80)}\n\n`;

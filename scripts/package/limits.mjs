@@ -22,7 +22,10 @@ export function diskBytes(folder, skipped = new Set()) {
 /** The packages of a lock file that `npm ci --omit=dev` installs: their folders, and what the lock says of them. */
 export function installedPackages(lockFile) {
   const { packages } = JSON.parse(readFileSync(lockFile, "utf8"));
-  return Object.entries(packages).filter(([folder, { dev }]) => folder !== "" && dev !== true);
+  return Object.entries(packages).filter(
+    // A workspace stands elsewhere and is installed nowhere.
+    ([folder, { dev, link }]) => folder.startsWith("node_modules/") && dev !== true && link !== true,
+  );
 }
 
 /** Packages that complain on a Node that we promise to run on. */

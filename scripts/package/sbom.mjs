@@ -70,7 +70,7 @@ export function toSbom({ whole, installed, bundled, sqliteVersion }) {
 function installedRefs() {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   return Object.entries(packages)
-    .filter(([folder, { dev }]) => folder !== "" && dev !== true)
+    .filter(([folder, { dev, link }]) => folder.startsWith("node_modules/") && dev !== true && link !== true)
     .map(([folder, { version }]) => `${folder.replace(/^.*node_modules\//, "")}@${version}`);
 }
 

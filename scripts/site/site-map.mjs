@@ -19,6 +19,7 @@ export const siteMap = [
   {
     title: "Use",
     pages: [
+      ["docs/dashboard.md", "Dashboard"],
       ["docs/everyday.md", "Everyday commands"],
       ["docs/servers.md", "Servers"],
       ["docs/login.md", "Logins"],

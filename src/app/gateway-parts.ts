@@ -29,7 +29,7 @@ import type { Namespaces } from "./namespace-wiring.ts";
 import { type Records } from "./records-wing.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
-import type { Browsers } from "../front/web/browsers.ts";
+import type { BrowserSessionStore } from "../store/store.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -67,8 +67,10 @@ export interface GatewayParts extends AsyncDisposable {
   readonly audit: GatewayAudit;
   /** One-time links to the dashboard. */
   readonly loginCodes: LoginCodes;
-  /** Who is logged in at the dashboard; loaded with REST. */
-  readonly browsers: () => Promise<Browsers>;
+  /** Opened once, by whoever lets browsers in. */
+  readonly openBrowserStore: () => Promise<BrowserSessionStore>;
+  /** Whom a token with this hash (hex) belongs to now. */
+  readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
   /** The person with this id; undefined when there is no such person. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
@@ -110,7 +112,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { events, catalog, servers, engine, people, mcp, outlets } = wings;
   const { fleet } = servers;
   const { directory } = people;
-  const face = toFace(wings, { config: current, owner }, deps);
+  const face = toFace(wings, current, deps);
   warnOfToolNames({ fleet, catalogOf: catalog.get, events, log });
   const tick = (): void => {
     fleet.tick();
@@ -186,21 +188,17 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 }
 
 /** What the rest of `app` is handed of the wings. */
-function toFace(
-  wings: Wings,
-  { config, owner }: { readonly config: () => Config; readonly owner: Principal },
-  { version, clock, log }: GatewayDeps,
-) {
+function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
   const { audit, outlets, people, publicUrl, secrets } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
-  const loginCodes = createLoginCodes(clock);
-  const browsers = createLateBrowsers({ wings, owner, loginCodes, clock });
   return {
     version,
-    loginCodes,
-    browsers,
+    loginCodes: createLoginCodes(clock),
+    openBrowserStore: kept.browserSessions,
+    byToken: async (hash: string, signal: AbortSignal) =>
+      people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
     fleet,
     events,
     routing,
@@ -230,38 +228,6 @@ function toFace(
     secrets,
     redaction: wings.redaction,
   };
-}
-
-interface LateBrowsersDeps {
-  readonly wings: Wings;
-  readonly owner: Principal;
-  readonly loginCodes: LoginCodes;
-  readonly clock: Clock;
-}
-
-/** Opened once; when that fails, the next request tries again. */
-function createLateBrowsers({ wings, owner, loginCodes, clock }: LateBrowsersDeps): () => Promise<Browsers> {
-  const { late, kept, people } = wings;
-  const { directory, authenticator } = people;
-  let opened: Promise<Browsers> | undefined;
-
-  async function open(): Promise<Browsers> {
-    const { createBrowsers } = await late.load("rest", async () => await import("./browser-wiring.ts"));
-    return createBrowsers({
-      store: await kept.browserSessions(),
-      loginCodes,
-      clock,
-      owner,
-      isOpen: () => authenticator.open,
-      byToken: async (hash, signal) => directory.byToken(hash) ?? (await directory.elsewhere?.byToken(hash, signal)),
-    });
-  }
-
-  return async () =>
-    await (opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    }));
 }
 
 function createToolCount(

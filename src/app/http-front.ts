@@ -45,8 +45,8 @@ export function createHttpFront(
     mcp: { endpointOf: gateway.mcp.endpointOf, handle: gateway.mcp.http, refuse },
     frontPage: async (request, response) => await showFrontPage(gateway, request, response),
     async loadRest() {
-      const { loadRest } = await loadFront();
-      return loadRest(gateway, { log, browsers: await gateway.browsers(), surroundings });
+      const { loadRest, openBrowsers } = await loadFront();
+      return loadRest(gateway, { log, browsers: await openBrowsers(gateway), surroundings });
     },
     loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
     authenticator: gateway.authenticator,

@@ -13,6 +13,7 @@ import { createManagement, type Surroundings } from "./management-wiring.ts";
 
 // With REST, because both share so much that two modules would be several files more at each start.
 export { loadEveryday } from "./owner-everyday.ts";
+export { openBrowsers } from "./browser-wiring.ts";
 export { loadDashboard } from "./web-front.ts";
 
 export interface RestNeeds {

@@ -151,13 +151,13 @@ describe("GET /", () => {
       expect(text).toContain(known);
   });
 
-  test("is a page for browsers, which may run and load nothing", async () => {
+  test("leads browsers to the dashboard, and says in words to all others what there is", async () => {
     await using gateway = await startGateway({ config: { mcpServers: {} } });
-    const { headers, text } = await send(`${gateway.url}/`, { method: "GET", headers: { Accept: "text/html" } });
-    expect(headers["content-type"]).toBe("text/html; charset=utf-8");
-    expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /);
+    const page = await send(`${gateway.url}/`, { method: "GET", headers: { Accept: "text/html" } });
+    expect([page.status, page.headers["location"]]).toEqual([302, `${gateway.url}/ui/`]);
+    const { text } = await send(`${gateway.url}/`, { method: "GET" });
     expect(text).toContain("It works, and no server is configured yet.");
-    expect(text).not.toContain("<script");
+    expect(text).toContain("`toolyard open`");
   });
 
   test("tells nobody about servers where people have to authenticate", async () => {

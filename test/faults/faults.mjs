@@ -235,7 +235,6 @@ export const faultGroups = [
         number: "34",
         what: "A page of another site, a form, or a GET tries to change something.",
         gets: "403, 404, 405 or 415 on every route that changes something.",
-        missing: "the dashboard's routes, which are not built yet.",
       },
       {
         number: "35",
@@ -243,7 +242,6 @@ export const faultGroups = [
           "Markup, scripts, links or bidirectional controls in the names, descriptions, results or log " +
           "lines that servers and people write, shown by a web page.",
         gets: "They are rendered as inert text, and the content security policy allows no inline script.",
-        notBuilt: "The dashboard; no page of today shows such text.",
       },
       {
         number: "36",
@@ -261,7 +259,6 @@ export const faultGroups = [
         number: "38",
         what: "A cookie without `Secure`, `HttpOnly` and the prefix `__Host-`.",
         gets: "No such cookie is set.",
-        notBuilt: "The dashboard; the gateway of today sets no cookie and reads none.",
       },
       {
         number: "39",

@@ -143,6 +143,13 @@ describe("POST /execute/{name}", () => {
     expect(resultOf(rest.text)).toBe(resultOf(mcp.text));
   });
 
+  test("arguments that stand on several lines reach a server whose messages are lines", async () => {
+    const answer = await run(gateway.url, "work-mail:echo", '{\n  "text": "one\\ntwo",\r\n  "n": 9007199254740993\n}');
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain("9007199254740993");
+    expect(answer.json).toMatchObject({ success: true });
+  });
+
   test("a tool's own failure is 200 with success false, in either form", async () => {
     const failed = await run(gateway.url, "work-mail:fail", { text: "no luck" });
     expect([failed.status, failed.json.success, failed.json.result.content[0].text]).toEqual([200, false, "no luck"]);

@@ -1,6 +1,18 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import {
-  Activity, BookOpen, Coins, Gauge, LogOut, Menu, MonitorSmartphone, Rocket, ScrollText, Search, Server, Settings, Wrench,
+  Activity,
+  BookOpen,
+  Coins,
+  Gauge,
+  LogOut,
+  Menu,
+  MonitorSmartphone,
+  Rocket,
+  ScrollText,
+  Search,
+  Server,
+  Settings,
+  Wrench,
 } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
 import { liveStore, type LiveState } from "./api/live.ts";
@@ -75,7 +87,13 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
             </span>
             Toolyard
           </Link>
-          <button type="button" className="button plain menu" aria-expanded={isOpen} aria-controls="navigation" onClick={() => setOpen(!isOpen)}>
+          <button
+            type="button"
+            className="button plain menu"
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+            onClick={() => setOpen(!isOpen)}
+          >
             <Menu aria-hidden size={18} />
             <span className="hidden">Menu</span>
           </button>
@@ -151,7 +169,11 @@ function FindBox() {
   );
 }
 
-const liveWords: Readonly<Record<LiveState, string>> = { connecting: "Connecting", live: "Live", lost: "Not connected" };
+const liveWords: Readonly<Record<LiveState, string>> = {
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Not connected",
+};
 
 function LiveMark() {
   const live = useSyncExternalStore(liveStore.subscribe, liveStore.get);
@@ -181,4 +203,9 @@ export function UnknownPage() {
       </p>
     </Empty>
   );
+}
+
+/** A page that could not be loaded, because the gateway is gone or was replaced, or that failed itself. */
+export function BrokenPage({ error }: { readonly error: unknown }) {
+  return <FailureNote error={error} onRetry={() => location.reload()} />;
 }

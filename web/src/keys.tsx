@@ -22,7 +22,8 @@ export function Keys() {
     let isGoing = false;
     const onKey = (event: KeyboardEvent): void => {
       const target = event.composedPath()[0];
-      const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+      const isTyping =
+        target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       const to = isGoing ? pages[event.key as keyof typeof pages] : undefined;
       isGoing = event.key === "g";

@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
-import { Frame, UnknownPage } from "./frame.tsx";
+import { BrokenPage, Frame, UnknownPage } from "./frame.tsx";
 
 const root = createRootRoute({ component: Frame, notFoundComponent: UnknownPage });
 
@@ -18,7 +18,11 @@ function texts<Name extends string>(...names: readonly Name[]) {
 
 const getParentRoute = () => root;
 const routes = [
-  createRoute({ getParentRoute, path: "/", component: lazyRouteComponent(() => import("./pages/overview.tsx"), "Overview") }),
+  createRoute({
+    getParentRoute,
+    path: "/",
+    component: lazyRouteComponent(() => import("./pages/overview.tsx"), "Overview"),
+  }),
   createRoute({
     getParentRoute,
     path: "/servers",
@@ -65,10 +69,26 @@ const routes = [
     validateSearch: texts("server", "level", "match", "tab"),
     component: lazyRouteComponent(() => import("./pages/logs.tsx"), "Logs"),
   }),
-  createRoute({ getParentRoute, path: "/clients", component: lazyRouteComponent(() => import("./pages/clients.tsx"), "Clients") }),
-  createRoute({ getParentRoute, path: "/tokens", component: lazyRouteComponent(() => import("./pages/tokens.tsx"), "Tokens") }),
-  createRoute({ getParentRoute, path: "/settings", component: lazyRouteComponent(() => import("./pages/settings.tsx"), "Settings") }),
-  createRoute({ getParentRoute, path: "/start", component: lazyRouteComponent(() => import("./pages/start.tsx"), "Start") }),
+  createRoute({
+    getParentRoute,
+    path: "/clients",
+    component: lazyRouteComponent(() => import("./pages/clients.tsx"), "Clients"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/tokens",
+    component: lazyRouteComponent(() => import("./pages/tokens.tsx"), "Tokens"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/settings",
+    component: lazyRouteComponent(() => import("./pages/settings.tsx"), "Settings"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/start",
+    component: lazyRouteComponent(() => import("./pages/start.tsx"), "Start"),
+  }),
   createRoute({
     getParentRoute,
     path: "/api",
@@ -81,6 +101,7 @@ export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: "/ui",
   defaultPreload: "intent",
+  defaultErrorComponent: BrokenPage,
   scrollRestoration: false,
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 
 /** A file of the dashboard, as the build made it. */
@@ -9,6 +9,8 @@ export interface DashboardFile {
   readonly bytes: number;
   readonly type: string;
   readonly etag: string;
+  /** When it was written. */
+  readonly mtimeMs: number;
 }
 
 /** The dashboard's files by their name within `/ui/`. The page itself is `index.html`. */
@@ -22,7 +24,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Finds the files of a built dashboard; empty where none was built. What is found now is all that is ever served. */
+/** Finds the files of a built dashboard; empty where none was built. Nothing else is served. */
 export function findDashboardFiles(folder: string): DashboardFiles {
   const files = new Map<string, DashboardFile>();
   for (const name of listNames(folder)) {
@@ -31,9 +33,16 @@ export function findDashboardFiles(folder: string): DashboardFiles {
     const path = join(folder, name);
     const content = readFileSync(path);
     const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 27)}"`;
-    files.set(own, { path, bytes: content.length, type: types[extname(own)] ?? "application/octet-stream", etag });
+    const type = types[extname(own)] ?? "application/octet-stream";
+    files.set(own, { path, bytes: content.length, type, etag, mtimeMs: statSync(path).mtimeMs });
   }
   return files;
+}
+
+/** Whether the page is another one than was found, or is there now. */
+export function hasChanged(files: DashboardFiles): boolean {
+  const page = files.get("index.html");
+  return page === undefined || statSync(page.path, { throwIfNoEntry: false })?.mtimeMs !== page.mtimeMs;
 }
 
 function listNames(folder: string): readonly string[] {

@@ -5,7 +5,7 @@ import { createBrotliDecompress } from "node:zlib";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import type { PublicUrl } from "../http/public-url.ts";
-import { findDashboardFiles, type DashboardFile } from "./dashboard-files.ts";
+import { findDashboardFiles, hasChanged, type DashboardFile } from "./dashboard-files.ts";
 import { isLoopback } from "./session-request.ts";
 
 /** Where the dashboard is. */
@@ -41,6 +41,7 @@ const features = ["camera", "microphone", "geolocation", "payment", "usb", "seri
 const headers: Readonly<Record<string, string>> = Object.freeze({
   "Content-Security-Policy": policy,
   "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -49,7 +50,7 @@ const headers: Readonly<Record<string, string>> = Object.freeze({
 
 /** Serves the dashboard's files. They contain nothing of the gateway: what they show they ask for over REST. */
 export function createDashboard({ folder, publicUrl }: DashboardDeps): Dashboard {
-  const files = findDashboardFiles(folder);
+  let files = findDashboardFiles(folder);
 
   return (request, response) => {
     try {
@@ -72,6 +73,8 @@ export function createDashboard({ folder, publicUrl }: DashboardDeps): Dashboard
   function find(path: string): FoundFile {
     const name = path.slice(dashboardPath.length);
     const isAsset = name.startsWith("assets/");
+    // An update replaces page and files together: the page of before would ask for files that are gone.
+    if (!isAsset && hasChanged(files)) files = findDashboardFiles(folder);
     const file = files.get(isAsset ? name : "index.html");
     if (file !== undefined) return { file, isAsset };
     // A page that was opened before an update asks for files that are gone: it loads itself again then.

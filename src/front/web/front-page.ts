@@ -1,7 +1,5 @@
 import { countText } from "../../kernel/count-text.ts";
-import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { escapeHtml } from "../http/escape-html.ts";
 
 /**
  * The facts on the page at `/`. The names of servers are not among them, because they are only for those who have
@@ -20,18 +18,15 @@ export interface FrontPageFacts {
 }
 
 /**
- * Answers `GET /`: a small page for browsers, and the same as plain text for everybody else. It contains no script
- * and loads nothing.
+ * Answers `GET /` in words. Browsers are led to the dashboard before.
  */
 export function answerFrontPage(request: IncomingMessage, response: ServerResponse, facts: FrontPageFacts): void {
-  const isPage = (request.headers.accept ?? "").includes("text/html");
-  const text = isPage ? toPage(facts) : toText(facts);
+  const text = toText(facts);
   response.writeHead(200, {
-    "Content-Type": `${isPage ? "text/html" : "text/plain"}; charset=utf-8`,
+    "Content-Type": "text/plain; charset=utf-8",
     "Content-Length": Buffer.byteLength(text),
     "Cache-Control": "no-store",
     Vary: "Accept",
-    "Content-Security-Policy": `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
   });
@@ -73,6 +68,7 @@ function toSections({ url, needsToken }: FrontPageFacts): readonly Section[] {
       title: "What is where",
       rows: [
         ["four tools in front of all servers", `${url}/mcp`],
+        ["the dashboard, once `toolyard open` has logged a browser in", `${url}/ui/`],
         ["every tool by name", `${url}/mcp/flat`],
         ["one server as it is", `${url}/mcp/server/<name>`],
         ["the same tools over REST", `${url}/documentation`],
@@ -87,23 +83,4 @@ function toText(facts: FrontPageFacts): string {
     ({ title, rows }) => `${title}\n${rows.map(([label, value]) => `  ${label}\n    ${value}\n`).join("")}`,
   );
   return `Toolyard ${facts.version}, an MCP gateway. ${toState(facts)}\n\n${sections.join("\n")}`;
-}
-
-const style =
-  ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:46rem;margin:3rem auto;padding:0 1rem}" +
-  "h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}dt{margin-top:.8rem}dd{margin:.2rem 0 0}" +
-  "code{font:14px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}";
-const styleHash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
-
-function toPage(facts: FrontPageFacts): string {
-  const sections = toSections(facts).map(
-    ({ title, rows }) =>
-      `<h2>${escapeHtml(title)}</h2><dl>${rows
-        .map(([label, value]) => `<dt>${escapeHtml(label)}</dt><dd><code>${escapeHtml(value)}</code></dd>`)
-        .join("")}</dl>`,
-  );
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Toolyard</title><style>${style}</style></head>
-<body><main><h1>Toolyard ${escapeHtml(facts.version)}</h1><p>An MCP gateway. ${escapeHtml(toState(facts))}</p>${sections.join("")}</main></body></html>
-`;
 }

@@ -6,7 +6,10 @@ export interface StreamEvent {
 }
 
 /** Reads a stream of events piece by piece; calls back for each that is whole. Rejects when the stream breaks. */
-export async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (event: StreamEvent) => void): Promise<void> {
+export async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  onEvent: (event: StreamEvent) => void,
+): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let rest = "";
   for (;;) {

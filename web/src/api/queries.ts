@@ -28,7 +28,7 @@ export const queries = {
     queryKey: ["tools"],
     queryFn: async () => {
       const tools = [];
-      for (let cursor: string | undefined; ; ) {
+      for (let cursor: string | undefined; ;) {
         const query = { limit: 1_000, ...(cursor === undefined ? {} : { cursor }) };
         const page = await valueOf(api.GET("/api/tools", { params: { query } }));
         if (!("total" in page) || !Array.isArray(page.tools)) return tools;
@@ -92,7 +92,20 @@ export interface ToolRow {
 export interface OpenApi {
   readonly info: { readonly version: string };
   readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly operationId: string; readonly summary: string; readonly tags: readonly string[]; readonly description?: string }>>>
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly operationId: string;
+            readonly summary: string;
+            readonly tags: readonly string[];
+            readonly description?: string;
+          }
+        >
+      >
+    >
   >;
 }
 

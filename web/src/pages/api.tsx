@@ -18,7 +18,8 @@ export function Api() {
       title="API"
       about={
         <>
-          All of this is REST. <a href="/documentation">The reference</a> has every field, <a href="/openapi.json">openapi.json</a> is for programs.
+          All of this is REST. <a href="/documentation">The reference</a> has every field,{" "}
+          <a href="/openapi.json">openapi.json</a> is for programs.
         </>
       }
     >
@@ -29,7 +30,9 @@ export function Api() {
             id="api-match"
             type="search"
             value={match}
-            onChange={({ target }) => void navigate({ to: "/api", search: target.value === "" ? {} : { match: target.value }, replace: true })}
+            onChange={({ target }) =>
+              void navigate({ to: "/api", search: target.value === "" ? {} : { match: target.value }, replace: true })
+            }
           />
         </div>
       </div>
@@ -37,9 +40,15 @@ export function Api() {
         {({ paths }) => {
           const words = match.toLowerCase();
           const operations = Object.entries(paths).flatMap(([path, methods]) =>
-            Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+            Object.entries(methods).map(([method, operation]) => ({
+              path,
+              method: method.toUpperCase(),
+              ...operation,
+            })),
           );
-          const shown = operations.filter((one) => `${one.method} ${one.path} ${one.summary}`.toLowerCase().includes(words));
+          const shown = operations.filter((one) =>
+            `${one.method} ${one.path} ${one.summary}`.toLowerCase().includes(words),
+          );
           const tags = [...new Set(shown.flatMap((one) => one.tags))];
           if (shown.length === 0) return <Empty title="No route fits" />;
           return tags.map((tag) => (

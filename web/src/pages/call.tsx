@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { Page, Section } from "../parts/page.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { LoadedPage } from "../parts/states.tsx";
 import { count, duration, fullTime, plain } from "../words/format.ts";
 
 const here = getRouteApi("/calls/$id");
@@ -15,15 +15,15 @@ export function Call() {
     queryFn: async () => await valueOf(api.GET("/api/calls/{id}", { params: { path: { id } } })),
   });
   return (
-    <Loaded query={call} lines={8}>
+    <LoadedPage query={call} title="Call">
       {(found) => <Shown call={found} />}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
 const contentWords: Readonly<Record<Schemas["CallDetails"]["contents"], string>> = {
   shown: "",
-  "not-kept": "Arguments and result were not kept: the server's entry would need requestLogging: \"full\".",
+  "not-kept": 'Arguments and result were not kept: the server\'s entry would need requestLogging: "full".',
   "not-yours": "Arguments and result are shown only to whoever made the call.",
 };
 

@@ -76,7 +76,11 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
     heading: "Outcome",
     width: "minmax(9rem, 1fr)",
     cell: ({ first }) =>
-      first.outcome === "ok" ? <span className="muted">ok</span> : <span className="bad-text">{plain(first.code ?? first.outcome)}</span>,
+      first.outcome === "ok" ? (
+        <span className="muted">ok</span>
+      ) : (
+        <span className="bad-text">{plain(first.code ?? first.outcome)}</span>
+      ),
   },
   { heading: "Duration", width: "6rem", align: "right", cell: ({ first }) => duration(first.durationMs) },
   { heading: "Tokens in", width: "5.5rem", align: "right", cell: ({ first }) => `~${compact(first.argumentTokens)}` },
@@ -116,7 +120,9 @@ export function Calls() {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const set = (name: string, value: string): void => {
-    const next = Object.fromEntries(Object.entries({ ...search, [name]: value }).filter(([, text]) => text !== "" && text !== undefined));
+    const next = Object.fromEntries(
+      Object.entries({ ...search, [name]: value }).filter(([, text]) => text !== "" && text !== undefined),
+    );
     void navigate({ to: "/calls", search: next, replace: true });
   };
   const isFiltered = [server, tool, client, failed].some((value) => value !== undefined);
@@ -124,21 +130,30 @@ export function Calls() {
     <Page
       title="Calls"
       about="What was called, by whom, and what came of it."
-      actions={<CopyButton label="Copy as command" text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${server}`}${tool === undefined ? "" : ` --tool ${tool}`}`} />}
+      actions={
+        <CopyButton
+          label="Copy as command"
+          text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${server}`}${tool === undefined ? "" : ` --tool ${tool}`}`}
+        />
+      }
     >
       <div className="filters">
         <TextField label="Server" value={server ?? ""} onChange={({ target }) => set("server", target.value)} />
         <TextField label="Tool" value={tool ?? ""} onChange={({ target }) => set("tool", target.value)} />
         <TextField label="Client" value={client ?? ""} onChange={({ target }) => set("client", target.value)} />
-        <CheckField label="Only failed" checked={failed === "true"} onChange={({ target }) => set("failed", target.checked ? "true" : "")} />
+        <CheckField
+          label="Only failed"
+          checked={failed === "true"}
+          onChange={({ target }) => set("failed", target.checked ? "true" : "")}
+        />
       </div>
       <Loaded query={calls} lines={10}>
         {() =>
           runs.length === 0 ? (
             <Empty title={isFiltered ? "No call fits these filters" : "No call yet"}>
               <p>
-                Time, caller, outcome, duration and tokens are kept. Arguments and results only where a server's entry has{" "}
-                <code>requestLogging: "full"</code>.
+                Time, caller, outcome, duration and tokens are kept. Arguments and results only where a server's entry
+                has <code>requestLogging: "full"</code>.
               </p>
             </Empty>
           ) : (

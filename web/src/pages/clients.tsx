@@ -18,13 +18,17 @@ export function Clients() {
   const clients = useQuery(queries.clients);
   return (
     <Page title="Clients" about="AI clients of this machine, and which gateway each uses.">
-      <Section title="Found on this machine" actions={<Button onClick={() => void clients.refetch()}>Look again</Button>}>
+      <Section
+        title="Found on this machine"
+        actions={<Button onClick={() => void clients.refetch()}>Look again</Button>}
+      >
         <Loaded query={clients} lines={6}>
           {({ clients: found }) =>
             found.length === 0 ? (
               <Empty title="No AI client was found on this machine">
                 <p>
-                  Any MCP client can use <code>{location.origin}/mcp</code> <CopyButton label="Copy" text={`${location.origin}/mcp`} />
+                  Any MCP client can use <code>{location.origin}/mcp</code>{" "}
+                  <CopyButton label="Copy" text={`${location.origin}/mcp`} />
                 </p>
               </Empty>
             ) : (
@@ -49,12 +53,17 @@ function ClientCard({ client }: { readonly client: Client }) {
     <li className="card">
       <div className="card-head">
         <strong>{plain(client.client)}</strong>
-        <span className={isConnected ? "status ok" : "status off"}>{isConnected ? "uses this gateway" : "does not use this gateway"}</span>
-        {client.sessions !== null && client.sessions > 0 && <span className="muted">{counted(client.sessions, "session")} now</span>}
+        <span className={isConnected ? "status ok" : "status off"}>
+          {isConnected ? "uses this gateway" : "does not use this gateway"}
+        </span>
+        {client.sessions !== null && client.sessions > 0 && (
+          <span className="muted">{counted(client.sessions, "session")} now</span>
+        )}
       </div>
       {client.files.map((file) => (
         <p key={`${file.file} ${file.scope}`} className="muted">
-          <code>{plain(file.file)}</code> {file.scope !== "user" && plain(file.scope)} · {counted(file.servers, "server")} of its own
+          <code>{plain(file.file)}</code> {file.scope !== "user" && plain(file.scope)} ·{" "}
+          {counted(file.servers, "server")} of its own
           {file.gateways.length > 0 && <> · leads to {plain(file.gateways.join(", "))}</>}
           {file.problems.map((problem) => (
             <span key={problem} className="bad-text">
@@ -76,7 +85,9 @@ function ClientCard({ client }: { readonly client: Client }) {
           <Button onClick={() => setAction("undo")}>Undo the last change</Button>
         </div>
       )}
-      {client.id !== null && action !== undefined && <Change id={client.id} name={client.client} action={action} onClose={() => setAction(undefined)} />}
+      {client.id !== null && action !== undefined && (
+        <Change id={client.id} name={client.client} action={action} onClose={() => setAction(undefined)} />
+      )}
     </li>
   );
 }
@@ -88,9 +99,22 @@ interface ChangeProps {
   readonly onClose: () => void;
 }
 
-const titles: Readonly<Record<Action, string>> = { connect: "Connect", disconnect: "Disconnect", undo: "Undo the last change of" };
+const titles: Readonly<Record<Action, string>> = {
+  connect: "Connect",
+  disconnect: "Disconnect",
+  undo: "Undo the last change of",
+};
 
-async function change({ id, action, ...body }: { readonly id: string; readonly action: Action; readonly apply: boolean; readonly replace: boolean }) {
+async function change({
+  id,
+  action,
+  ...body
+}: {
+  readonly id: string;
+  readonly action: Action;
+  readonly apply: boolean;
+  readonly replace: boolean;
+}) {
   const params = { path: { id } };
   if (action === "connect") return await valueOf(api.POST("/api/clients/{id}/connect", { params, body }));
   if (action === "disconnect") return await valueOf(api.POST("/api/clients/{id}/disconnect", { params, body }));
@@ -143,9 +167,12 @@ function Change({ id, name, action, onClose }: ChangeProps) {
 
 function Sessions() {
   const sessions = useQuery(queries.sessions);
-  const end = useOrder(async (id: string) => await valueOf(api.DELETE("/api/sessions/{id}", { params: { path: { id } } })), {
-    changes: [["sessions"]],
-  });
+  const end = useOrder(
+    async (id: string) => await valueOf(api.DELETE("/api/sessions/{id}", { params: { path: { id } } })),
+    {
+      changes: [["sessions"]],
+    },
+  );
   return (
     <Loaded query={sessions}>
       {({ clients, browsers }) => (
@@ -176,7 +203,10 @@ function Sessions() {
                   </span>
                   <span className="muted">used {ago(browser.usedAt)}</span>
                   {!browser.isThis && (
-                    <Button isBusy={end.isPending && end.variables === browser.id} onClick={() => end.mutate(browser.id)}>
+                    <Button
+                      isBusy={end.isPending && end.variables === browser.id}
+                      onClick={() => end.mutate(browser.id)}
+                    >
                       Log out
                     </Button>
                   )}

@@ -19,7 +19,12 @@ export function Logs() {
   const { tab = "log", server } = here.useSearch();
   return (
     <Page title="Logs and events" about="What servers write to stderr, and what happens, as it happens.">
-      <TabLinks label="Logs and events" tabs={tabs} chosen={tab} link={(name, rest) => <Link to="/logs" search={{ tab: name }} replace {...rest} />} />
+      <TabLinks
+        label="Logs and events"
+        tabs={tabs}
+        chosen={tab}
+        link={(name, rest) => <Link to="/logs" search={{ tab: name }} replace {...rest} />}
+      />
       {tab === "events" ? <Events /> : <LogLines {...(server === undefined ? {} : { server })} />}
     </Page>
   );

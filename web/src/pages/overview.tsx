@@ -77,8 +77,7 @@ function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
         </ol>
       </Empty>
     );
-  if (ill.length + problems.length === 0)
-    return <p className="note good">Nothing needs you: every server is well.</p>;
+  if (ill.length + problems.length === 0) return <p className="note good">Nothing needs you: every server is well.</p>;
   return (
     <Section title="Needs you" about={counted(ill.length + problems.length, "thing")}>
       <ul className="list">
@@ -162,8 +161,16 @@ function Saved() {
           <dl className="facts">
             <Fact name="All tools, flat" value={count(flat.tokens)} isExact={flat.isExact} />
             <Fact name={`Here (${here.exposure})`} value={count(here.tokens)} isExact={here.isExact} />
-            <Fact name="Saved when a conversation begins" value={count(savedAtStart.tokens)} isExact={savedAtStart.isExact} />
-            <Fact name="Spent on finding, today" value={count(spentOnFinding.tokens)} isExact={false} />
+            <Fact
+              name="Saved when a conversation begins"
+              value={count(savedAtStart.tokens)}
+              isExact={savedAtStart.isExact}
+            />
+            <Fact
+              name="Spent on finding, today"
+              value={count(spentOnFinding.tokens)}
+              isExact={spentOnFinding.tokens === 0}
+            />
             <Fact
               name="Net per session, median"
               value={sessions.medianNet === null ? "no session yet" : count(sessions.medianNet)}
@@ -225,7 +232,14 @@ function Failures() {
     queryFn: async () => await valueOf(api.GET("/api/calls", { params: { query: { failed: "true", limit: shown } } })),
   });
   return (
-    <Section title="Last failures" about={<Link to="/calls" search={{ failed: "true" }}>All</Link>}>
+    <Section
+      title="Last failures"
+      about={
+        <Link to="/calls" search={{ failed: "true" }}>
+          All
+        </Link>
+      }
+    >
       <Loaded query={failed}>
         {({ calls }) =>
           calls.length === 0 ? (

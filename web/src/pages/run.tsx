@@ -7,7 +7,7 @@ import { Button, CopyButton } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { ResultView } from "../parts/result-view.tsx";
 import { Segments } from "../parts/segments.tsx";
-import { FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
+import { FailureNote, Skeleton, LoadedPage } from "../parts/states.tsx";
 import { useToolRun, type ToolRun } from "../parts/tool-run.ts";
 import { hasInexactNumber } from "../words/exact-json.ts";
 import { duration, plain } from "../words/format.ts";
@@ -21,9 +21,9 @@ export function Run() {
   const { tool } = here.useParams();
   const details = useQuery(queries.tool(tool));
   return (
-    <Loaded query={details} lines={8}>
+    <LoadedPage query={details} title={tool}>
       {(found) => <Runner key={found.tool_path} tool={found} />}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
@@ -42,13 +42,21 @@ function Runner({ tool }: { readonly tool: Details }) {
   const isForm = view === "form" && values !== undefined && !isInexact;
   const buttons = (
     <div className="actions">
-      <Button look="main" type={isForm ? "submit" : "button"} isBusy={run.state === "running"} onClick={isForm ? undefined : () => void call(text)}>
+      <Button
+        look="main"
+        type={isForm ? "submit" : "button"}
+        isBusy={run.state === "running"}
+        onClick={isForm ? undefined : () => void call(text)}
+      >
         Run
       </Button>
       {run.state === "running" && <Button onClick={cancel}>Cancel</Button>}
     </div>
   );
-  const annotations = (definition["annotations"] ?? {}) as { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean };
+  const annotations = (definition["annotations"] ?? {}) as {
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+  };
   return (
     <Page
       title={tool.tool_path}
@@ -57,13 +65,23 @@ function Runner({ tool }: { readonly tool: Details }) {
           <Link to="/servers/$server" params={{ server: tool.server }}>
             {plain(tool.server)}
           </Link>{" "}
-          · {annotations.readOnlyHint === true ? "only reads" : annotations.destructiveHint === false ? "changes something" : "may change or remove something"}{" "}
-          · <Link to="/calls" search={{ tool: tool.tool_path }}>Its calls</Link>
+          ·{" "}
+          {annotations.readOnlyHint === true
+            ? "only reads"
+            : annotations.destructiveHint === false
+              ? "changes something"
+              : "may change or remove something"}{" "}
+          ·{" "}
+          <Link to="/calls" search={{ tool: tool.tool_path }}>
+            Its calls
+          </Link>
         </>
       }
       actions={<Copies tool={tool} text={text} />}
     >
-      {typeof definition["description"] === "string" && <p className="description">{plain(definition["description"])}</p>}
+      {typeof definition["description"] === "string" && (
+        <p className="description">{plain(definition["description"])}</p>
+      )}
       <div className="columns run">
         <Section
           title="Arguments"
@@ -79,8 +97,12 @@ function Runner({ tool }: { readonly tool: Details }) {
             />
           }
         >
-          {isInexact && <p className="note warn">A number here is longer than a form can hold: it is edited as JSON.</p>}
-          {values === undefined && view === "form" && <p className="note warn">This is not a JSON object: correct it here first.</p>}
+          {isInexact && (
+            <p className="note warn">A number here is longer than a form can hold: it is edited as JSON.</p>
+          )}
+          {values === undefined && view === "form" && (
+            <p className="note warn">This is not a JSON object: correct it here first.</p>
+          )}
           <Suspense fallback={<Skeleton />}>
             {isForm ? (
               <ToolForm
@@ -133,7 +155,11 @@ function Outcome({ run }: { readonly run: ToolRun }) {
         {run.state === "running" && (
           <>
             <p>{progress?.message === undefined ? "Running" : plain(progress.message)}</p>
-            <progress aria-label="Progress" max={progress?.total} value={progress?.total === undefined ? undefined : progress.progress} />
+            <progress
+              aria-label="Progress"
+              max={progress?.total}
+              value={progress?.total === undefined ? undefined : progress.progress}
+            />
           </>
         )}
         {run.durationMs !== undefined && run.state !== "running" && <p className="muted">{duration(run.durationMs)}</p>}

@@ -27,7 +27,8 @@ export function Search() {
   const found = useQuery({
     queryKey: ["search", query],
     enabled: query !== "",
-    queryFn: async () => await valueOf(api.POST("/api/search", { body: { query, limit: 20, explain: true, learn: false } })),
+    queryFn: async () =>
+      await valueOf(api.POST("/api/search", { body: { query, limit: 20, explain: true, learn: false } })),
   });
   return (
     <Page title="Search" about="What a model would find with these words, and why. A trial teaches the search nothing.">
@@ -65,7 +66,9 @@ function Examples() {
   const words = data
     .filter((tool, at) => at % step === 0 && tool.description !== null)
     .slice(0, examples)
-    .map((tool) => (tool.description ?? "").split(/[.\n]/, 1)[0]?.split(/\s+/).slice(0, 7).join(" ").toLowerCase() ?? "");
+    .map(
+      (tool) => (tool.description ?? "").split(/[.\n]/, 1)[0]?.split(/\s+/).slice(0, 7).join(" ").toLowerCase() ?? "",
+    );
   return (
     <Empty title="Say what is needed, in the words of a person">
       {words.length > 0 && (
@@ -107,8 +110,8 @@ function Results({ report, query }: { readonly report: Report; readonly query: s
       </ol>
       {report.unavailable_others + report.unavailable.length > 0 && (
         <p className="note warn">
-          {count(report.unavailable_others + report.unavailable.length)} servers cannot be used now; the model is told so.{" "}
-          <Link to="/servers">Look at them</Link>
+          {count(report.unavailable_others + report.unavailable.length)} servers cannot be used now; the model is told
+          so. <Link to="/servers">Look at them</Link>
         </p>
       )}
     </>
@@ -140,12 +143,19 @@ function Why({ explanation }: { readonly explanation: Explanation }) {
       name: asked,
       share,
       about: found
-        .map(({ word, relation, fields }) => `${relation === "word" ? word : `${relation}: ${word}`} in ${fields.join(", ")}`)
+        .map(
+          ({ word, relation, fields }) =>
+            `${relation === "word" ? word : `${relation}: ${word}`} in ${fields.join(", ")}`,
+        )
         .join("; "),
     })),
     ...phrases.map(({ asked, where, share }) => ({ name: `“${asked}”`, share, about: `neighbours in its ${where}` })),
     { name: "name", share: coverage.share, about: `${percent.format(coverage.ofName)} of its name was asked for` },
-    { name: "intent", share: intent.share, about: `asked: ${intent.asked.join(", ") || "nothing in particular"}; it does: ${intent.does ?? "not known"}` },
+    {
+      name: "intent",
+      share: intent.share,
+      about: `asked: ${intent.asked.join(", ") || "nothing in particular"}; it does: ${intent.does ?? "not known"}`,
+    },
     { name: "server", share: serverFit.share, about: "its server fits the words" },
     { name: "learned", share: learned.share, about: "such queries led here before" },
   ].filter(({ share }) => Math.abs(share) >= 0.005);

@@ -8,7 +8,7 @@ import { LogLines } from "../parts/log-lines.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { ServerActions } from "../parts/server-actions.tsx";
-import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
+import { Empty, FailureNote, Loaded, LoadedPage } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
@@ -29,7 +29,7 @@ export function Server() {
   const { instance, tab = "status" } = here.useSearch();
   const status = useQuery(queries.status);
   return (
-    <Loaded query={status} lines={6}>
+    <LoadedPage query={status} title={server}>
       {({ servers }) => {
         const own = servers.filter((row) => row.server === server);
         const chosen = own.find((row) => row.instance === instance) ?? own[0];
@@ -45,11 +45,19 @@ export function Server() {
           );
         return <Shown server={chosen} others={own} tab={tab} />;
       }}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
-function Shown({ server, others, tab }: { readonly server: Row; readonly others: readonly Row[]; readonly tab: string }) {
+function Shown({
+  server,
+  others,
+  tab,
+}: {
+  readonly server: Row;
+  readonly others: readonly Row[];
+  readonly tab: string;
+}) {
   return (
     <Page title={plain(server.title)} about={<Line server={server} />} actions={<ServerActions server={server} />}>
       {others.length > 1 && (
@@ -72,7 +80,13 @@ function Shown({ server, others, tab }: { readonly server: Row; readonly others:
         tabs={tabs}
         chosen={tab}
         link={(name, rest) => (
-          <Link to="/servers/$server" params={{ server: server.server }} search={{ instance: server.instance, tab: name }} replace {...rest} />
+          <Link
+            to="/servers/$server"
+            params={{ server: server.server }}
+            search={{ instance: server.instance, tab: name }}
+            replace
+            {...rest}
+          />
         )}
       />
       {tab === "log" && <LogLines instance={server.instance} />}
@@ -144,32 +158,47 @@ function History({ server }: { readonly server: Row }) {
   return (
     <Section title="History" about="newest first">
       <Loaded query={history}>
-        {({ events }) =>
-          events.length === 0 ? (
-            <p className="muted">Nothing has happened to it yet.</p>
-          ) : (
+        {({ events }) => {
+          const told = events.filter(({ type }) => type in sentences);
+          if (told.length === 0) return <p className="muted">Nothing has happened to it yet.</p>;
+          return (
             <ol className="history">
-              {events.map(({ id, time, type, data }) => (
+              {told.map(({ id, time, type, data }) => (
                 <li key={id}>
                   <time dateTime={time} title={fullTime(time)}>
                     {ago(time)}
                   </time>
-                  <span className="grow">{plain(toSentence(type, data))}</span>
+                  <span className="grow">{plain(sentences[type]?.(data) ?? type)}</span>
                 </li>
               ))}
             </ol>
-          )
-        }
+          );
+        }}
       </Loaded>
     </Section>
   );
 }
 
-function toSentence(type: string, data: Readonly<Record<string, unknown>>): string {
-  const { from, to, reason } = data;
-  if (type === "mcp.server.status_changed") return `${String(from)} → ${String(to)}: ${String(reason ?? "")}`;
-  const rest = Object.entries(data).filter(([, value]) => typeof value === "string" || typeof value === "number");
-  return `${type.replace(/^mcp\./, "")} ${rest.map(([name, value]) => `${name}=${String(value)}`).join(" ")}`;
+type Data = Readonly<Record<string, unknown>>;
+
+/** What a person wants to know of the past; events of other types are at Logs and events. */
+const sentences: Readonly<Record<string, (data: Data) => string>> = {
+  "mcp.server.status_changed": ({ from, to, reason }) => `${word(from)} → ${word(to)}: ${String(reason ?? "")}`,
+  "mcp.server.started": ({ duration_ms: ms }) => `Started${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
+  "mcp.server.respawned": ({ duration_ms: ms }) =>
+    `Woken by a call${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
+  "mcp.server.crashed": ({ exit_code: code, signal }) =>
+    `Crashed: ${signal == null ? `exit code ${String(code)}` : String(signal)}`,
+  "mcp.server.restarted": () => "Started again",
+  "mcp.server.dormant": () => "Stopped while nobody used it",
+  "mcp.server.permanently_failed": () => "Given up: it crashed too often",
+  "mcp.tools.discovered": ({ tool_count: tools }) => `Lists were read: ${String(tools)} tools`,
+  "server.session_replaced": () => "Its session was lost and replaced",
+  "auth.login": () => "Somebody logged in",
+};
+
+function word(status: unknown): string {
+  return String(status).replaceAll("_", " ");
 }
 
 type Change = "enable" | "disable" | "test" | "remove";

@@ -25,8 +25,12 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "Status", width: "minmax(11rem, 1.2fr)", cell: (row) => <StatusMark server={row} /> },
-  { heading: "Since", width: "8rem", cell: (row) => <span className="muted">{row.since === null ? "–" : ago(row.since)}</span> },
+  { heading: "Status", width: "minmax(13rem, 1.3fr)", cell: (row) => <StatusMark server={row} /> },
+  {
+    heading: "Since",
+    width: "8rem",
+    cell: (row) => <span className="muted">{row.since === null ? "–" : ago(row.since)}</span>,
+  },
   { heading: "Tools", width: "4rem", align: "right", cell: (row) => count(row.tools) },
   {
     heading: "Tokens",
@@ -46,7 +50,12 @@ const columns: readonly Column<Row>[] = [
     ),
   },
   { heading: "P95", width: "5rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
-  { heading: "Memory", width: "5.5rem", align: "right", cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)) },
+  {
+    heading: "Memory",
+    width: "5.5rem",
+    align: "right",
+    cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)),
+  },
   {
     heading: "Next",
     width: "minmax(8rem, 1fr)",
@@ -72,7 +81,11 @@ export function Servers() {
             placeholder="Filter"
             value={match}
             onChange={({ target }) =>
-              void navigate({ to: "/servers", search: target.value === "" ? {} : { match: target.value }, replace: true })
+              void navigate({
+                to: "/servers",
+                search: target.value === "" ? {} : { match: target.value },
+                replace: true,
+              })
             }
           />
           <Button look="main" onClick={() => setAdding(true)}>
@@ -103,7 +116,8 @@ function List({ servers, match }: { readonly servers: readonly Row[]; readonly m
     return (
       <Empty title="No server is configured yet">
         <p>
-          <Link to="/start">Bring the servers you already have</Link> in your AI clients, or add one with the button above.
+          <Link to="/start">Bring the servers you already have</Link> in your AI clients, or add one with the button
+          above.
         </p>
       </Empty>
     );

@@ -74,7 +74,11 @@ function Editor({ file }: { readonly file: File }) {
       <Suspense fallback={<Skeleton lines={10} />}>
         <JsonEditor label="Configuration" value={text} onChange={setText} problems={problems} />
         <div className="actions bar-actions">
-          <Button look="main" isBusy={save.isPending || !isChanged || check.data?.isUsable === false} onClick={() => save.mutate()}>
+          <Button
+            look="main"
+            isBusy={save.isPending || !isChanged || check.data?.isUsable === false}
+            onClick={() => save.mutate()}
+          >
             Save
           </Button>
           <Button
@@ -87,13 +91,20 @@ function Editor({ file }: { readonly file: File }) {
             Go back to the file
           </Button>
           <span role="status" className="muted">
-            {save.isSuccess && !isChanged ? "Saved. The gateway applies it within a second." : isChanged ? "Not saved yet." : ""}
+            {save.isSuccess && !isChanged
+              ? "Saved. The gateway applies it within a second."
+              : isChanged
+                ? "Not saved yet."
+                : ""}
           </span>
         </div>
         {conflict === undefined ? (
           save.error !== null && <FailureNote error={save.error} />
         ) : (
-          <Section title="Somebody else has changed the file" about="Your text is still in the editor. Below is theirs, with what differs from yours.">
+          <Section
+            title="Somebody else has changed the file"
+            about="Your text is still in the editor. Below is theirs, with what differs from yours."
+          >
             <JsonEditor label="Their text against yours" value={conflict.text} compareWith={text} />
             <div className="actions">
               <Button
@@ -131,7 +142,9 @@ function Editor({ file }: { readonly file: File }) {
 function conflictOf(error: unknown): { readonly text: string; readonly etag: string } | undefined {
   if (error === null) return undefined;
   const { code, data } = toFailure(error);
-  return code === "CONFIG_CHANGED" ? (data["current"] as { readonly text: string; readonly etag: string } | undefined) : undefined;
+  return code === "CONFIG_CHANGED"
+    ? (data["current"] as { readonly text: string; readonly etag: string } | undefined)
+    : undefined;
 }
 
 function Check({ check, error }: { readonly check: Schemas["ConfigCheck"] | undefined; readonly error: unknown }) {
@@ -141,7 +154,13 @@ function Check({ check, error }: { readonly check: Schemas["ConfigCheck"] | unde
   return (
     <Section
       title="Check"
-      about={isUsable ? (problems.length === 0 ? "no problem" : counted(problems.length, "warning")) : "the gateway would refuse this text"}
+      about={
+        isUsable
+          ? problems.length === 0
+            ? "no problem"
+            : counted(problems.length, "warning")
+          : "the gateway would refuse this text"
+      }
     >
       <ul className="list" aria-label="Problems">
         {problems.map(({ line, column, message, isWarning }, at) => (

@@ -43,7 +43,9 @@ function Import() {
     queryFn: async () => await valueOf(api.POST("/api/import", { body: { apply: false } })),
     staleTime: 60_000,
   });
-  const servers = ((preview.data?.facts[0]?.["servers"] ?? []) as readonly Found[]).filter(({ configuredAs }) => configuredAs === null);
+  const servers = ((preview.data?.facts[0]?.["servers"] ?? []) as readonly Found[]).filter(
+    ({ configuredAs }) => configuredAs === null,
+  );
   // What runs a download, or otherwise stands out, is not ticked by itself.
   const ticked = chosen ?? new Set(servers.filter(({ marks }) => marks.length === 0).map(({ name }) => name));
   const apply = useOrder(
@@ -93,7 +95,9 @@ function Import() {
                         {plain(mark)}
                       </p>
                     ))}
-                    {server.missing.length > 0 && <p className="muted">Needs {server.missing.join(", ")}, which you have to set.</p>}
+                    {server.missing.length > 0 && (
+                      <p className="muted">Needs {server.missing.join(", ")}, which you have to set.</p>
+                    )}
                     {server.secrets.map(({ where, variable, isSet }) => (
                       <p key={where} className="muted">
                         {plain(where)} is a secret; as a variable it is {variable}
@@ -119,7 +123,9 @@ function Import() {
         }
       </Loaded>
       {apply.error !== null && <FailureNote error={apply.error} />}
-      {apply.data !== undefined && <OutcomeNote outcome={apply.data} done="They are in the configuration, and start now." />}
+      {apply.data !== undefined && (
+        <OutcomeNote outcome={apply.data} done="They are in the configuration, and start now." />
+      )}
     </Section>
   );
 }
@@ -140,7 +146,9 @@ function Tried() {
                     {plain(server.title)}
                   </Link>
                   <StatusMark server={server} />
-                  <span className="grow muted">{server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}</span>
+                  <span className="grow muted">
+                    {server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}
+                  </span>
                   {server.next !== null && <span>{plain(server.next.text)}</span>}
                 </li>
               ))}
@@ -158,7 +166,8 @@ function Connect() {
   return (
     <Section title="3. Connect a client" about={<Link to="/clients">Choose one</Link>}>
       <p>
-        Have an AI client use <code>{location.origin}/mcp</code>. It counts as connected when it has asked for its tools.
+        Have an AI client use <code>{location.origin}/mcp</code>. It counts as connected when it has asked for its
+        tools.
       </p>
       {count === 0 ? (
         <p className="note" role="status">

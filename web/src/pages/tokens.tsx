@@ -21,7 +21,12 @@ const columns = (whole: number): readonly Column<Cost>[] => [
     ),
   },
   { heading: "Tools", width: "5rem", align: "right", cell: ({ tools }) => count(tools) },
-  { heading: "Tokens", width: "7rem", align: "right", cell: ({ tokens, isExact }) => `${isExact ? "" : "about "}${count(tokens)}` },
+  {
+    heading: "Tokens",
+    width: "7rem",
+    align: "right",
+    cell: ({ tokens, isExact }) => `${isExact ? "" : "about "}${count(tokens)}`,
+  },
   {
     heading: "Share",
     width: "minmax(8rem, 2fr)",
@@ -57,10 +62,12 @@ function Report({ report }: { readonly report: Schemas["TokenReport"] }) {
         </Figure>
         <Figure name="Spent on finding, today" value={spentOnFinding.tokens} isExact={false}>
           {counted(spentOnFinding.answers, "answer")} of searches cost {count(spentOnFinding.answerTokens)}, and{" "}
-          {counted(spentOnFinding.wrappedCalls, "call")} through execute {count(spentOnFinding.wrappingTokens)} more. Measured; estimates of tokens.
+          {counted(spentOnFinding.wrappedCalls, "call")} through execute {count(spentOnFinding.wrappingTokens)} more.
+          Measured; estimates of tokens.
         </Figure>
         <Figure name="Net per session, median" value={sessions.medianNet} isExact={sessions.isExact}>
-          Saved at the start less what this session spent on finding, of {counted(sessions.count, "session")} in 30 days. Not multiplied by turns.
+          Saved at the start less what this session spent on finding, of {counted(sessions.count, "session")} in 30
+          days. Not multiplied by turns.
         </Figure>
         <Figure name="Net per session, worst" value={sessions.worstNet} isExact={sessions.isExact}>
           The session in which finding cost most.
@@ -69,14 +76,22 @@ function Report({ report }: { readonly report: Schemas["TokenReport"] }) {
       {sessions.unknown.length > 0 && (
         <p className="muted">
           Not counted, because these clients load definitions only when they need them:{" "}
-          {sessions.unknown.map(({ client, sessions: number }) => `${plain(client)} (${counted(number, "session")})`).join(", ")}.
+          {sessions.unknown
+            .map(({ client, sessions: number }) => `${plain(client)} (${counted(number, "session")})`)
+            .join(", ")}
+          .
         </p>
       )}
       <Section title="By server" about="in a flat list">
         {servers.length === 0 ? (
           <Empty title="No server offers a tool yet" />
         ) : (
-          <DataTable label="Token cost by server" columns={columns(flat.tokens)} rows={servers} rowKey={({ server }) => server} />
+          <DataTable
+            label="Token cost by server"
+            columns={columns(flat.tokens)}
+            rows={servers}
+            rowKey={({ server }) => server}
+          />
         )}
       </Section>
     </>
@@ -95,7 +110,9 @@ function Figure({ name, value, isExact, children }: FigureProps) {
     <div>
       <dt>{name}</dt>
       <dd>
-        <span className="figure">{value === null ? "not known yet" : `${isExact ? "" : "about "}${count(value)}`}</span>
+        <span className="figure">
+          {value === null ? "not known yet" : `${isExact || value === 0 ? "" : "about "}${count(value)}`}
+        </span>
         <details>
           <summary>How</summary>
           <p className="muted">{children}</p>

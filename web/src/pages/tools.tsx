@@ -20,7 +20,9 @@ export function Tools() {
   const { data } = useQuery(queries.status);
   const set = (next: { readonly match?: string; readonly server?: string; readonly changes?: string }): void => {
     const merged = { match, server, changes, ...next };
-    const search = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined && value !== ""));
+    const search = Object.fromEntries(
+      Object.entries(merged).filter(([, value]) => value !== undefined && value !== ""),
+    );
     void navigate({ to: "/tools", search, replace: true });
   };
   const servers = [...new Map((data?.servers ?? []).map((row) => [row.server, plain(row.title)] as const))];
@@ -44,7 +46,12 @@ export function Tools() {
           value={server ?? ""}
           onChange={({ target }) => set({ server: target.value })}
         />
-        <SelectField label="Changes" choices={changeChoices} value={changes ?? ""} onChange={({ target }) => set({ changes: target.value })} />
+        <SelectField
+          label="Changes"
+          choices={changeChoices}
+          value={changes ?? ""}
+          onChange={({ target }) => set({ changes: target.value })}
+        />
       </div>
       <ToolTable server={server} match={match} changes={changes} />
     </Page>

@@ -53,7 +53,12 @@ export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; reado
       >
         <SelectField label="What it is" choices={kinds} value={kind} onChange={({ target }) => setKind(target.value)} />
         <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
-        <TextField label="Command, address or package" hint={hints[kind]} value={text} onChange={({ target }) => setText(target.value)} />
+        <TextField
+          label="Command, address or package"
+          hint={hints[kind]}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
         <CheckField
           label="Start it once before it is added"
           hint="It is written only if it answers."

@@ -22,15 +22,31 @@ export function Chart({ label, times, lines }: ChartProps) {
     const style = getComputedStyle(element);
     const color = (name: string): string => style.getPropertyValue(name).trim();
     const bars = UPlot.paths.bars?.({ size: [0.7, 24] });
-    const axis = { stroke: style.color, grid: { stroke: style.borderTopColor, width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+    const hours = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const axis = {
+      stroke: style.color,
+      grid: { stroke: style.borderTopColor, width: 1 },
+      ticks: { show: false },
+      font: "11px system-ui",
+    };
     const plot = new UPlot(
       {
         width: element.clientWidth,
         height: heightPx,
         cursor: { y: false, drag: { x: false, y: false } },
         legend: { show: false },
-        scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] } },
-        axes: [axis, { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? count(tick) : "")) }],
+        scales: {
+          x: { time: true },
+          y: { range: (_plot, _least, most) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
+        },
+        axes: [
+          { ...axis, values: (_plot, ticks) => ticks.map((tick) => hours.format(tick * 1_000)) },
+          {
+            ...axis,
+            size: 44,
+            values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? count(tick) : "")),
+          },
+        ],
         series: [
           {},
           ...lines.map((line) => ({
@@ -43,7 +59,8 @@ export function Chart({ label, times, lines }: ChartProps) {
           })),
         ],
       },
-      [[...times], ...lines.map(({ values }) => [...values])],
+      // A bar of nothing would be a line at the bottom.
+      [[...times], ...lines.map(({ values }) => values.map((value) => (value === 0 ? null : value)))],
       element,
     );
     const watcher = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));

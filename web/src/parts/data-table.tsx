@@ -46,7 +46,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }, [last, rows.length, onEnd]);
   const template = { gridTemplateColumns: columns.map(({ width }) => width).join(" ") };
   return (
-    <div className={`table-scroll ${isPlain ? "" : "tall"}`} ref={scroller} role="region" aria-label={label} tabIndex={0}>
+    <div
+      className={`table-scroll ${isPlain ? "" : "tall"}`}
+      ref={scroller}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+    >
       <div className="table" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
         <div role="rowgroup">
           <div className="row head" role="row" style={template}>
@@ -59,7 +65,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </div>
         <div role="rowgroup" className="rows" style={isPlain ? undefined : { height: virtual.getTotalSize() }}>
           {isPlain
-            ? rows.map((row, at) => <TableRow key={props.rowKey(row)} {...props} row={row} at={at} template={template} />)
+            ? rows.map((row, at) => (
+                <TableRow key={props.rowKey(row)} {...props} row={row} at={at} template={template} />
+              ))
             : items.map(({ index, start, key }) => (
                 <div
                   key={key}

@@ -10,7 +10,14 @@ export function TextField({ label, hint, ...rest }: LabelProps & InputHTMLAttrib
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input id={id} type="text" autoComplete="off" spellCheck={false} aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
+      <input
+        id={id}
+        type="text"
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        {...rest}
+      />
       {hint !== undefined && (
         <p id={`${id}-hint`} className="muted">
           {hint}
@@ -24,7 +31,8 @@ export function SelectField({
   label,
   choices,
   ...rest
-}: LabelProps & SelectHTMLAttributes<HTMLSelectElement> & { readonly choices: readonly (readonly [string, string])[] }) {
+}: LabelProps &
+  SelectHTMLAttributes<HTMLSelectElement> & { readonly choices: readonly (readonly [string, string])[] }) {
   const id = useId();
   return (
     <div className="field">

@@ -34,16 +34,35 @@ const colors = HighlightStyle.define([
 ]);
 
 const look = EditorView.theme({
-  "&": { color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "12.5px", maxHeight: "60vh", border: "1px solid var(--line-strong)", borderRadius: "6px" },
+  "&": {
+    color: "var(--text)",
+    backgroundColor: "var(--surface)",
+    fontSize: "12.5px",
+    maxHeight: "60vh",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "6px",
+  },
   "&.cm-focused": { outline: "2px solid var(--accent)" },
   ".cm-scroller": { fontFamily: "var(--mono)", overflow: "auto" },
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--bg)", color: "var(--muted)", borderRight: "1px solid var(--line)" },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)" },
-  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 25%, transparent) !important" },
+  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--accent) 25%, transparent) !important",
+  },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
-  ".cm-tooltip, .cm-panels": { backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--line-strong)" },
+  ".cm-tooltip, .cm-panels": {
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--line-strong)",
+  },
   ".cm-insertedLine, .cm-changedLine": { backgroundColor: "color-mix(in srgb, var(--ok) 14%, transparent) !important" },
+  ".cm-deletedText, .cm-changedText, .cm-insertedLine .cm-changedText": {
+    background: "none !important",
+    textDecoration: "underline",
+  },
+  ".cm-deletedText": { textDecoration: "line-through" },
+  ".cm-deletedChunk span, .cm-deletedLine, .cm-deletedLine span": { color: "var(--text) !important" },
   ".cm-deletedChunk": { backgroundColor: "color-mix(in srgb, var(--bad) 12%, transparent) !important" },
 });
 
@@ -63,20 +82,41 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
     const shadow = element.shadowRoot ?? element.attachShadow({ mode: "open" });
     const isEdited = change.current !== undefined && compareWith === undefined;
     const extensions: Extension[] = [
-      lineNumbers(), foldGutter(), drawSelection(), bracketMatching(), highlightSelectionMatches(), json(), look,
-      syntaxHighlighting(colors), EditorView.lineWrapping,
+      lineNumbers(),
+      foldGutter(),
+      drawSelection(),
+      bracketMatching(),
+      highlightSelectionMatches(),
+      json(),
+      look,
+      syntaxHighlighting(colors),
+      EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": label }),
       // Tab moves on, as everywhere; Escape and then Tab leaves the editor also where it indents.
       keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
       ...(isEdited
-        ? [history(), indentOnInput(), highlightActiveLine(), lintGutter(), keymap.of([{ ...indentWithTab, key: "Mod-]" }])]
+        ? [
+            history(),
+            indentOnInput(),
+            highlightActiveLine(),
+            lintGutter(),
+            keymap.of([{ ...indentWithTab, key: "Mod-]" }]),
+          ]
         : [EditorState.readOnly.of(true)]),
-      ...(compareWith === undefined ? [] : [unifiedMergeView({ original: compareWith, mergeControls: false, collapseUnchanged: { margin: 3 } })]),
+      ...(compareWith === undefined
+        ? []
+        : [unifiedMergeView({ original: compareWith, mergeControls: false, collapseUnchanged: { margin: 3 } })]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) change.current?.(update.state.doc.toString());
       }),
     ];
-    const editor = new EditorView({ parent: shadow, root: shadow, state: EditorState.create({ doc: value, extensions }) });
+    const editor = new EditorView({
+      parent: shadow,
+      root: shadow,
+      state: EditorState.create({ doc: value, extensions }),
+    });
+    // It may be longer than its place, and is then scrolled with keys, too.
+    editor.scrollDOM.tabIndex = 0;
     view.current = editor;
     return () => {
       view.current = undefined;

@@ -97,7 +97,11 @@ export function LogLines({ instance, server }: LogLinesProps) {
                     {time(line.time)}
                   </time>
                   {instance === undefined && (
-                    <Link to="/servers/$server" params={{ server: line.server }} search={{ instance: line.instance, tab: "log" }}>
+                    <Link
+                      to="/servers/$server"
+                      params={{ server: line.server }}
+                      search={{ instance: line.instance, tab: "log" }}
+                    >
                       {line.server}
                     </Link>
                   )}

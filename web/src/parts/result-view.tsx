@@ -17,7 +17,12 @@ interface Block {
   readonly mimeType?: string;
   readonly uri?: string;
   readonly name?: string;
-  readonly resource?: { readonly uri?: string; readonly text?: string; readonly blob?: string; readonly mimeType?: string };
+  readonly resource?: {
+    readonly uri?: string;
+    readonly text?: string;
+    readonly blob?: string;
+    readonly mimeType?: string;
+  };
 }
 
 /** More than this is not laid out at once; the whole is a download. */
@@ -74,8 +79,10 @@ const sounds = new Set(["audio/wav", "audio/mpeg", "audio/ogg", "audio/mp4", "au
 function BlockView({ block }: { readonly block: Block }) {
   const { type, text, data = "", mimeType = "", resource } = block;
   if (type === "text") return <Text text={text ?? ""} />;
-  if (type === "image" && images.has(mimeType)) return <img className="picture" src={`data:${mimeType};base64,${data}`} alt="Made by the tool" />;
-  if (type === "audio" && sounds.has(mimeType)) return <audio controls src={`data:${mimeType};base64,${data}`} aria-label="Made by the tool" />;
+  if (type === "image" && images.has(mimeType))
+    return <img className="picture" src={`data:${mimeType};base64,${data}`} alt="Made by the tool" />;
+  if (type === "audio" && sounds.has(mimeType))
+    return <audio controls src={`data:${mimeType};base64,${data}`} aria-label="Made by the tool" />;
   if (type === "resource" && resource?.text !== undefined)
     return (
       <figure>

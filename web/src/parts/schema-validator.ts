@@ -43,7 +43,11 @@ export const schemaValidator: ValidatorType = {
   isValid: (schema, formData, rootSchema) => {
     // Alternatives refer to what the whole schema defines.
     const { $defs, definitions } = rootSchema;
-    const whole = { ...($defs === undefined ? {} : { $defs }), ...(definitions === undefined ? {} : { definitions }), ...schema };
+    const whole = {
+      ...($defs === undefined ? {} : { $defs }),
+      ...(definitions === undefined ? {} : { definitions }),
+      ...schema,
+    };
     return errorsOf(whole, formData).length === 0;
   },
   rawValidation: (schema, formData) => ({ errors: [...errorsOf(schema, formData)] as never[] }),

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { toFailure } from "../api/failure.ts";
 import { plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
+import { Page } from "./page.tsx";
 
 /** What is shown in place of a list that has nothing in it: why, and what to do. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
@@ -55,4 +56,16 @@ interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
   readonly lines?: number;
   readonly children: (data: T) => ReactNode;
+}
+
+/** The same where the whole page hangs on it: until then the page has the name under which it was asked for. */
+export function LoadedPage<T>({ query, title, children }: LoadedProps<T> & { readonly title: string }) {
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  return (
+    <Page title={plain(title)}>
+      <Loaded query={query} lines={8}>
+        {children}
+      </Loaded>
+    </Page>
+  );
 }

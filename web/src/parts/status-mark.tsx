@@ -21,7 +21,14 @@ export function StatusMark({ server }: { readonly server: Standing }) {
   return (
     <span className={`status ${tone}`}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden>
-        <path d={shapes[tone]} fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round" />
+        <path
+          d={shapes[tone]}
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="2"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
       </svg>
       {word}
       {again}

@@ -40,7 +40,12 @@ export function ToolForm({ schema, value, onChange, onSubmit, children }: ToolFo
 }
 
 /** The page has the tool's name already. Dialects are those of the validator. */
-function withoutTitle({ title: _title, description: _about, $schema: _dialect, ...schema }: ToolFormProps["schema"]): RJSFSchema {
+function withoutTitle({
+  title: _title,
+  description: _about,
+  $schema: _dialect,
+  ...schema
+}: ToolFormProps["schema"]): RJSFSchema {
   return { type: "object", ...schema } as RJSFSchema;
 }
 

@@ -20,7 +20,14 @@ export interface ToolRun {
   readonly durationMs: number | undefined;
 }
 
-const idle: ToolRun = { state: "idle", progress: undefined, log: [], answer: undefined, failure: undefined, durationMs: undefined };
+const idle: ToolRun = {
+  state: "idle",
+  progress: undefined,
+  log: [],
+  answer: undefined,
+  failure: undefined,
+  durationMs: undefined,
+};
 const mostLog = 500;
 
 /** Calls a tool, and follows it. Its answer stays text, because its numbers must stay as they are. */
@@ -40,7 +47,7 @@ export function useToolRun(tool: string) {
     try {
       const response = await rawFetch(`/execute/${encodeURIComponent(tool)}`, {
         method: "POST",
-        headers: { Accept: "text/event-stream, application/json" },
+        headers: { Accept: "text/event-stream" },
         body: argumentsText,
         signal: own.signal,
       });

@@ -103,7 +103,9 @@ export function ToolTable({ server, match, changes = "" }: ToolTableProps) {
           );
         if (match !== "" || changes !== "") return <Empty title="No tool fits these filters" />;
         const servers = status.data?.servers ?? [];
-        const isStarting = servers.some((row) => ["provisioning", "command_received", "connecting", "discovering_tools"].includes(row.status));
+        const isStarting = servers.some((row) =>
+          ["provisioning", "command_received", "connecting", "discovering_tools"].includes(row.status),
+        );
         if (isStarting) return <Empty title="Servers are starting: their tools appear here" />;
         if (servers.length === 0)
           return (

@@ -57,7 +57,7 @@ export function indentJson(text: string): string {
   let out = "";
   let depth = 0;
   const line = (): string => `\n${"  ".repeat(depth)}`;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const character = text[at] as string;
     if (space.test(character)) at += 1;
     else if (character === "{" || character === "[") {

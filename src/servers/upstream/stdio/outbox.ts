@@ -13,6 +13,14 @@ export interface Outbox {
 }
 
 /**
+ * A message is a line (2025-11-25, basic/transports, stdio), and the arguments in it are bytes as their client wrote
+ * them, perhaps on several lines. Between values a space means the same; within strings JSON has no line breaks.
+ */
+function onOneLine(text: string): string {
+  return text.includes("\n") || text.includes("\r") ? text.replaceAll(/[\n\r]/g, " ") : text;
+}
+
+/**
  * Under load (`isBusy`), all lines of one turn of the event loop leave in one write; a single call leaves at once. A
  * server that does not read fills the queue up to `limitBytes`. Beyond that requests fail, so memory stays limited
  * (fault 79).
@@ -31,7 +39,7 @@ export function createOutbox(stdin: Writable, limitBytes: number, server: string
 
   function offer(text: string): boolean {
     if (stdin.writableLength + pending.length > limitBytes) return false;
-    pending += `${text}\n`;
+    pending += `${onOneLine(text)}\n`;
     if (scheduled) return true;
     if (isBusy()) {
       scheduled = true;

@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { mainFile, type RunningGateway } from "../harness/gateway.ts";
+
+const chromiumFile = "/usr/bin/chromium";
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** Whether the tests of the dashboard can run; `.ci/run` makes sure of it. */
+export const hasBrowser = existsSync(chromiumFile);
+if (!hasBrowser) {
+  if (process.env["CI"] !== undefined) throw new Error(`there is no ${chromiumFile}: run scripts/get-chromium.mjs`);
+  process.stderr.write(`The dashboard is not tested: there is no ${chromiumFile} (scripts/get-chromium.mjs).\n`);
+}
+
+export async function launchBrowser(): Promise<Browser> {
+  return await chromium.launch({ executablePath: chromiumFile });
+}
+
+/** What a page did that it must not do. */
+export interface Misdeeds {
+  readonly errors: string[];
+  readonly foreign: string[];
+  readonly dialogs: string[];
+}
+
+export interface OpenDashboard {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly misdeeds: Misdeeds;
+}
+
+/** A one-time link, as the terminal prints it. */
+export function linkTo({ configFile, directory }: RunningGateway): string {
+  const options = ["--print", "--config", configFile, "--data-dir", join(directory, "data")];
+  return execFileSync(process.execPath, [mainFile, "open", ...options], { encoding: "utf8" }).trim();
+}
+
+/** A fresh browser profile that was logged in with a link. */
+export async function openDashboard(
+  browser: Browser,
+  gateway: RunningGateway,
+  options: BrowserContextOptions = {},
+): Promise<OpenDashboard> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const misdeeds: Misdeeds = { errors: [], foreign: [], dialogs: [] };
+  await context.addInitScript(() => {
+    const seen: string[] = [];
+    Object.assign(window, { violations: seen });
+    document.addEventListener("securitypolicyviolation", (event) =>
+      seen.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`),
+    );
+  });
+  context.on("request", (request) => {
+    const url = request.url();
+    if (!/^(?:data|blob):/.test(url) && !url.startsWith(`${gateway.url}/`)) misdeeds.foreign.push(url);
+  });
+  context.on("page", (page) => {
+    page.on("pageerror", (error) => misdeeds.errors.push(error.message));
+    page.on("dialog", (dialog) => {
+      misdeeds.dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+  });
+  const page = await context.newPage();
+  await page.goto(linkTo(gateway));
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return { context, page, misdeeds };
+}
+
+/** Opens a page of the dashboard, and waits until nothing in it is loading. */
+export async function visit(page: Page, gateway: RunningGateway, path: string): Promise<void> {
+  await page.goto(`${gateway.url}/ui${path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await settled(page);
+}
+
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector(".skeleton") === null);
+}
+
+/** What axe finds, one sentence for each kind of problem. */
+export async function axeProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axeSource);
+  return await page.evaluate(async (runOnly) => {
+    const { axe } = window as unknown as { readonly axe: { run: (what: Document, how: object) => Promise<AxeResult> } };
+    interface AxeResult {
+      readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+    }
+    const { violations } = await axe.run(document, { runOnly });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+  }, rules);
+}
+
+/** Violations of the page's policy. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  return await page.evaluate(() => (window as unknown as { readonly violations: readonly string[] }).violations);
+}
+
+/** How far the page is wider than the screen, in pixels. */
+export async function overflow(page: Page): Promise<number> {
+  return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+}

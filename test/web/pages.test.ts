@@ -1,0 +1,218 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  axeProblems,
+  hasBrowser,
+  launchBrowser,
+  openDashboard,
+  overflow,
+  settled,
+  violations,
+  visit,
+} from "./dashboard.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { run } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
+
+const everything = {
+  command: process.execPath,
+  args: [
+    new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url).pathname,
+    "stdio",
+  ],
+  displayName: "Everything",
+  requestLogging: "full",
+};
+
+const pages = [
+  ["/", "Overview"],
+  ["/servers", "Servers"],
+  ["/servers/everything", "Everything"],
+  ["/servers/everything?tab=log", "Everything"],
+  ["/servers/everything?tab=tools", "Everything"],
+  ["/servers/everything?tab=entry", "Everything"],
+  ["/servers/nobody", "nobody"],
+  ["/tools", "Tools"],
+  ["/tools?match=zzzz", "Tools"],
+  ["/search", "Search"],
+  ["/search?query=add%20two%20numbers", "Search"],
+  ["/run/everything%3Aget-sum", "everything:get-sum"],
+  ["/calls", "Calls"],
+  ["/calls?failed=true", "Calls"],
+  ["/logs", "Logs and events"],
+  ["/logs?tab=events", "Logs and events"],
+  ["/clients", "Clients"],
+  ["/tokens", "Token cost"],
+  ["/settings", "Settings"],
+  ["/start", "Start"],
+  ["/api", "API"],
+] as const;
+
+/** Nobody is kept out, nothing is loaded from elsewhere, and the policy of the page is kept. */
+async function expectClean(page: Page): Promise<void> {
+  expect(await axeProblems(page)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
+}
+
+describe.skipIf(!hasBrowser)("pages", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(async () => await browser.close());
+
+  describe("of a gateway that works", () => {
+    let gateway: RunningGateway;
+    beforeAll(async () => {
+      gateway = await startGateway({ config: { mcpServers: { everything, broken: badServer("--crash-at-start") } } });
+      await untilOnlineBut(gateway, "broken");
+      await run(gateway.url, "everything:get-sum", { a: 1, b: 2 });
+      await run(gateway.url, "everything:get-sum", { a: "x" });
+    });
+    afterAll(async () => await gateway[Symbol.asyncDispose]());
+
+    test("each is complete, in the light and in the dark, and axe finds nothing", async () => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const { context, page, misdeeds } = await openDashboard(browser, gateway, { colorScheme });
+        for (const [path, heading] of pages) {
+          await visit(page, gateway, path);
+          expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(heading);
+          await expectClean(page);
+        }
+        expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+        await context.close();
+      }
+    }, 120_000);
+
+    test("each fits a screen of 320 pixels, with its navigation behind a button", async () => {
+      const { context, page } = await openDashboard(browser, gateway, { viewport: { width: 320, height: 640 } });
+      for (const [path] of pages) {
+        await visit(page, gateway, path);
+        expect([path, await overflow(page)]).toEqual([path, 0]);
+      }
+      await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("link", { name: "Servers" }).click();
+      await page.getByRole("heading", { level: 1, name: "Servers" }).waitFor();
+      await expectClean(page);
+      await context.close();
+    }, 60_000);
+
+    test("what needs a person comes first, with what to do", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      const needs = page.getByRole("region", { name: "Needs you" });
+      await needs.waitFor();
+      expect(await needs.textContent()).toContain("broken");
+      await visit(page, gateway, "/servers/broken");
+      expect(await page.locator("header.page-head").textContent()).toMatch(/Cannot start|Restarting|Given up/);
+      await context.close();
+    });
+
+    test("a call leads to what was said in it", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/calls");
+      await page.getByRole("link", { name: "everything:get-sum" }).last().click();
+      await page.getByRole("heading", { name: "Arguments" }).waitFor();
+      expect(await page.getByRole("region", { name: "Result" }).textContent()).toContain("The sum of 1 and 2 is 3");
+      await expectClean(page);
+      await context.close();
+    });
+
+    test("everything is reached with the keyboard", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await page.keyboard.press("g");
+      await page.keyboard.press("s");
+      await page.getByRole("heading", { level: 1, name: "Servers" }).waitFor();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+      await page.keyboard.press("/");
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("find");
+      await page.keyboard.type("add numbers");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "everything:get-sum" }).waitFor();
+      await page.getByRole("link", { name: "everything:get-sum" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "everything:get-sum" }).waitFor();
+      await page.getByLabel(/^a/).fill("20");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("22");
+      await page.keyboard.press("Enter");
+      await page.getByText("The sum of 20 and 22 is 42.").waitFor();
+      await context.close();
+    });
+
+    test("a dialog takes the focus, says what would happen, and gives the focus back", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/servers/everything");
+      const restart = page.getByRole("button", { name: "Restart", exact: true });
+      await restart.click();
+      const dialog = page.getByRole("dialog", { name: "Restart Everything?" });
+      await dialog.waitFor();
+      await expectClean(page);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      await until(async () => await restart.evaluate((element) => element === document.activeElement));
+      await context.close();
+    });
+
+    test("a server that is restarted is seen at once, without a reload", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/servers/everything");
+      const before = await page.getByText("Started in").count();
+      await page.getByRole("button", { name: "Restart", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
+      await until(async () => (await page.getByText("Started in").count()) > before);
+      await context.close();
+    });
+  });
+
+  describe("of a gateway with nothing in it", () => {
+    test("each says why it is empty, and what to do", async () => {
+      await using gateway = await startGateway({ config: { mcpServers: {} } });
+      const { context, page, misdeeds } = await openDashboard(browser, gateway);
+      const empty = [
+        ["/", "No server is configured yet"],
+        ["/servers", "No server is configured yet"],
+        ["/tools", "No server is configured yet"],
+        ["/calls", "No call yet"],
+        ["/logs", "Nothing was written yet"],
+        ["/tokens", "No server offers a tool yet"],
+      ] as const;
+      for (const [path, text] of empty) {
+        await visit(page, gateway, path);
+        await page.getByText(text).waitFor();
+        await expectClean(page);
+      }
+      expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+      await context.close();
+    }, 60_000);
+  });
+
+  describe("of a gateway that cannot answer", () => {
+    test("each says what is wrong and what to do about it", async () => {
+      const config = { mcpServers: {}, toolyard: { records: { store: "off" } } };
+      await using gateway = await startGateway({ config });
+      const { context, page } = await openDashboard(browser, gateway);
+      for (const path of ["/calls", "/logs"]) {
+        await visit(page, gateway, path);
+        await page.getByRole("alert").getByText("STORE_UNAVAILABLE").waitFor();
+        await expectClean(page);
+      }
+      await visit(page, gateway, "/run/nobody%3Anothing").catch(() => undefined);
+      await page.getByRole("alert").first().waitFor();
+      await settled(page);
+      await expectClean(page);
+      await context.close();
+    }, 60_000);
+  });
+});
+
+async function untilOnlineBut(gateway: RunningGateway, broken: string): Promise<void> {
+  await until(async () => {
+    const servers = (await (await fetch(`${gateway.url}/api/servers`)).json()) as {
+      readonly servers: readonly { readonly slug: string; readonly status: string }[];
+    };
+    return servers.servers.every(({ slug, status }) => slug === broken || status === "online");
+  });
+}
