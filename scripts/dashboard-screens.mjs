@@ -1,4 +1,5 @@
-// Takes the pictures of docs/dashboard.md: a gateway with real servers, a few calls, and Chromium. They are compared with nothing.
+// Takes the pictures of docs/dashboard.md: a gateway with real servers, a few calls, and Chromium. They are compared
+// with nothing.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

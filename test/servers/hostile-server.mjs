@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// An MCP server over stdio whose names, descriptions, results and log lines are markup, scripts and control characters, for whatever shows them.
+// An MCP server over stdio whose names, descriptions, results and log lines are markup, scripts and control
+// characters, for whatever shows them.
 import { createInterface } from "node:readline";
 
 export const hostile = {

@@ -82,17 +82,22 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector(".skeleton") === null);
 }
 
-/** What axe finds, one sentence for each kind of problem. */
-export async function axeProblems(page: Page): Promise<readonly string[]> {
+/** What axe finds, by these rules or by all that we keep: one sentence for each kind of problem. */
+export async function axeProblems(page: Page, only: readonly string[] = rules): Promise<readonly string[]> {
   await page.evaluate(axeSource);
-  return await page.evaluate(async (runOnly) => {
-    const { axe } = window as unknown as { readonly axe: { run: (what: Document, how: object) => Promise<AxeResult> } };
-    interface AxeResult {
-      readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
-    }
-    const { violations } = await axe.run(document, { runOnly });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
-  }, rules);
+  return await page.evaluate(
+    async (runOnly) => {
+      const { axe } = window as unknown as {
+        readonly axe: { run: (what: Document, how: object) => Promise<AxeResult> };
+      };
+      interface AxeResult {
+        readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+      }
+      const { violations } = await axe.run(document, { runOnly });
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+    },
+    [...only],
+  );
 }
 
 /** Violations of the page's policy. */

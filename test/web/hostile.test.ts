@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("a server that writes markup", () => {
     const description = await page.locator(".description").textContent();
     expect(description).toContain("</script><script>");
     expect(description).toContain("⟦U+E0041⟧");
-  }, 90_000);
+  }, 180_000);
 
   test("FAULT 35: a result with scripts, foreign links and an image that could run some is shown and does nothing", async () => {
     await visit(page, gateway, "/run/hostile%3Aevil");

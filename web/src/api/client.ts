@@ -32,8 +32,10 @@ export async function valueOf<T>(
   throw problemOf(response.status, error);
 }
 
+type RawInit = Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> };
+
 /** For what the client cannot do: streams, and texts whose numbers must stay as they are. */
-export async function rawFetch(path: string, init: RequestInit = {}): Promise<Response> {
+export async function rawFetch(path: string, init: RawInit = {}): Promise<Response> {
   const key = readKey();
   const response = await fetch(path, {
     ...init,

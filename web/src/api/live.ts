@@ -47,8 +47,8 @@ function deliver(event: StreamEvent): void {
 }
 
 /**
- * One stream per browser, not per tab: a browser opens six connections to an origin at most, and a stream keeps one. The
- * tab that has the lock reads; when it is closed, another gets the lock.
+ * One stream per browser, not per tab: a browser opens six connections to an origin at most, and a stream keeps one.
+ * The tab that has the lock reads; when it is closed, another gets the lock.
  */
 export function startLive(): void {
   const channel = new BroadcastChannel(lockName);

@@ -13,7 +13,10 @@ type Call = Schemas["Call"];
 const here = getRouteApi("/calls");
 const pageRows = 200;
 
-/** Calls that are alike and follow each other, as one row. Those that failed are never folded into those that did not. */
+/**
+ * Calls that are alike and follow each other, as one row.
+ * Those that failed are never folded into those that did not.
+ */
 interface Run {
   readonly first: Call;
   readonly calls: readonly Call[];

@@ -183,12 +183,13 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** What a person wants to know of the past; events of other types are at Logs and events. */
 const sentences: Readonly<Record<string, (data: Data) => string>> = {
-  "mcp.server.status_changed": ({ from, to, reason }) => `${word(from)} → ${word(to)}: ${String(reason ?? "")}`,
+  "mcp.server.status_changed": ({ from, to, reason }) =>
+    `${word(from)} → ${word(to)}: ${typeof reason === "string" ? reason : ""}`,
   "mcp.server.started": ({ duration_ms: ms }) => `Started${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
   "mcp.server.respawned": ({ duration_ms: ms }) =>
     `Woken by a call${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
   "mcp.server.crashed": ({ exit_code: code, signal }) =>
-    `Crashed: ${signal == null ? `exit code ${String(code)}` : String(signal)}`,
+    `Crashed: ${typeof signal === "string" ? signal : `exit code ${String(code)}`}`,
   "mcp.server.restarted": () => "Started again",
   "mcp.server.dormant": () => "Stopped while nobody used it",
   "mcp.server.permanently_failed": () => "Given up: it crashed too often",

@@ -56,14 +56,14 @@ const look = EditorView.theme({
     color: "var(--text)",
     border: "1px solid var(--line-strong)",
   },
-  ".cm-insertedLine, .cm-changedLine": { backgroundColor: "color-mix(in srgb, var(--ok) 14%, transparent) !important" },
+  ".cm-insertedLine, .cm-changedLine": { backgroundColor: "color-mix(in srgb, var(--ok) 8%, transparent) !important" },
   ".cm-deletedText, .cm-changedText, .cm-insertedLine .cm-changedText": {
     background: "none !important",
     textDecoration: "underline",
   },
   ".cm-deletedText": { textDecoration: "line-through" },
   ".cm-deletedChunk span, .cm-deletedLine, .cm-deletedLine span": { color: "var(--text) !important" },
-  ".cm-deletedChunk": { backgroundColor: "color-mix(in srgb, var(--bad) 12%, transparent) !important" },
+  ".cm-deletedChunk": { backgroundColor: "color-mix(in srgb, var(--bad) 8%, transparent) !important" },
 });
 
 /**
