@@ -41,6 +41,7 @@ import { buildWings, stopInOrder, type GatewayDeps, type Wings } from "./gateway
  */
 export interface GatewayParts extends AsyncDisposable {
   readonly version: string;
+  readonly clock: Clock;
   readonly fleet: Fleet;
   /** Who runs the gateway and talks to it without a token, over stdio: a local principal that no file can take away. */
   readonly owner: Principal;
@@ -201,6 +202,7 @@ function toFace(
     version,
     loginCodes,
     browsers,
+    clock,
     fleet,
     events,
     routing,
