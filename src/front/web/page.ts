@@ -13,7 +13,12 @@ export function html(pieces: TemplateStringsArray, ...values: readonly (Html | s
     if (typeof value === "string") return escapeHtml(value);
     return "html" in value ? value.html : value.map((one) => one.html).join("");
   });
-  return { html: pieces.map((piece, index) => piece + (written[index] ?? "")).join("") };
+  return { html: pieces.map((piece, index) => toOneLine(piece) + (written[index] ?? "")).join("") };
+}
+
+/** How a piece is broken into lines in the code says nothing on the page. */
+function toOneLine(piece: string): string {
+  return piece.replace(/\s*\n\s*(?=\/?>)/g, "").replace(/\s*\n\s*/g, " ");
 }
 
 export const nothing: Html = { html: "" };
@@ -51,23 +56,16 @@ export function writePage(response: ServerResponse, { title, body, status = 200,
 }
 
 export function toDocument(title: string, body: Html): string {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
-        <title>${title} - Toolyard</title>
-        <style>
-          ${{ html: style }}
-        </style>
-      </head>
-      <body>
-        <main>
-          <h1>${title}</h1>
-          ${body}
-        </main>
-      </body>
-    </html> `.html;
+  // As one piece: browsers compare its hash with the one in the header.
+  const look: Html = { html: `<style>${style}</style>` };
+  const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width" />
+    <title>${title} - Toolyard</title>
+    ${look}`;
+  const main = html`<main>
+    <h1>${title}</h1>
+    ${body}
+  </main>`;
+  return `<!doctype html><html lang="en"><head>${head.html}</head><body>${main.html}</body></html>\n`;
 }
 
 export function pageHeaders(formTarget: string | undefined): Record<string, string> {
