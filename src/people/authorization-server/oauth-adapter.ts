@@ -97,7 +97,13 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
     async upsert(id, payload, expiresIn) {
       const row = toRow(id, payload, expiresIn);
       const grants = kind === "AccessToken" ? usedNow(directory, row.grantId, clock.now()) : [];
-      await change({ items: [row], grants });
+      try {
+        await change({ items: [row], grants });
+      } catch (error) {
+        // Taken back in this moment: the database keeps nothing that belongs to what is gone.
+        if (row.grantId !== null && !directory.access.grants.has(row.grantId)) throw deps.refusal("it was taken back");
+        throw error;
+      }
     },
     async find(id) {
       const row = await store.item(kind, sha256(id));
