@@ -112,8 +112,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
   const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
-  const { directory } = people;
-  const outlets = createEventOutlets({ ...shared, fleet, directory });
+  const outlets = createEventOutlets({ ...shared, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,
