@@ -52,7 +52,7 @@ COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER I
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
 /** Packages of which we know that the licence they name is all that they bring. */
-const withoutText = new Set(["@cfworker/json-schema"]);
+const withoutText = new Set(["@cfworker/json-schema", "koa-compose"]);
 
 function usualText(name, license, author) {
   if (!withoutText.has(name) || license !== "MIT")

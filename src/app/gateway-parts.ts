@@ -41,6 +41,7 @@ import { buildWings, stopInOrder, type GatewayDeps, type Wings } from "./gateway
  */
 export interface GatewayParts extends AsyncDisposable {
   readonly version: string;
+  readonly clock: Clock;
   readonly fleet: Fleet;
   /** Who runs the gateway and talks to it without a token, over stdio: a local principal that no file can take away. */
   readonly owner: Principal;
@@ -199,6 +200,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
     openBrowserStore: kept.browserSessions,
     byToken: async (hash: string, signal: AbortSignal) =>
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
+    clock,
     fleet,
     events,
     routing,

@@ -15,6 +15,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { GatewayStore, Store } from "../store/store.ts";
+import type { AuditFacts } from "../records/audit-log.ts";
 import { createAudit } from "./audit-wing.ts";
 import { createDefinitionOf, createSearches, createViewOf } from "./catalog-wing.ts";
 import { createCurrentCatalog } from "../catalog/model/current.ts";
@@ -63,8 +64,9 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
   const catalog = createCurrentCatalog();
-  const people = createPeople({ ...{ config: current, given: deps.directory }, ...toPeopleDeps(late, kept, deps) });
   const publicUrl = createPublicUrl(() => current().settings);
+  const deny = (facts: AuditFacts): void => audit.deny(facts);
+  const people = createPeople({ ...toPeopleDeps(late, kept, deps), config: current, publicUrl, deny });
   const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.secrets);
   const { redaction } = secrecy;
   const shared = { ...deps, config: current, events, redaction, redact: redaction.text, loadLate: late.load };
@@ -110,8 +112,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
   const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
-  const { directory } = people;
-  const outlets = createEventOutlets({ ...shared, fleet, directory });
+  const outlets = createEventOutlets({ ...shared, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,

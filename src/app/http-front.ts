@@ -3,6 +3,7 @@ import type { Log } from "../kernel/log.ts";
 import { createHttpServer, type HttpServer } from "../front/http/http-server.ts";
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
+import { isPeoplePath } from "../front/http/people-path.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toReason, unusableStore } from "../records/store-standing.ts";
 import { toDenial } from "./audited-access.ts";
@@ -49,6 +50,17 @@ export function createHttpFront(
       return loadRest(gateway, { log, browsers: await openBrowsers(gateway), surroundings });
     },
     loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
+    people:
+      gateway.team === undefined
+        ? undefined
+        : {
+            owns: isPeoplePath,
+            load: async () => {
+              const load = async () => await import("./people-front.ts");
+              const { loadPeopleFront } = await gateway.late.load("people-site", load);
+              return await loadPeopleFront(gateway, log, gateway.clock);
+            },
+          },
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,

@@ -28,6 +28,10 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   logins: async () => await Promise.all([import("../servers/logins/logins.ts"), storeBackend.late.logins()]),
   http: async () => await import("../servers/upstream/remote/connect-http.ts"),
   records: storeBackend.late.records,
+  "people-site": async () => {
+    const { loadLibrary } = await import("../people/authorization-server/library.ts");
+    await Promise.all([import("./people-front.ts"), loadLibrary()]);
+  },
   team: async () => await import("./team-people.ts"),
   traces: async () => await import("../records/traces.ts"),
   "http-route": async () => await import("../wire/http/undici-client.ts"),

@@ -1,6 +1,7 @@
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { MadeInvite } from "../people/directory/invite-plans.ts";
+import type { SetupCode } from "../people/authorization-server/accounts.ts";
 import type { MadeToken } from "../people/directory/people-facts.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -15,6 +16,8 @@ export interface PeopleAnswer {
   readonly invites?: readonly InviteLine[];
   /** Shown once. */
   readonly made?: MadeToken;
+  /** A code that sets a password, shown once, and the gateway's address where that is configured. */
+  readonly link?: SetupCode & { readonly publicUrl: string | null };
   /** Shown once. */
   readonly invited?: MadeInvite;
   /** How many tokens were revoked. */
@@ -175,13 +178,20 @@ const teamTasks: Readonly<Record<string, Task>> = {
 const tasks: Readonly<Record<string, Task>> = { ...userTasks, ...teamTasks };
 
 /** Carries out what the owner asks about people. Rejects with CONFIG_INVALID where they are not in the database. */
-export async function askPeople({ team }: Pick<GatewayParts, "team">, request: JsonObject): Promise<PeopleAnswer> {
+export async function askPeople(
+  { team, config }: Pick<GatewayParts, "team" | "config">,
+  request: JsonObject,
+): Promise<PeopleAnswer> {
   const people = team?.people();
   if (people === undefined)
     throw new GatewayError("CONFIG_INVALID", "this gateway has no people of its own: it was started without --team", {
       hint: "Start it with `toolyard serve --team`, or name people in the configuration.",
     });
   const given = request as unknown as PeopleRequest;
+  if (given.task === "user.link") {
+    const link = await people.access.accounts.createLink(given.name, "owner");
+    return { link: { ...link, publicUrl: config().settings.publicUrl ?? null } };
+  }
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");
   return await task({ book: people.directory.book, changes: people.asOwner }, given);

@@ -8,12 +8,17 @@ import { createComingDirectory } from "../people/directory/coming-directory.ts";
 import { isScope } from "../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../people/directory/config-directory.ts";
 import type { Directory } from "../people/directory/directory.ts";
-import { createAuthenticator, type Authenticator } from "../people/identity/authenticator.ts";
+import { reaches } from "../people/identity/audience.ts";
+import { createAuthenticator, type Authenticator, type Doors } from "../people/identity/authenticator.ts";
 import { createLookUp, type LookUp } from "../people/identity/look-ups.ts";
+import { sessionHashOf } from "../people/identity/session-cookie.ts";
+import type { PublicUrl } from "../front/http/public-url.ts";
+import { requestPath } from "../front/http/request-path.ts";
 import type { RecordStore } from "../store/record-store.ts";
 import type { Owners } from "../servers/instance/wanted.ts";
 import { createOwners } from "./people-owners.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
 
 /** The people who may use the gateway. Only this file knows where they come from. */
 export interface GatewayPeople {
@@ -47,14 +52,17 @@ export interface PeopleDeps {
   readonly keyRing: TeamPeopleDeps["keyRing"];
   readonly config: () => Config;
   /** Replaces the people of the configuration, who then have no access. */
-  readonly given: Directory | undefined;
+  readonly directory?: Directory | undefined;
+  readonly publicUrl: PublicUrl;
   readonly loadLate: LoadLate;
   readonly clock: Clock;
+  /** Told of logins that were refused. */
+  readonly deny: GatewayAudit["deny"];
   readonly log: Log;
 }
 
 export function createPeople(deps: PeopleDeps): GatewayPeople {
-  const { config, given, log } = deps;
+  const { config, directory: given, log } = deps;
   const own = given === undefined ? createConfigDirectory(config()) : undefined;
   const coming = own !== undefined && config().settings.team ? createComingDirectory() : undefined;
   const directory = coming ?? given ?? (own as Directory);
@@ -66,7 +74,7 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     directory,
     owners: team === undefined ? directory : createOwners(directory, team.people),
     secrets: () => team?.people()?.installs.servers.secrets() ?? directory.secrets(),
-    authenticator: createAuthenticator(directory, lookUp),
+    authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     lookUp,
     team,
     follow(next) {
@@ -76,10 +84,25 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
   };
 }
 
+function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
+  return {
+    isMeantFor: (audience, request) => reaches(audience, publicUrl(request), requestPath(request.url ?? "/")),
+    bySession(request) {
+      // For REST alone: what a page of ours asks. MCP wants a token.
+      if (directory.bySession === undefined || !requestPath(request.url ?? "/").startsWith("/api/")) return undefined;
+      const site = request.headers["sec-fetch-site"];
+      if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
+      const hash = sessionHashOf(request, publicUrl(request).startsWith("https:"));
+      const team = request.headers["x-toolyard-team"];
+      return hash === undefined ? undefined : directory.bySession(hash, typeof team === "string" ? team : undefined);
+    },
+  };
+}
+
 type Coming = ReturnType<typeof createComingDirectory>;
 
 function createTeamSeat(
-  { config, clock, log, loadLate, keyRing }: PeopleDeps,
+  { config, clock, log, loadLate, keyRing, deny }: PeopleDeps,
   beside: Directory,
   coming: Coming,
 ): TeamSeat {
@@ -89,9 +112,11 @@ function createTeamSeat(
   async function open(store: () => Promise<RecordStore>, followers: TeamFollowers): Promise<void> {
     try {
       const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
+      const opened = await store();
       people = await openTeamPeople({
         ...followers,
-        store: await store(),
+        store: opened,
+        deny,
         keyRing,
         directory: () => config().identity?.directory ?? "/",
         beside,

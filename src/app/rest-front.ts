@@ -39,6 +39,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     connections: () => listConnections(gateway),
     isOpen: () => gateway.authenticator.open,
     publicUrl: gateway.publicUrl,
+    hasLogins: gateway.team !== undefined,
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
     live: gateway.live.load,

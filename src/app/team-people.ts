@@ -12,6 +12,8 @@ import type { InstalledChanges } from "../servers/instance/fleet.ts";
 import { installedId, personalId } from "../servers/instance/wanted.ts";
 import type { PeopleWrites } from "../store/people-rows.ts";
 import type { PeopleStore, RecordStore } from "../store/record-store.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
+import { alsoLoggingOut, openTeamAccess, type TeamAccess } from "./team-access.ts";
 import { openTeamInstalls, type TeamInstalls, type TeamInstallsDeps } from "./team-installs.ts";
 
 /** The people of the database and what they installed, read and ready. */
@@ -22,6 +24,7 @@ export interface TeamPeople {
   /** What whoever owns the data directory may do with them: everything. */
   readonly asOwner: PeopleChanges;
   readonly installs: TeamInstalls;
+  readonly access: TeamAccess;
   /** What this person's team installed: the same array until that changes. */
   serversOf(id: PrincipalId): readonly ServerConfig[];
   /** What this person set for a server of the configuration file. */
@@ -31,7 +34,9 @@ export interface TeamPeople {
 }
 
 export interface TeamPeopleDeps extends Pick<TeamInstallsDeps, "config" | "keyRing" | "directory" | "isName"> {
-  readonly store: Pick<RecordStore, "people" | "installs">;
+  readonly store: Pick<RecordStore, "people" | "installs" | "access">;
+  /** Told of logins that were refused. */
+  readonly deny: GatewayAudit["deny"];
   /** People of the configuration. */
   readonly beside: Directory;
   readonly clock: Clock;
@@ -86,6 +91,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   // Before they are read: what is changed meanwhile is told.
   const stopListening = followOthers(store, people, log);
   apply(await store.read());
+  const access = await openTeamAccess({ ...deps, store: deps.store.access, directory, apply });
   installs = await openInstalls(deps, book);
   const opened = installs;
   if (book.users.size === 0)
@@ -108,14 +114,16 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
     cancel = clock.after(usesMs, noteUses);
   }
 
-  const changes = createPeopleChanges({
+  const make = createPeopleChanges({
     ...{ directory: people, store, clock, isName, isScope, createToken, hashToken },
     isTeamOfConfig: (slug) => config().people.teams.has(slug),
   });
+  const changes = alsoLoggingOut(make, directory, access.change);
 
   return {
     directory,
     installs: opened,
+    access,
     changes,
     asOwner: changes(ownerActor),
     serversOf(id) {
@@ -130,6 +138,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
     async close() {
       cancel();
       stopListening();
+      access.stop();
       directory.stop();
       await Promise.all([writeUses(), opened.close()]);
     },

@@ -13,16 +13,16 @@ import { toTable } from "./table.ts";
 export async function user(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await ask(context, { task: "user.list" });
+  if (task === "link") return await ask(context, { task: "user.link", name });
   const tasks = ["add", "disable", "enable", "role", "reset", "remove"];
   if (!tasks.includes(task) || name === undefined) return misused(`user list, or ${tasks.join(", ")} with NAME`);
   const role = textOption(context, "role");
   if (task === "role") return await ask(context, { task: "user.role", name, role });
   const isAdmin = isOn(context, "admin");
   const about = { team: typedTeam(context), role, days: readDays(context) };
-  return await ask(
-    context,
-    task === "add" ? { task: "user.add", name, isAdmin, ...about } : { task: `user.${task}`, name },
-  );
+  if (task !== "add") return await ask(context, { task: `user.${task}`, name });
+  const code = await ask(context, { task: "user.add", name, isAdmin, ...about });
+  return code === 0 && isOn(context, "password-link") ? await ask(context, { task: "user.link", name }) : code;
 }
 
 /** `toolyard team add|list|members|role|owner|limits|remove`. */
@@ -81,6 +81,7 @@ async function ask(context: CommandContext, request: PeopleRequest): Promise<num
   const people = answer.people ?? {};
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: true, ...people })}\n`);
   else show(people);
+  if (people.link !== undefined && !isOn(context, "json")) showLink(people.link, holder.url);
   return 0;
 }
 
@@ -137,6 +138,14 @@ function show({ users, teams, members, tokens, invites, made, invited, revoked }
   process.stdout.write(`${made.token}\n`);
   process.stderr.write(
     `This is the token: it is shown only now. It is valid until ${new Date(made.expiresAtMs).toISOString().slice(0, 10)}.\n`,
+  );
+}
+
+function showLink({ code, publicUrl, expiresAtMs }: NonNullable<PeopleAnswer["link"]>, url: string | null): void {
+  process.stdout.write(`${publicUrl ?? url ?? ""}/setup#${code}\n`);
+  process.stderr.write(
+    `This link sets a password, once, until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC.
+The page asks for what stands after the #, which is not sent with the link.\n`,
   );
 }
 

@@ -230,6 +230,28 @@ export const settingsTable = {
       about: "whether an instance's token may be part of its URL",
       reason: "URLs end up in logs and histories, but some clients can send a token in no other way",
     }),
+    passwords: boolean({
+      fallback: true,
+      about: "with `--team`, whether people log in with a password of this gateway",
+      reason: "no identity provider is needed; with one, set it to false",
+    }),
+    accessTokenSeconds: number({
+      fallback: 3_600,
+      min: 60,
+      max: 86_400,
+      about: "seconds that an app uses an access token before it renews it",
+      reason: "taking access away works at once whatever this is, and each renewal can go wrong",
+      example: 900,
+      isReadAtStart: true,
+    }),
+    refreshOverlapSeconds: number({
+      fallback: 86_400,
+      min: 0,
+      max: 604_800,
+      about: "seconds that a refresh token still works after it was used; 0 is strict",
+      reason: "apps renew several times at once, and would be logged out",
+      example: 0,
+    }),
   }),
   search: group("how tools are found", {
     engine: choice({

@@ -12,6 +12,7 @@ export type LateModule =
   | "webhooks"
   | "records"
   | "team"
+  | "people-site"
   | "traces";
 
 /**

@@ -23,6 +23,8 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** The servers that the credential is for, by slug; absent means all. */
   readonly only?: readonly string[] | undefined;
+  /** The URL of the one resource that the credential was given out for; absent when it opens all of them. */
+  readonly audience?: string | undefined;
 }
 
 /** The only principal of a gateway in local mode. */

@@ -15,6 +15,7 @@ import type {
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
+import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
 /**
@@ -64,6 +65,7 @@ export interface RecordStore {
 
   /** People who are kept here, and not in the configuration. */
   readonly people: PeopleStore;
+  readonly access: AccessStore;
   /** Servers of teams, which are kept beside them. */
   readonly installs: InstallStore;
 

@@ -1,16 +1,20 @@
-import { wantedScope } from "../../engine/policy/scopes.ts";
+import { scopes, wantedScope } from "../../engine/policy/scopes.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import { prefixOf } from "./public-url.ts";
 
 /** Where the metadata of protected resources is (RFC 9728, section 3). */
 export const metadataPath = "/.well-known/oauth-protected-resource";
 
+/** What most apps need: to look, and to call tools. */
+export const usualScopes = scopes.slice(0, 2);
+const usual = usualScopes.join(" ");
+
 /**
  * Where a client learns how to get a token (2026-07-28, authorization; RFC 9728). `path` is that of an MCP endpoint.
  * Its metadata name exactly this path, because clients compare the two. Empty for any other path.
  */
 export function toChallenge(publicUrl: string, path: string): string {
-  return `Bearer realm="toolyard", error="invalid_token", resource_metadata="${publicUrl}${metadataPath}${path}"`;
+  return `Bearer realm="toolyard", error="invalid_token", scope="${usual}", resource_metadata="${publicUrl}${metadataPath}${path}"`;
 }
 
 /**

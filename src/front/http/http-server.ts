@@ -43,6 +43,8 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly loadRest: () => Promise<RestHandler>;
   /** The pages below `/ui/`, loaded at the first request for one. */
   readonly loadDashboard: () => Promise<RestHandler>;
+  /** Pages for people and OAuth for their apps, where there are people: loaded at the first request for one. */
+  readonly people?: { readonly owns: (path: string) => boolean; readonly load: () => Promise<RestHandler> } | undefined;
   /** Answers `GET /` with what this is and where things are. */
   readonly frontPage: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly authenticator: Authenticator;
@@ -73,6 +75,8 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   const refuse = createRefusal(deps);
   const rest = createLateRest(deps.loadRest, refuse);
   const dashboard = createLateRest(deps.loadDashboard, refuse);
+  const { people } = deps;
+  const peoplePages = people === undefined ? undefined : createLateRest(people.load, refuse);
   let draining = false;
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -128,7 +132,8 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     else if (path.startsWith("/ui") && (path.length === 3 || path[3] === "/")) dashboard(request, response);
     else {
       if (!isReading) refuseWhileDraining();
-      rest(request, response);
+      if (peoplePages !== undefined && people?.owns(path) === true) peoplePages(request, response);
+      else rest(request, response);
     }
   }
 

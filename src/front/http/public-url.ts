@@ -91,7 +91,8 @@ function asPrefix(text: string | undefined): string | undefined {
     : undefined;
 }
 
-function toBlockList(ranges: readonly string[]): BlockList | undefined {
+/** Undefined where there are none. */
+export function toBlockList(ranges: readonly string[]): BlockList | undefined {
   if (ranges.length === 0) return undefined;
   const list = new BlockList();
   for (const range of ranges) {
@@ -107,7 +108,7 @@ function toBlockList(ranges: readonly string[]): BlockList | undefined {
  * On a socket for both families an IPv4 peer has an IPv6 address, which `BlockList` understands. The address of a
  * link-local peer ends in the name of its link, which is removed.
  */
-function isListed(list: BlockList | undefined, peer: string | undefined): boolean {
+export function isListed(list: BlockList | undefined, peer: string | undefined): boolean {
   if (list === undefined || peer === undefined) return false;
   const address = peer.split("%", 1)[0] ?? "";
   return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");

@@ -96,6 +96,8 @@ export interface RestDeps {
   /** Whether no credentials are needed, in which case everybody is the one local principal. */
   readonly isOpen: () => boolean;
   readonly publicUrl: PublicUrl;
+  /** Whether apps get their tokens from this gateway: then it is the authorization server of all its resources. */
+  readonly hasLogins: boolean;
   /** Counts a principal's request. Returns a function to call when it ends. Throws RATE_LIMITED. */
   readonly admit: (principal: Principal) => () => void;
   /** Counts a stream that stays open; otherwise the same. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { scopes } from "../../engine/policy/scopes.ts";
 import { metadataPath, toResource } from "../http/challenge.ts";
 import { jsonAnswer } from "./answer.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
@@ -69,7 +70,7 @@ function showInside(deps: RestDeps): Route {
  * Metadata of the resource at `/mcp`, or of any other by its path after the well-known one. The OpenAPI document
  * describes only one of the two routes.
  */
-function showMetadata({ publicUrl }: RestDeps, path: string): Route {
+function showMetadata({ publicUrl, hasLogins }: RestDeps, path: string): Route {
   const operation = {
     id: "showResourceMetadata",
     tag,
@@ -86,6 +87,7 @@ function showMetadata({ publicUrl }: RestDeps, path: string): Route {
         resource: toResource(publicUrl(raw), behind),
         resource_name: "Toolyard",
         bearer_methods_supported: ["header"],
+        ...(hasLogins ? { authorization_servers: [publicUrl(raw)], scopes_supported: [...scopes] } : {}),
       };
       return jsonAnswer(metadata, { "Cache-Control": "max-age=3600" });
     },

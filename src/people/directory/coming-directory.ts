@@ -38,6 +38,7 @@ export function createComingDirectory(): ComingDirectory {
     get elsewhere() {
       return here === undefined ? waiting : here.elsewhere;
     },
+    bySession: (hash, team) => here?.bySession?.(hash, team),
     isCurrent: (principal) => here?.isCurrent(principal) ?? false,
     credentialsOf: (id) => here?.credentialsOf(id) ?? [],
     tiesOf: (id) => (here?.tiesOf ?? here?.credentialsOf)?.(id) ?? [],

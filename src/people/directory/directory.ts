@@ -28,6 +28,11 @@ export interface Directory {
    * then on.
    */
   readonly elsewhere?: RemotePeople | undefined;
+  /**
+   * Who is logged in with a browser: `hash` is the SHA-256 of its cookie, `team` the slug of the team that is meant;
+   * without one, the first that the person is in. Absent where nobody logs in.
+   */
+  bySession?(hash: string, team: string | undefined): Principal | undefined;
   /** Whether a principal that was returned earlier is still valid. */
   isCurrent(principal: Principal): boolean;
   /** Hashes of the tokens that a person has now, in the form that `byToken` takes. */

@@ -31,6 +31,7 @@ export interface CredentialFacts {
   readonly via: Principal["via"];
   readonly scopes: readonly string[];
   readonly only?: readonly string[] | undefined;
+  readonly audience?: string | undefined;
 }
 
 /** Members as the book changes them. */

@@ -135,7 +135,7 @@ test("what is added changes no principal, and what is taken away changes that on
     true,
     1,
   ]);
-  expect(directory.credentialsOf("m_1" as PrincipalId)).toEqual(["hash of p_2", "hash of p_4"]);
+  expect(directory.credentialsOf("m_1" as PrincipalId)).toEqual(["m_1", "hash of p_2", "hash of p_4"]);
 });
 
 test("other roles, a removed membership and a disabled user end what was there before", () => {

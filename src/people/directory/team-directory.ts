@@ -1,7 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { AccessRows, AccessWrites } from "../../store/access-rows.ts";
 import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
+import { createAccessBook, type AccessBook } from "./access-book.ts";
 import type { Directory } from "./directory.ts";
 import type { CredentialFacts, HeldPat } from "./member.ts";
 import { createMemberBook, type MemberBook } from "./member-book.ts";
@@ -13,6 +15,10 @@ export interface TeamDirectory extends Directory {
   apply(writes: PeopleWrites): void;
   /** Ends a credential that is no row of the book: what was opened with it is gone when this returns. */
   withdraw(membershipId: string, key: string): void;
+  /** Apps and browsers that people are logged in with. */
+  readonly access: Omit<AccessBook, "apply" | "forgetExpired">;
+  /** What is in the database of them. Whatever is taken away by it is gone when this returns. */
+  applyAccess(writes: AccessWrites | AccessRows): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
   takeUses(): readonly PatUse[];
   stop(): void;
@@ -32,6 +38,7 @@ const expiryCheckMs = 60_000;
 
 export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOptions): TeamDirectory {
   const book = createMemberBook();
+  const access = createAccessBook(book);
   const listeners = new Set<() => void>();
   /** At most one for each token. */
   const uses = new Map<string, HeldPat>();
@@ -55,17 +62,19 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
     const now = clock.now();
     const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= now);
     if (expired.length > 0) apply({ gonePats: expired.map(({ row }) => row.id) });
+    if (access.forgetExpired(now)) tell();
     cancel = clock.after(expiryCheckMs, endExpired);
   }
   cancel = clock.after(expiryCheckMs, endExpired);
 
   return {
     book,
+    access,
     open: false,
     byToken(hash) {
       const held = book.tokens.get(hash);
-      if (held === undefined) return beside.byToken(hash);
       const now = clock.now();
+      if (held === undefined) return access.byToken(hash, now) ?? beside.byToken(hash);
       if (held.row.expiresAtMs <= now) return undefined;
       const hour = now - (now % hourMs);
       if (held.row.usedAtMs !== hour) noteUse(held, hour);
@@ -78,13 +87,14 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
       return found === localPrincipal ? undefined : found;
     },
+    bySession: (hash, team) => access.bySession(hash, team, clock.now()),
     isCurrent(principal) {
       if (book.members.has(principal.id)) return book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
     credentialsOf(id) {
       const member = book.members.get(id);
-      return member === undefined ? beside.credentialsOf(id) : [...member.pats.keys()];
+      return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
     },
     // The calls of a token end with it, and its person's processes when nobody can come to them any more.
     tiesOf(id) {
@@ -105,6 +115,9 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
     apply,
     withdraw(membershipId, key) {
       if (book.withdraw(membershipId, key)) tell();
+    },
+    applyAccess(writes) {
+      if (access.apply(writes)) tell();
     },
     takeUses() {
       const taken = [...uses.values()].map(({ row }) => ({ id: row.id, usedAtMs: row.usedAtMs ?? 0 }));

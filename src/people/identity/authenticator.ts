@@ -22,8 +22,18 @@ const longestToken = 4_096;
 /** The scheme in any case (RFC 9110, section 11.1), one space, and the token, which is compared exactly. */
 const bearer = /^Bearer ([\x21-\x7e]+)$/i;
 
+/** Where requests come in that show something else than a token for everything. */
+export interface Doors {
+  /** Whether a credential that was given out for one resource is used there. */
+  isMeantFor(audience: string, request: IncomingMessage): boolean;
+  /** Who is logged in with the browser that a request without a token comes from, where that counts. */
+  bySession(request: IncomingMessage): Principal | undefined;
+}
+
+const closedDoors: Doors = { isMeantFor: () => false, bySession: () => undefined };
+
 /** An authenticator that accepts the bearer tokens of `directory`. */
-export function createAuthenticator(directory: Directory, lookUp: LookUp): Authenticator {
+export function createAuthenticator(directory: Directory, lookUp: LookUp, doors: Doors = closedDoors): Authenticator {
   return {
     get open() {
       return directory.open;
@@ -31,10 +41,17 @@ export function createAuthenticator(directory: Directory, lookUp: LookUp): Authe
     authenticate(request) {
       if (directory.open) return localPrincipal;
       const token = readBearer(request);
-      if (token === undefined) throw unauthorized();
+      if (token === undefined) {
+        const browsing = request.headers.authorization === undefined ? doors.bySession(request) : undefined;
+        if (browsing !== undefined) return browsing;
+        throw unauthorized();
+      }
       const hash = createHash("sha256").update(token).digest("hex");
       const known = directory.byToken(hash);
-      if (known !== undefined) return known;
+      if (known !== undefined) {
+        if (known.audience === undefined || doors.isMeantFor(known.audience, request)) return known;
+        throw unauthorized();
+      }
       const { elsewhere } = directory;
       if (elsewhere === undefined) throw unauthorized();
       return lookUp(request, async (signal) => await elsewhere.byToken(hash, signal), unauthorized);

@@ -9,6 +9,8 @@ interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** False: what is redirected is answered as it is. */
+  readonly follows?: boolean;
 }
 
 export type OutgoingAnswer = LoginAnswer;
@@ -43,7 +45,8 @@ export function createOutgoing(rules: AddressRules, { serverUrl, route }: LoginP
   }
 
   return async (url, request, signal) => {
-    const follows = request.method === "GET" && request.headers["authorization"] === undefined;
+    const mayFollow = request.follows !== false;
+    const follows = mayFollow && request.method === "GET" && request.headers["authorization"] === undefined;
     let target: URL = checkUrl(url, rules, home);
     for (let hops = 0; ; hops += 1) {
       const answer = await exchange(target, request, signal);

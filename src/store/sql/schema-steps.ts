@@ -6,6 +6,7 @@ import { createFindingTables } from "./migrations/records-0004.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
+import { createAccess } from "./migrations/state-0004.ts";
 import { createChanges } from "./migrations/state-0007.ts";
 import { createInstallations } from "./migrations/state-0005.ts";
 import { createVault } from "./migrations/state-0006.ts";
@@ -23,6 +24,7 @@ export const stateSteps: Migrations = {
   "0001": createState,
   "0002": createPeople,
   "0003": addRights,
+  "0004": createAccess,
   "0005": createInstallations,
   "0006": createVault,
   "0007": createChanges,

@@ -24,7 +24,9 @@ import type {
 } from "../record-store.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { DatabaseCheck } from "../store-upkeep.ts";
+import type { AccessRows, AccessWrites, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
+import type { ItemQuestion } from "./access-tables.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
 import type { LinkLimits } from "./postgres-link.ts";
@@ -71,6 +73,16 @@ export interface Questions {
   readonly backup: { readonly ask: string; readonly answer: { readonly bytes: number } };
   readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
   readonly check: { readonly ask: null; readonly answer: readonly DatabaseCheck[] };
+  readonly access: { readonly ask: number; readonly answer: AccessRows };
+  readonly changeAccess: { readonly ask: AccessAsk; readonly answer: boolean };
+  readonly accessItem: { readonly ask: ItemQuestion; readonly answer: OAuthItemRow | null };
+  readonly password: { readonly ask: string; readonly answer: PasswordRow | null };
+  readonly setupLink: { readonly ask: string; readonly answer: SetupRow | null };
+  readonly identity: {
+    readonly ask: Pick<IdentityRow, "issuer" | "subject">;
+    readonly answer: IdentityRow | null;
+  };
+  readonly purgeAccess: { readonly ask: number; readonly answer: null };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }
 
@@ -88,6 +100,13 @@ export interface InstallsAsk {
   readonly entry: AuditEntry;
   /** As in `PeopleAsk`. */
   readonly seen?: number;
+}
+
+/** A change of how people get in, what of people belongs to it, and their entries in the audit. */
+export interface AccessAsk {
+  readonly writes: AccessWrites;
+  readonly people: PeopleWrites;
+  readonly entries: readonly AuditEntry[];
 }
 
 export type QuestionName = keyof Questions;

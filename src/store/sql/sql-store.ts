@@ -13,6 +13,7 @@ import { defaultRetention, type RetentionLimits } from "./retention-limits.ts";
 import { createSqlClient, type SqlClient } from "./sql-client.ts";
 import type { SleepTimes } from "./sql-life.ts";
 import type { SqlWorkerData } from "./sql-messages.ts";
+import { createAccessStore } from "./access-questions.ts";
 import { createHealthBoard } from "./store-health.ts";
 
 export interface SqlStoreOptions extends RecordStoreOptions {
@@ -127,6 +128,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     append,
     flush: async () => await sender.flush(),
     ...createQuestions(client, changes),
+    access: createAccessStore(client, options.auditKey),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
     figures: () => ({

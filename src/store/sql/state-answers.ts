@@ -1,3 +1,13 @@
+import {
+  purgeAccess,
+  readAccess,
+  readIdentity,
+  readItem,
+  readPassword,
+  readSetup,
+  Spent,
+  writeAccess,
+} from "./access-tables.ts";
 import { readAudits } from "./audit.ts";
 import { noteSecretUses, readInstalls, writeInstalls } from "./install-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
@@ -17,6 +27,11 @@ export const stateReads = {
   audits: async ({ db }, query) => await readAudits(db, query),
   people: async ({ db }) => await readPeople(db),
   installs: async ({ db }) => await readInstalls(db),
+  access: async ({ db }, nowMs) => await readAccess(db, nowMs),
+  accessItem: async ({ db }, question) => await readItem(db, question),
+  password: async ({ db }, userId) => await readPassword(db, userId),
+  setupLink: async ({ db }, hash) => await readSetup(db, hash),
+  identity: async ({ db }, place) => await readIdentity(db, place),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
@@ -32,6 +47,22 @@ export const stateWrites = {
   },
   async useSecrets({ transact }, uses) {
     await transact(async (db) => await noteSecretUses(db, uses));
+    return null;
+  },
+  async changeAccess({ chain }, { writes, people, entries }) {
+    try {
+      await chain.appendWith(entries, async (db) => {
+        await writePeople(db, people);
+        await writeAccess(db, writes);
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof Spent) return false;
+      throw error;
+    }
+  },
+  async purgeAccess({ transact }, nowMs) {
+    await transact(async (db) => await purgeAccess(db, nowMs));
     return null;
   },
   async usePats({ transact }, uses) {

@@ -1,3 +1,4 @@
+import type { AccessTables } from "./access-columns.ts";
 import type { TeamRole, UserRow } from "../people-rows.ts";
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
@@ -17,7 +18,7 @@ export interface RecordsTables {
 }
 
 /** `state.db`: never lost without being said. */
-export interface StateTables {
+export interface StateTables extends AccessTables {
   readonly audit: AuditTable;
   readonly meta: MetaTable;
   readonly user: UserTable;

@@ -1,0 +1,103 @@
+import { scopes } from "../engine/policy/scopes.ts";
+import { usualScopes } from "../front/http/challenge.ts";
+import { createClientAddress } from "../front/http/client-address.ts";
+import type { RestHandler } from "../front/http/http-server.ts";
+import { createAccountPages } from "../front/web/account-page.ts";
+import { createConsentPage } from "../front/web/consent-page.ts";
+import { createDevicePages } from "../front/web/device-pages.ts";
+import { createForms } from "../front/web/forms.ts";
+import { createLoginPages } from "../front/web/login-pages.ts";
+import { createPeopleSite } from "../front/web/people-site.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Log } from "../kernel/log.ts";
+import {
+  createAuthorizationServer,
+  type AuthorizationServer,
+} from "../people/authorization-server/authorization-server.ts";
+import { createDocumentFetch } from "../people/authorization-server/client-documents.ts";
+import { loadLibrary } from "../people/authorization-server/library.ts";
+import { createSealing, type Sealing } from "../people/authorization-server/sealing.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import type { TeamPeople } from "./team-people.ts";
+
+/** Pages for people and OAuth for their apps, loaded at the first request for one of them. */
+export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Clock): Promise<RestHandler> {
+  const people = gateway.team?.people();
+  if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
+  const sealing = createSealing(people.access.store.key);
+  const { directory, changes } = people;
+  const { accounts, sessions, change } = people.access;
+  const forms = createForms(sealing.blind);
+  const hasPasswords = (): boolean => gateway.config().settings.auth.passwords;
+  let server: Promise<AuthorizationServer> | undefined;
+  const oauth = async (): Promise<AuthorizationServer> => {
+    server ??= openServer({ gateway, people, sealing, log, clock });
+    return await server.catch((error: unknown) => {
+      server = undefined;
+      throw error;
+    });
+  };
+  return createPeopleSite({
+    login: createLoginPages({
+      accounts,
+      forms,
+      isNew: () => directory.book.users.size === 0,
+      providers: () => [],
+      hasPasswords,
+    }),
+    account: createAccountPages({
+      accounts,
+      sessions,
+      directory,
+      tokens: changes,
+      revokeApp: async ({ user, ip }, id) =>
+        void (await change(
+          { goneGrants: [id] },
+          { actor: user.name, via: "browser", action: "app.revoke", object: id, ip },
+        )),
+      forms,
+      hasPasswords,
+    }),
+    consent: createConsentPage({ oauth, forms, directory }),
+    elsewhere: async () =>
+      await Promise.reject(new GatewayError("ROUTE_UNKNOWN", "there is no such identity provider")),
+    oauth,
+    sessions,
+    directory,
+    publicUrl: gateway.publicUrl,
+    addressOf: createClientAddress(() => gateway.config().settings),
+    reportFailure: (failure) =>
+      log.error({ component: "people", err: failure.cause ?? failure }, "a page for people failed"),
+  });
+}
+
+interface ServerParts {
+  readonly gateway: GatewayParts;
+  readonly people: TeamPeople;
+  readonly sealing: Sealing;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+async function openServer({ gateway, people, sealing, log, clock }: ServerParts): Promise<AuthorizationServer> {
+  const library = await gateway.late.load("people-site", loadLibrary);
+  return createAuthorizationServer({
+    library,
+    store: people.access.store,
+    change: people.access.change,
+    directory: people.directory,
+    sealing,
+    fetchDocument: createDocumentFetch(),
+    pages: createDevicePages(),
+    clock,
+    scopes,
+    usualScopes,
+    isResourcePath: (path) => path === "/api" || gateway.mcp.endpointOf(path) !== undefined,
+    settings() {
+      const { accessTokenSeconds, refreshOverlapSeconds } = gateway.config().settings.auth;
+      return { accessTokenSeconds, refreshOverlapMs: refreshOverlapSeconds * 1_000 };
+    },
+    onError: (error) => log.error({ component: "people", err: error }, "the authorization server failed"),
+  });
+}

@@ -1,0 +1,90 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Log } from "../kernel/log.ts";
+import { createAccessChanges, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
+import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
+import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/browser-sessions.ts";
+import { createPasswords } from "../people/authorization-server/passwords.ts";
+import type { ChangeActor } from "../people/directory/change-queue.ts";
+import type { PeopleChanges } from "../people/directory/people-changes.ts";
+import type { TeamDirectory } from "../people/directory/team-directory.ts";
+import type { AccessStore } from "../store/access-store.ts";
+import type { GatewayAudit } from "./audit-wing.ts";
+
+/** How the people of the database get in. */
+export interface TeamAccess {
+  readonly store: AccessStore;
+  readonly change: ChangeAccess;
+  readonly accounts: Accounts;
+  readonly sessions: BrowserSessions;
+  stop(): void;
+}
+
+export interface TeamAccessDeps {
+  readonly store: AccessStore;
+  readonly directory: TeamDirectory;
+  /** For people that come into being by logging in. */
+  readonly apply: TeamDirectory["apply"];
+  readonly clock: Clock;
+  readonly isName: (text: string) => boolean;
+  readonly deny: GatewayAudit["deny"];
+  readonly log: Log;
+}
+
+/** What expired takes room, and nothing else. */
+const purgeMs = 10 * 60_000;
+
+/** Reads who is logged in. Rejects with STORE_UNAVAILABLE where that cannot be read. */
+export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> {
+  const { store, directory, apply, clock, isName, log } = deps;
+  directory.applyAccess(await store.read(clock.now()));
+
+  function purge(): void {
+    store
+      .purge(clock.now())
+      .catch((error: unknown) => log.warn({ component: "people", err: error }, "what expired is not removed"));
+    cancel = clock.after(purgeMs, purge);
+  }
+  let cancel = clock.after(purgeMs, purge);
+
+  const change = createAccessChanges({ store, directory: { apply, applyAccess: directory.applyAccess }, clock });
+  const sessions = createBrowserSessions({ directory, change, clock });
+  const passwords = createPasswords();
+  const accounts = createAccounts({
+    ...{ directory, store, change, sessions, passwords, clock, isName },
+    onDenied: ({ detail, ...facts }) => deps.deny(detail === undefined ? facts : { ...facts, detail }),
+  });
+  return { store, change, accounts, sessions, stop: () => cancel() };
+}
+
+type MakeChanges = (by: ChangeActor) => PeopleChanges;
+
+/** Whoever is reset loses what they are logged in with, too. */
+export function alsoLoggingOut(make: MakeChanges, directory: TeamDirectory, changeAccess: ChangeAccess): MakeChanges {
+  const { book, access } = directory;
+
+  /** Apps and browsers of a user. */
+  async function endLogins(name: string, by: ChangeActor): Promise<void> {
+    const user = book.userNamed(name) ?? book.users.get(name);
+    if (user === undefined) return;
+    const memberships = new Set(book.membersOf(user.id).map(({ row }) => row.id));
+    const grants = [...access.grants.values()].filter(({ row }) => memberships.has(row.membershipId));
+    const sessions = [...access.sessions.values()].filter(({ row }) => row.userId === user.id);
+    const detail = { apps: grants.length, sessions: sessions.length };
+    await changeAccess(
+      { goneGrants: grants.map(({ row }) => row.id), goneSessions: sessions.map(({ row }) => row.hash) },
+      { actor: by.id, via: by.via, action: "user.logins.end", object: user.name, ip: by.ip, detail },
+    );
+  }
+
+  return (by) => {
+    const plain = make(by);
+    return {
+      ...plain,
+      async resetUser(user) {
+        const tokens = await plain.resetUser(user);
+        await endLogins(user, by);
+        return tokens;
+      },
+    };
+  };
+}

@@ -1,0 +1,11 @@
+/** Whether a path is one of people's pages, or of OAuth; everything else is not asked here. */
+export function isPeoplePath(path: string): boolean {
+  return (
+    path.startsWith("/auth/") ||
+    path.startsWith("/oauth/") ||
+    path === "/setup" ||
+    path === "/account" ||
+    path.startsWith("/.well-known/oauth-authorization-server") ||
+    path.startsWith("/.well-known/openid-configuration")
+  );
+}

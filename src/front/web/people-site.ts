@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isOAuthPath, type AuthorizationServer } from "../../people/authorization-server/authorization-server.ts";
+import type { BrowserSessions } from "../../people/authorization-server/browser-sessions.ts";
+import { interactionPath } from "../../people/authorization-server/provider.ts";
+import type { TeamDirectory } from "../../people/directory/team-directory.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { sessionHashOf } from "../../people/identity/session-cookie.ts";
+import { prefixOf } from "../http/public-url.ts";
+import { requestPath } from "../http/request-path.ts";
+import type { AccountPages } from "./account-page.ts";
+import type { LoginPages } from "./login-pages.ts";
+import { html, writePage } from "./page.ts";
+import type { Visit } from "./visit.ts";
+
+export interface PeopleSiteDeps {
+  readonly login: LoginPages;
+  readonly account: AccountPages;
+  readonly consent: (visit: Visit) => Promise<void>;
+  /** Logging in at an identity provider: the paths below `/auth/oidc/`. */
+  readonly elsewhere: (visit: Visit) => Promise<void>;
+  readonly oauth: () => Promise<AuthorizationServer>;
+  readonly sessions: Pick<BrowserSessions, "find">;
+  readonly directory: Pick<TeamDirectory, "book">;
+  /** The gateway's address as a request reached it. */
+  readonly publicUrl: (request: IncomingMessage) => string;
+  /** Who asks, where that can be known. */
+  readonly addressOf: (request: IncomingMessage) => string | null;
+  /** Told of what is nobody's mistake but ours. */
+  readonly reportFailure: (failure: GatewayError) => void;
+}
+
+/** Pages for people, and OAuth for their apps. */
+export function createPeopleSite(deps: PeopleSiteDeps) {
+  const { login, account, consent, elsewhere, oauth, sessions, directory } = deps;
+
+  function toVisit(request: IncomingMessage, response: ServerResponse): Visit {
+    const base = deps.publicUrl(request);
+    const hash = sessionHashOf(request, base.startsWith("https:"));
+    const session = sessions.find(hash);
+    const user = session === undefined ? undefined : directory.book.users.get(session.userId);
+    const query = new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "");
+    const ip = deps.addressOf(request);
+    return { request, response, base, path: requestPath(request.url ?? "/"), query, ip, hash, session, user };
+  }
+
+  const pages: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
+    "/auth/login": login.login,
+    "/auth/logout": account.logout,
+    "/setup": login.setup,
+    "/account": account.account,
+  };
+
+  async function answer(visit: Visit): Promise<void> {
+    const { request, response, path, base } = visit;
+    if (isOAuthPath(path, prefixOf(base))) return await (await oauth()).handle(request, response, visit);
+    if (!["GET", "HEAD", "POST"].includes(request.method ?? ""))
+      throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "a page is read with GET, and a form sent with POST");
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (page !== undefined) return await page(visit);
+    if (path.startsWith(interactionPath)) return await consent(visit);
+    if (path.startsWith("/auth/oidc/")) return await elsewhere(visit);
+    throw new GatewayError("ROUTE_UNKNOWN", "there is no such page");
+  }
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const visit = toVisit(request, response);
+    answer(visit).catch((error: unknown) => {
+      const failure = toGatewayError(error);
+      if (failure.code === "INTERNAL") deps.reportFailure(failure);
+      const { message, hint, row } = failure;
+      const said = failure.code === "INTERNAL" ? "Something went wrong here" : message;
+      writePage(response, {
+        title: "This does not work",
+        status: row.http,
+        body: html`<p role="alert">${said}.</p>
+          <p>${failure.code === "INTERNAL" ? "" : hint}</p>`,
+      });
+      request.resume();
+    });
+  };
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Clock } from "../../kernel/clock.ts";
+import type { AccessStore } from "../../store/access-store.ts";
+import type { AccessWrites } from "../../store/access-rows.ts";
+import type { PeopleWrites } from "../../store/people-rows.ts";
+import type { AuditEntry } from "../../store/record-rows.ts";
+import type { TeamDirectory } from "../directory/team-directory.ts";
+
+/** What an entry of the audit says of a change. */
+export interface Change {
+  readonly actor: string;
+  readonly via: string;
+  readonly action: string;
+  readonly object: string;
+  readonly team?: string | null;
+  readonly ip: string | null;
+  readonly outcome?: AuditEntry["outcome"];
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Changes how people get in: on the disk with its entry in the audit, and then in force. Resolves to false, with
+ * nothing changed, when a link or code that it depends on was used before. Rejects as the store does.
+ */
+export type ChangeAccess = (writes: AccessWrites, change?: Change, people?: PeopleWrites) => Promise<boolean>;
+
+export interface AccessChangesDeps {
+  readonly store: Pick<AccessStore, "change">;
+  readonly directory: Pick<TeamDirectory, "apply" | "applyAccess">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+export function createAccessChanges({ store, directory, clock }: AccessChangesDeps): ChangeAccess {
+  return async (writes, change, people = {}) => {
+    const { goneGrants, goneSessions, goneItems } = writes;
+    // What is taken away is gone at once, whatever the database says: it would come back with the next start only.
+    if (goneGrants !== undefined || goneSessions !== undefined || goneItems !== undefined)
+      directory.applyAccess({
+        ...(goneGrants === undefined ? {} : { goneGrants }),
+        ...(goneSessions === undefined ? {} : { goneSessions }),
+        ...(goneItems === undefined ? {} : { goneItems }),
+      });
+    const isDone = await store.change(writes, change === undefined ? [] : [toEntry(change, clock.now())], people);
+    if (!isDone) return false;
+    if (Object.keys(people).length > 0) directory.apply(people);
+    directory.applyAccess(writes);
+    return true;
+  };
+}
+
+function toEntry({ team = null, outcome = "ok", detail = {}, ...rest }: Change, atMs: number): AuditEntry {
+  return { atMs, team, outcome, ...rest, detail: JSON.stringify(detail) };
+}
+
+/** A value that nobody can guess, and its SHA-256, which is what is kept. */
+export function createSecret(): { readonly value: string; readonly hash: string } {
+  const value = randomBytes(32).toString("base64url");
+  return { value, hash: sha256(value) };
+}
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,199 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { AccessStore } from "../../store/access-store.ts";
+import type { BrowserSessionRow } from "../../store/access-rows.ts";
+import type { PeopleWrites, UserRow } from "../../store/people-rows.ts";
+import { randomId } from "../../kernel/random-id.ts";
+import type { TeamDirectory } from "../directory/team-directory.ts";
+import { createSecret, sha256, type Change, type ChangeAccess } from "./access-changes.ts";
+import { createAttempts } from "./attempts.ts";
+import type { BrowserSessions, NewSession } from "./browser-sessions.ts";
+import { longestPassword, shortestPassword, type Passwords } from "./passwords.ts";
+
+/** Users with a password of this gateway's own. Everything rejects with RATE_LIMITED, and as the store does. */
+export interface Accounts {
+  /** Rejects with UNAUTHORIZED, whose text is always the same. */
+  login(given: Login): Promise<NewSession>;
+  /** Sets a password with a link's code. Without a user in the link, makes the first admin. */
+  setUp(given: SetUp): Promise<NewSession>;
+  /** Every other session of the user ends. */
+  changePassword(session: BrowserSessionRow, given: PasswordChange): Promise<NewSession>;
+  /** A link that sets the password of a user, or makes the first admin. Rejects with PEOPLE_CONFLICT. */
+  createLink(name: string | undefined, by: string): Promise<SetupCode>;
+}
+
+interface FromBrowser {
+  readonly ip: string | null;
+  /** The session that the browser had before. */
+  readonly replaced: string | undefined;
+}
+
+export interface Login extends FromBrowser {
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface SetUp extends FromBrowser {
+  readonly code: string;
+  /** Of the first admin. */
+  readonly name: string;
+  /** The first team, in which the first admin is. */
+  readonly team: string;
+  readonly password: string;
+}
+
+export interface PasswordChange extends Pick<FromBrowser, "ip"> {
+  readonly old: string;
+  readonly password: string;
+}
+
+/** What stands after the `#` of a link. */
+export interface SetupCode {
+  readonly code: string;
+  readonly expiresAtMs: number;
+}
+
+export interface AccountsDeps {
+  readonly directory: Pick<TeamDirectory, "book">;
+  readonly store: Pick<AccessStore, "password" | "setup">;
+  readonly change: ChangeAccess;
+  readonly sessions: BrowserSessions;
+  readonly passwords: Passwords;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** Whether a text can be the name of a user or a team. */
+  readonly isName: (text: string) => boolean;
+  /** Told of what was refused. */
+  readonly onDenied: (change: Change) => void;
+}
+
+const linkMs = 3_600_000;
+const windowMs = 15 * 60_000;
+/** Wrong passwords for one name, or from one address, in that time. */
+const mostForName = 10;
+const mostFromAddress = 50;
+
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { directory, store, change, sessions, passwords, clock } = deps;
+  const { book } = directory;
+  const { begin, succeed, refuse } = createLoginLimits(deps);
+
+  return {
+    async login({ name, password, ip, replaced }) {
+      begin("login", name, ip);
+      const user = book.userNamed(name);
+      const isKnown = user?.status === "active" && password.length <= longestPassword;
+      const kept = isKnown ? await store.password(user.id) : undefined;
+      const isRight = await passwords.isRight(password.slice(0, longestPassword), kept?.hash);
+      if (!isRight || user === undefined || book.users.get(user.id)?.status !== "active")
+        throw refuse({ action: "login", name, ip });
+      succeed("login", name);
+      return await sessions.start(user, { via: "password", sid: "", ip }, replaced);
+    },
+    async setUp(given) {
+      const { ip, code, replaced } = given;
+      checkPassword(given.password);
+      begin("setup", ip ?? "", ip);
+      const link = await store.setup(sha256(code));
+      if (link === undefined || link.expiresAtMs <= clock.now()) throw refuse({ action: "setup", name: "", ip });
+      const known = link.userId === null ? undefined : book.users.get(link.userId);
+      const { user, people } = known === undefined ? firstAdmin(deps, given) : { user: known, people: {} };
+      const row = { userId: user.id, hash: await passwords.hash(given.password), changedAtMs: clock.now() };
+      const goneSessions = sessions.of(user.id).map(({ hash }) => hash);
+      const isDone = await change(
+        { spentSetup: link.hash, passwords: [row], goneSessions },
+        { actor: user.name, via: "browser", action: "password.set", object: user.name, ip },
+        people,
+      );
+      if (!isDone) throw refuse({ action: "setup", name: "", ip });
+      succeed("setup", ip ?? "");
+      return await sessions.start(user, { via: "password", sid: "", ip }, replaced);
+    },
+    async changePassword(session, { old, password, ip }) {
+      const user = book.users.get(session.userId);
+      const name = user?.name ?? "";
+      checkPassword(password);
+      begin("password", name, ip);
+      const kept = await store.password(session.userId);
+      if (!(await passwords.isRight(old, kept?.hash)) || user === undefined)
+        throw refuse({ action: "password", name, ip });
+      succeed("password", name);
+      const row = { userId: user.id, hash: await passwords.hash(password), changedAtMs: clock.now() };
+      await change(
+        { passwords: [row], goneSessions: sessions.of(user.id).map(({ hash }) => hash) },
+        { actor: user.name, via: "browser", action: "password.change", object: user.name, ip },
+      );
+      return await sessions.start(user, { via: session.via, sid: session.sid, ip }, undefined);
+    },
+    createLink: createLinkMaker(deps),
+  };
+}
+
+/** So many tries, and what is said of one that fails. */
+function createLoginLimits({ clock, onDenied }: Pick<AccountsDeps, "clock" | "onDenied">) {
+  const ofName = createAttempts(clock, mostForName, windowMs);
+  const ofAddress = createAttempts(clock, mostFromAddress, windowMs);
+
+  function refuse(about: { readonly action: string; readonly name: string; readonly ip: string | null }): GatewayError {
+    const { action, name, ip } = about;
+    onDenied({ actor: "unknown", via: "browser", action, object: name.slice(0, 100), ip, outcome: "denied" });
+    return new GatewayError("UNAUTHORIZED", action === "setup" ? wrongCode : wrongLogin, { hint: "" });
+  }
+
+  /** Counted before it is known what comes of it: many at once are as many as one after the other. */
+  function begin(action: string, name: string, ip: string | null): void {
+    const [key, addresses] = [`${action} ${name.slice(0, 100)}`, ip === null ? [] : [ip]];
+    ofName.check([key]);
+    ofAddress.check(addresses);
+    ofName.count([key]);
+    ofAddress.count(addresses);
+  }
+
+  function succeed(action: string, name: string): void {
+    ofName.forget(`${action} ${name.slice(0, 100)}`);
+  }
+
+  return { begin, succeed, refuse };
+}
+
+function firstAdmin(
+  { directory: { book }, clock, isName }: AccountsDeps,
+  { name, team }: SetUp,
+): { readonly user: UserRow; readonly people: PeopleWrites } {
+  if (book.users.size > 0) throw new GatewayError("PEOPLE_CONFLICT", "there is an admin already", { hint: "" });
+  for (const text of [name, team])
+    if (!isName(text))
+      throw new GatewayError("REQUEST_INVALID", "a name has small letters, digits and hyphens, and at most 40 of them");
+  const createdAtMs = clock.now();
+  const user: UserRow = { id: randomId("u_"), name, role: "admin", status: "active", createdAtMs, revision: 1 };
+  const row = { id: randomId("t_"), slug: team, title: "", limits: {}, createdAtMs, revision: 1 };
+  const ids = { id: randomId("m_"), teamId: row.id, userId: user.id };
+  const member = { ...ids, role: "owner" as const, createdAtMs, revision: 1 };
+  return { user, people: { users: [user], teams: [row], memberships: [member] } };
+}
+
+function createLinkMaker({ directory: { book }, change, clock }: AccountsDeps): Accounts["createLink"] {
+  return async (name, by) => {
+    const user = name === undefined ? undefined : book.userNamed(name);
+    if (name !== undefined && user === undefined)
+      throw new GatewayError("PERSON_UNKNOWN", `there is no user ${JSON.stringify(name.slice(0, 100))}`);
+    if (name === undefined && book.users.size > 0)
+      throw new GatewayError("PEOPLE_CONFLICT", "there is an admin already", {
+        hint: "Say whose password it is for: `toolyard user reset NAME`.",
+      });
+    const { value, hash } = createSecret();
+    const expiresAtMs = clock.now() + linkMs;
+    await change(
+      { setups: [{ hash, userId: user?.id ?? null, expiresAtMs }] },
+      { actor: by, via: by, action: "setup.link", object: name ?? "", ip: null },
+    );
+    return { code: value, expiresAtMs };
+  };
+}
+
+const wrongLogin = "the name or the password is wrong";
+const wrongCode = "this code is wrong, too old, or was used before";
+
+function checkPassword(password: string): void {
+  if (password.length < shortestPassword || Buffer.byteLength(password) > longestPassword)
+    throw new GatewayError("REQUEST_INVALID", `a password has ${shortestPassword} characters at least`, { hint: "" });
+}

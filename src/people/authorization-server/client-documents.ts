@@ -1,0 +1,50 @@
+import { createAddressRules } from "../../servers/logins/addresses.ts";
+import { createOutgoing } from "../../servers/logins/outgoing.ts";
+import { knownDocuments, normalizeClient } from "./client-metadata.ts";
+
+/** How the documents of clients are fetched: as `fetch` is called by the library. */
+export type FetchDocument = (url: string | URL, options: { readonly signal: AbortSignal }) => Promise<Response>;
+
+/** Documents are a page of text. */
+const mostBytes = 64 * 1024;
+
+/**
+ * Fetches the document that a client names as its id. Nothing is sent to addresses that are not in the public Internet,
+ * nothing is followed, and what comes is small. Where the Internet is out of reach, what is known of a client counts.
+ */
+export function createDocumentFetch(): FetchDocument {
+  const outgoing = createOutgoing(createAddressRules("public"), {
+    // The place itself is trusted to be where it says; here there is none.
+    serverUrl: "https://invalid.invalid",
+    route: async () => await Promise.resolve(undefined),
+  });
+
+  async function read(url: string, signal: AbortSignal): Promise<string> {
+    const answer = await outgoing(url, { method: "GET", headers: {}, follows: false }, signal);
+    if (answer.status !== 200) throw new Error(`it was answered with ${answer.status}`);
+    if (answer.body.length > mostBytes) throw new Error("it is too large");
+    return answer.body.toString("utf8");
+  }
+
+  return async (given, { signal }) => {
+    const url = String(given);
+    const known = Object.hasOwn(knownDocuments, url) ? knownDocuments[url] : undefined;
+    try {
+      return toResponse(normalizeDocument(JSON.parse(await read(url, signal)) as unknown));
+    } catch (error) {
+      if (known === undefined) throw error;
+      return toResponse(normalizeClient({ client_id: url, ...known }));
+    }
+  };
+}
+
+/** Secrets have no place in a public document: the library refuses one that has any. */
+function normalizeDocument(document: unknown): unknown {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) return document;
+  const given = document as Readonly<Record<string, unknown>>;
+  return "client_secret" in given ? given : { ...normalizeClient(given), token_endpoint_auth_method: "none" };
+}
+
+function toResponse(document: unknown): Response {
+  return new Response(JSON.stringify(document), { headers: { "content-type": "application/json" } });
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { normalizeClient } from "./client-metadata.ts";
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+test("what well-known apps register is made into what the authorization server takes", () => {
+  const code = {
+    client_name: "Visual Studio Code",
+    grant_types: ["authorization_code", "refresh_token", deviceGrant, "urn:something:else"],
+    redirect_uris: ["https://vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"],
+    token_endpoint_auth_method: "none",
+    application_type: "web",
+    software_id: "x",
+  };
+  expect(normalizeClient(code)).toEqual({
+    client_name: "Visual Studio Code",
+    redirect_uris: code.redirect_uris,
+    application_type: "native",
+    grant_types: ["authorization_code", "refresh_token", deviceGrant],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  });
+  const cursor = ["cursor://anysphere.cursor-mcp/oauth/callback", "https://www.cursor.com/agents/mcp/oauth/callback"];
+  expect(normalizeClient({ redirect_uris: cursor })).toMatchObject({ application_type: "native" });
+  expect(normalizeClient({ redirect_uris: ["http://localhost/callback"] })).toMatchObject({
+    application_type: "native",
+  });
+  expect(normalizeClient({ redirect_uris: ["https://claude.ai/api/mcp/auth_callback"] })).toMatchObject({
+    application_type: "web",
+    grant_types: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_method: "none",
+  });
+});
+
+test("an address of another host is none of this machine, and nonsense stays for the library to refuse", () => {
+  expect(normalizeClient({ redirect_uris: ["http://evil.example/callback"] })).toMatchObject({
+    application_type: "web",
+  });
+  expect(
+    normalizeClient({ redirect_uris: "x", grant_types: 7, token_endpoint_auth_method: "private_key_jwt" }),
+  ).toEqual({
+    redirect_uris: "x",
+    application_type: "web",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  });
+});

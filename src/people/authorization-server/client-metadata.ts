@@ -1,0 +1,69 @@
+import { isLoopbackHost } from "../../servers/logins/addresses.ts";
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+const grantTypes = ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"];
+const kept = [
+  "client_id",
+  "client_name",
+  "client_uri",
+  "logo_uri",
+  "policy_uri",
+  "tos_uri",
+  "redirect_uris",
+  "token_endpoint_auth_method",
+];
+const authMethods = ["none", "client_secret_basic", "client_secret_post"];
+
+/**
+ * What a client says of itself, as the library takes it. Clients ask for more than they need, and leave out what the
+ * library decides by:
+ *
+ * - VS Code names grants that we may not have, and Claude Code's document names none: what we have is kept;
+ * - Cursor registers a scheme of its own, a page, and this machine at once, without a type: whatever comes back to this
+ *   machine is an application on it, whose port may be another each time (RFC 8252, section 7.3);
+ * - what is said of keys, scopes, logging out and much else is not used, and would only be refused.
+ */
+export function normalizeClient(given: Metadata): Metadata {
+  const uris = Array.isArray(given["redirect_uris"]) ? (given["redirect_uris"] as unknown[]) : [];
+  const asked = Array.isArray(given["grant_types"]) ? (given["grant_types"] as unknown[]) : [];
+  const method = given["token_endpoint_auth_method"];
+  return {
+    ...Object.fromEntries(kept.filter((name) => given[name] !== undefined).map((name) => [name, given[name]])),
+    application_type: uris.some(isOnThisMachine) ? "native" : "web",
+    // Every client renews: one that does not ask for it would log in every hour.
+    grant_types: [
+      ...new Set(["authorization_code", "refresh_token", ...grantTypes.filter((type) => asked.includes(type))]),
+    ],
+    response_types: ["code"],
+    token_endpoint_auth_method: typeof method === "string" && authMethods.includes(method) ? method : "none",
+  };
+}
+
+function isOnThisMachine(uri: unknown): boolean {
+  const url = typeof uri === "string" && URL.canParse(uri) ? new URL(uri) : undefined;
+  if (url === undefined) return false;
+  return url.protocol === "http:" ? isLoopbackHost(url.hostname) : url.protocol !== "https:";
+}
+
+/**
+ * Documents of clients that many people have (client ID metadata documents), for a gateway that cannot reach the
+ * Internet: as they were published when this version was made.
+ */
+export const knownDocuments: Readonly<Record<string, Metadata>> = Object.freeze({
+  "https://claude.ai/oauth/claude-code-client-metadata": {
+    client_name: "Claude Code",
+    client_uri: "https://claude.ai",
+    redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+  },
+  "https://chatgpt.com/oauth/codex/client.json": {
+    client_name: "Codex",
+    client_uri: "https://chatgpt.com",
+    redirect_uris: ["http://127.0.0.1/callback", "http://localhost/callback"],
+  },
+  "https://vscode.dev/oauth/client-metadata.json": {
+    client_name: "Visual Studio Code",
+    client_uri: "https://code.visualstudio.com",
+    redirect_uris: ["http://127.0.0.1/", "http://localhost/", "https://vscode.dev/redirect"],
+  },
+});

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { reaches } from "./audience.ts";
+
+const base = "https://tools.example/yard";
+
+test("a credential opens the resource that it is for", () => {
+  expect(reaches(base, base, "/mcp/flat")).toBe(true);
+  expect(reaches(`${base}/mcp`, base, "/mcp/server/a")).toBe(true);
+  expect(reaches(`${base}/mcp`, base, "/api/servers")).toBe(true);
+  expect(reaches(`${base}/mcp/server/a`, base, "/mcp/server/a")).toBe(true);
+  expect(reaches(`${base}/i/a/mcp`, base, "/i/a/mcp")).toBe(true);
+});
+
+test("it opens no other: neither a part of it, nor the endpoint of an instance, nor another gateway's", () => {
+  expect(reaches(`${base}/mcp/server/a`, base, "/mcp/server/b")).toBe(false);
+  expect(reaches(`${base}/mcp/server/a`, base, "/mcp")).toBe(false);
+  expect(reaches(`${base}/mcp/server/a`, base, "/mcp/server/ab")).toBe(false);
+  expect(reaches(`${base}/mcp`, base, "/i/a/mcp")).toBe(false);
+  expect(reaches(base, base, "/i/a/mcp")).toBe(false);
+  expect(reaches("https://other.example/yard/mcp", base, "/mcp")).toBe(false);
+  expect(reaches("", base, "/mcp")).toBe(false);
+});

@@ -1,0 +1,17 @@
+/**
+ * Whether a credential for the resource `audience` opens `path` of the gateway at `base`: its own path only, everything
+ * for the gateway itself, and MCP and REST for `/mcp`, which is what clients ask for. Called for every request, so
+ * nothing is put together here.
+ */
+export function reaches(audience: string, base: string, path: string): boolean {
+  if (!audience.startsWith(base)) return false;
+  const rest = audience.length - base.length;
+  if (rest === 0) return isOpenToAll(path);
+  if (rest === 4 && audience.endsWith("/mcp")) return isOpenToAll(path);
+  return rest === path.length && audience.endsWith(path);
+}
+
+/** The endpoint of one instance is entered with a token for that one. */
+function isOpenToAll(path: string): boolean {
+  return !path.startsWith("/i/");
+}

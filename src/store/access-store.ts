@@ -1,0 +1,23 @@
+import type { AccessRows, AccessWrites, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "./access-rows.ts";
+import type { PeopleWrites } from "./people-rows.ts";
+import type { AuditEntry } from "./record-rows.ts";
+
+/** How people get in, kept. Rejects as the store of people does. */
+export interface AccessStore {
+  /** 32 bytes that are not in the database: payloads are sealed with keys made from it. */
+  readonly key: Uint8Array;
+  /** What has not expired of everything that requests are checked against. */
+  read(nowMs: number): Promise<AccessRows>;
+  /**
+   * Resolves to true when the change, what of people belongs to it, and the entries in the audit are on the disk; to
+   * false, with nothing changed, when a link or code that it depends on was used before.
+   */
+  change(writes: AccessWrites, entries: readonly AuditEntry[], people?: PeopleWrites): Promise<boolean>;
+  item(kind: string, hash: string): Promise<OAuthItemRow | undefined>;
+  itemByLookup(kind: string, lookup: string): Promise<OAuthItemRow | undefined>;
+  password(userId: string): Promise<PasswordRow | undefined>;
+  setup(hash: string): Promise<SetupRow | undefined>;
+  identity(place: Pick<IdentityRow, "issuer" | "subject">): Promise<IdentityRow | undefined>;
+  /** Removes what expired. */
+  purge(nowMs: number): Promise<void>;
+}

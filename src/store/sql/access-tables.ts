@@ -1,0 +1,126 @@
+import type { Kysely } from "kysely";
+import type { AccessRows, AccessWrites, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
+import {
+  grantColumns,
+  identityColumns,
+  itemColumns,
+  passwordColumns,
+  sessionColumns,
+  setupColumns,
+  toGrant,
+  toItem,
+  toSession,
+} from "./access-columns.ts";
+import type { StateTables } from "./tables.ts";
+
+type Db = Kysely<StateTables>;
+
+/** One item: by the hash of what it is, or by what somebody types. */
+export interface ItemQuestion {
+  readonly kind: string;
+  readonly hash?: string;
+  readonly lookup?: string;
+}
+
+/** A link or code that a change depends on was used before: nothing of the change may stay. */
+export class Spent extends Error {
+  override readonly name = "Spent";
+}
+
+/** Inside a transaction. Throws Spent. */
+export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
+  await spend(db, writes);
+  for (const hash of writes.goneSessions ?? [])
+    await db.deleteFrom("browser_session").where("hash", "=", hash).execute();
+  for (const id of writes.goneGrants ?? []) await db.deleteFrom("oauth_grant").where("id", "=", id).execute();
+  for (const { kind, hash } of writes.goneItems ?? [])
+    await db.deleteFrom("oauth_item").where("kind", "=", kind).where("hash", "=", hash).execute();
+  for (const row of writes.passwords ?? []) {
+    const values = passwordColumns(row);
+    const insert = db.insertInto("password").values(values);
+    await insert.onConflict((conflict) => conflict.column("user_id").doUpdateSet(values)).execute();
+  }
+  for (const row of writes.sessions ?? []) {
+    const values = sessionColumns(row);
+    const times = { seen_at_ms: values.seen_at_ms, expires_at_ms: values.expires_at_ms };
+    const insert = db.insertInto("browser_session").values(values);
+    await insert.onConflict((conflict) => conflict.column("hash").doUpdateSet(times)).execute();
+  }
+  for (const row of writes.setups ?? []) await db.insertInto("setup_link").values(setupColumns(row)).execute();
+  for (const row of writes.identities ?? []) {
+    const values = identityColumns(row);
+    const seen = { seen_at_ms: values.seen_at_ms };
+    const insert = db.insertInto("identity").values(values);
+    await insert.onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet(seen)).execute();
+  }
+  for (const row of writes.grants ?? []) {
+    const values = grantColumns(row);
+    const insert = db.insertInto("oauth_grant").values(values);
+    await insert.onConflict((conflict) => conflict.column("id").doUpdateSet(values)).execute();
+  }
+  for (const row of writes.items ?? []) {
+    const values = itemColumns(row);
+    const insert = db.insertInto("oauth_item").values(values);
+    await insert.onConflict((conflict) => conflict.columns(["kind", "hash"]).doUpdateSet(values)).execute();
+  }
+}
+
+async function spend(db: Db, { spentSetup, consumed }: AccessWrites): Promise<void> {
+  if (spentSetup !== undefined) {
+    const { numDeletedRows } = await db.deleteFrom("setup_link").where("hash", "=", spentSetup).executeTakeFirst();
+    if (numDeletedRows === 0n) throw new Spent();
+  }
+  if (consumed === undefined) return;
+  const place = db.updateTable("oauth_item").where("kind", "=", consumed.kind).where("hash", "=", consumed.hash);
+  const first = place.set({ consumed_at_ms: consumed.atMs }).where("consumed_at_ms", "is", null);
+  if ((await first.executeTakeFirst()).numUpdatedRows > 0n) return;
+  const again = place.set(({ eb }) => ({ uses: eb("uses", "+", 1) })).where("consumed_at_ms", "is not", null);
+  if (consumed.once || (await again.executeTakeFirst()).numUpdatedRows === 0n) throw new Spent();
+}
+
+/** What has not expired of everything that requests are checked against. */
+export async function readAccess(db: Db, nowMs: number): Promise<AccessRows> {
+  const sessions = await db.selectFrom("browser_session").selectAll().where("expires_at_ms", ">", nowMs).execute();
+  const grants = await db.selectFrom("oauth_grant").selectAll().where("expires_at_ms", ">", nowMs).execute();
+  const ofTokens = db.selectFrom("oauth_item").selectAll().where("kind", "=", "AccessToken");
+  const tokens = await ofTokens.where("expires_at_ms", ">", nowMs).execute();
+  return { sessions: sessions.map(toSession), grants: grants.map(toGrant), tokens: tokens.map(toItem) };
+}
+
+export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | null> {
+  const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind);
+  const found = hash === undefined ? ofKind.where("lookup", "=", lookup ?? "") : ofKind.where("hash", "=", hash);
+  const row = await found.executeTakeFirst();
+  return row === undefined ? null : toItem(row);
+}
+
+export async function readPassword(db: Db, userId: string): Promise<PasswordRow | null> {
+  const row = await db.selectFrom("password").selectAll().where("user_id", "=", userId).executeTakeFirst();
+  return row === undefined ? null : { userId, hash: row.hash, changedAtMs: row.changed_at_ms };
+}
+
+export async function readSetup(db: Db, hash: string): Promise<SetupRow | null> {
+  const row = await db.selectFrom("setup_link").selectAll().where("hash", "=", hash).executeTakeFirst();
+  return row === undefined ? null : { hash, userId: row.user_id, expiresAtMs: row.expires_at_ms };
+}
+
+export async function readIdentity(
+  db: Db,
+  { issuer, subject }: Pick<IdentityRow, "issuer" | "subject">,
+): Promise<IdentityRow | null> {
+  const found = db.selectFrom("identity").selectAll().where("issuer", "=", issuer).where("subject", "=", subject);
+  const row = await found.executeTakeFirst();
+  return row === undefined ? null : { issuer, subject, userId: row.user_id, seenAtMs: row.seen_at_ms };
+}
+
+/** A consent of this hour may have no token yet. */
+const freshMs = 3_600_000;
+
+/** Inside a transaction: removes what expired, and grants without anything that could still be used. */
+export async function purgeAccess(db: Db, nowMs: number): Promise<void> {
+  for (const table of ["browser_session", "setup_link", "oauth_item", "oauth_grant"] as const)
+    await db.deleteFrom(table).where("expires_at_ms", "<=", nowMs).execute();
+  const inUse = db.selectFrom("oauth_item").select("grant_id").where("grant_id", "is not", null);
+  const unused = db.deleteFrom("oauth_grant").where("created_at_ms", "<", nowMs - freshMs);
+  await unused.where("id", "not in", inUse).execute();
+}

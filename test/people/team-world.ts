@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCommand, type CommandResult } from "../harness/command.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { createPageBrowser, type PageBrowser, type PageBrowserOptions } from "./page-browser.ts";
+
+/** A gateway for teams that can be restarted, with a first admin who is logged in. */
+export interface TeamWorld extends AsyncDisposable {
+  readonly directory: string;
+  readonly url: string;
+  readonly gateway: RunningGateway;
+  command(...words: string[]): Promise<CommandResult>;
+  /** The answer of a command that must succeed. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+  ask(...words: string[]): Promise<any>;
+  /** On the same port, so that what clients know of it stays true. */
+  restart(signal?: NodeJS.Signals): Promise<void>;
+  /** Makes a user with a password, and a browser in which they are logged in. */
+  logIn(name: string, options?: PageBrowserOptions): Promise<PageBrowser>;
+}
+
+export const password = "correct horse battery";
+
+export interface TeamWorldOptions {
+  readonly settings?: object;
+  readonly args?: readonly string[];
+}
+
+export async function startTeamWorld({ settings = {}, args = [] }: TeamWorldOptions = {}): Promise<TeamWorld> {
+  const directory = await mkdtemp(join(tmpdir(), "toolyard-login-"));
+  const own = { ...badServer("--behaviours=canary,env,hang,in-flight"), scope: "user" };
+  const start = async (port: string): Promise<RunningGateway> =>
+    await startGateway({
+      directory,
+      config: { mcpServers: { own }, toolyard: settings },
+      // The last one counts.
+      args: ["--team", ...args, "--port", port],
+    });
+  let gateway = await start("0");
+  const world: TeamWorld = {
+    directory,
+    get url() {
+      return gateway.url;
+    },
+    get gateway() {
+      return gateway;
+    },
+    async command(...words) {
+      return await runCommand([...words, "--config", gateway.configFile, "--data-dir", join(directory, "data")]);
+    },
+    async ask(...words) {
+      const { code, stdout, stderr } = await world.command(...words, "--json");
+      if (code !== 0) throw new Error(`${words.join(" ")}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    async restart(signal) {
+      const { port } = new URL(gateway.url);
+      await gateway.stop(signal);
+      gateway = await start(port);
+    },
+    async logIn(name, options) {
+      const { link } = await world.ask("user", "link", name);
+      const browser = createPageBrowser(options);
+      const page = await browser.open(`${gateway.url}/setup`);
+      const done = await browser.submit(page, { code: link.code, password, again: password });
+      if (!done.text.includes(`You are <strong>${name}</strong>`)) throw new Error(done.text);
+      return browser;
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
