@@ -40,14 +40,8 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
   const book = createMemberBook();
   const access = createAccessBook(book);
   const listeners = new Set<() => void>();
-  /** At most one for each token. */
-  const uses = new Map<string, HeldPat>();
+  const uses = createTokenUses();
   let cancel = (): void => undefined;
-
-  function noteUse(held: HeldPat, hour: number): void {
-    held.row = { ...held.row, usedAtMs: hour };
-    uses.set(held.row.id, held);
-  }
 
   function apply(writes: PeopleWrites): void {
     if (book.apply(writes)) tell();
@@ -76,8 +70,7 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       const now = clock.now();
       if (held === undefined) return access.byToken(hash, now) ?? beside.byToken(hash);
       if (held.row.expiresAtMs <= now) return undefined;
-      const hour = now - (now % hourMs);
-      if (held.row.usedAtMs !== hour) noteUse(held, hour);
+      uses.note(held, now);
       return held.member.credentials.get(held.row.id) ?? book.under(held.row.membershipId, toFacts(held.row));
     },
     byId(id) {
@@ -119,15 +112,30 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
     applyAccess(writes) {
       if (access.apply(writes)) tell();
     },
-    takeUses() {
-      const taken = [...uses.values()].map(({ row }) => ({ id: row.id, usedAtMs: row.usedAtMs ?? 0 }));
-      uses.clear();
-      return taken;
-    },
+    takeUses: uses.take,
     stop: () => cancel(),
   };
 }
 
 function toFacts({ id, scopes, only }: PatRow): CredentialFacts {
   return { key: id, via: "pat", scopes, ...(only === null ? {} : { only }) };
+}
+
+/** In which hour tokens were last used. */
+function createTokenUses() {
+  /** At most one for each token. */
+  const uses = new Map<string, HeldPat>();
+  return {
+    note(held: HeldPat, now: number): void {
+      const hour = now - (now % hourMs);
+      if (held.row.usedAtMs === hour) return;
+      held.row = { ...held.row, usedAtMs: hour };
+      uses.set(held.row.id, held);
+    },
+    take(): readonly PatUse[] {
+      const taken = [...uses.values()].map(({ row }) => ({ id: row.id, usedAtMs: row.usedAtMs ?? 0 }));
+      uses.clear();
+      return taken;
+    },
+  };
 }
