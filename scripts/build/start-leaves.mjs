@@ -7,8 +7,8 @@ import { join } from "node:path";
 const smallBytes = 3_000;
 
 /**
- * The modules of small files of a start that import nothing. Only these may be put together: two modules that import
- * each other through the others could run before what they need.
+ * The modules of small files of a start that import nothing but Node's own modules. Only these may be put together: two
+ * modules that import each other through the others could run before what they need.
  *
  * @param {import("esbuild").Metafile} metafile of a build without the plugin
  * @param {{ program: string, command: string }} start the file that is started, and the module that it loads at once
@@ -23,7 +23,7 @@ export function startLeaves({ inputs, outputs }, { program, command }) {
   return [...loaded]
     .filter((name) => outputs[name].bytes < smallBytes)
     .flatMap((name) => Object.keys(outputs[name].inputs))
-    .filter((name) => name.startsWith("src/") && inputs[name].imports.length === 0)
+    .filter((name) => name.startsWith("src/") && inputs[name].imports.every(({ external }) => external === true))
     .sort();
 }
 

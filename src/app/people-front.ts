@@ -11,13 +11,10 @@ import { createPeopleSite } from "../front/web/people-site.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
-import {
-  createAuthorizationServer,
-  type AuthorizationServer,
-} from "../people/authorization-server/authorization-server.ts";
+import { createAuthorizationServer, type AuthorizationServer } from "../people/authorization-server/oauth-server.ts";
 import { createDocumentFetch } from "../people/authorization-server/client-documents.ts";
 import { loadLibrary } from "../people/authorization-server/library.ts";
-import { createSealing, type Sealing } from "../people/authorization-server/sealing.ts";
+import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
 

@@ -2,7 +2,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { createAccessChanges, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
 import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
-import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/browser-sessions.ts";
+import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/user-sessions.ts";
 import { createPasswords } from "../people/authorization-server/passwords.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";

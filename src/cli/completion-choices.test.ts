@@ -25,7 +25,7 @@ async function valuesFor(before: readonly string[], current: string): Promise<re
 }
 
 test.each<[before: string[], current: string, values: string[]]>([
-  [[], "res", ["resources", "restart"]],
+  [[], "res", ["resources", "restart", "restore"]],
   [[], "--po", ["--port"]],
   [["search"], "--ex", ["--exposure", "--explain"]],
   [["call"], "git", ["github:create_issue", "gitlab:list"]],

@@ -75,8 +75,8 @@ function savedLine({ saved, here, flat }: Glance): string {
 
 function addressLines({ url, logFile }: LiveView): readonly string[] {
   return [
-    `${url}/mcp   other clients and endpoints: ${url}/`,
-    `\`toolyard open\` opens the dashboard   Ctrl-C stops it${logFile === undefined ? "" : `   log: ${logFile}`}`,
+    `${url}/mcp   all endpoints: ${url}/   dashboard: \`toolyard open\``,
+    `Ctrl-C stops it${logFile === undefined ? "" : `   log: ${logFile}`}`,
   ];
 }
 

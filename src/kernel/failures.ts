@@ -444,7 +444,7 @@ export const failures = {
   },
   BACKUP_UNUSABLE: {
     http: 422,
-    rpc: -31110,
+    rpc: -31138,
     retry: false,
     hint: "Name a file that `toolyard backup` wrote, or one that can be written.",
   },

@@ -100,9 +100,11 @@ function isOption({ options }: Command, word: string): boolean {
 
 /** Commands whose usage lists actions, such as `[verify|export]`, take one of these first. */
 function problemOfAction({ usage, options }: Command, name: string, given: readonly string[]): string | undefined {
-  const listed = /^toolyard \S+ \[?([a-z]+(?:\|[a-z]+)+)\]?(?: |$)/.exec(usage)?.[1]?.split("|");
+  const listed = [...usage.matchAll(/^ *toolyard \S+ \[?([a-z]+(?:\|[a-z]+)+)\]?(?: |$)/gm)].flatMap(([, words = ""]) =>
+    words.split("|"),
+  );
   // Some usages list what the word may name instead.
-  if (listed === undefined || listed.includes("server")) return undefined;
+  if (listed.length === 0 || listed.includes("server")) return undefined;
   const takesValue = (word: string): boolean => word.startsWith("--") && options[word.slice(2)]?.word !== undefined;
   const action = given.find((word, at) => !word.startsWith("-") && !takesValue(given[at - 1] ?? ""));
   if (action === undefined || isPlaceholder(action) || action.split("|").every((one) => listed.includes(one)))

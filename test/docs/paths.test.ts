@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const fromRoot = /`((?:src|test|bench|scripts|docs|examples)\/[\w./-]*)`/g;
+const fromRoot = /`((?:src|web|test|bench|scripts|docs|examples)\/[\w./-]*)`/g;
 /** Where the rooms are explained their files are named without `src/`. */
-const fromSource = /`((?!(?:test|bench|scripts)\/)[\w-]+\/[\w./-]+\.ts)`/g;
+const fromSource = /`((?!(?:web|test|bench|scripts)\/)[\w-]+\/[\w./-]+\.ts)`/g;
 
 test.each(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md", ...pagesIn("docs"), ...pagesIn("examples")])(
   "every file and folder of the repository that %s names is there",

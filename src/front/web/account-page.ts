@@ -1,5 +1,5 @@
 import type { Accounts } from "../../people/authorization-server/accounts.ts";
-import type { BrowserSessions } from "../../people/authorization-server/browser-sessions.ts";
+import type { BrowserSessions } from "../../people/authorization-server/user-sessions.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../../people/directory/people-changes.ts";
 import type { MadeToken } from "../../people/directory/people-facts.ts";

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isLoopbackHost } from "../../servers/logins/addresses.ts";
-import type { Asked, AuthorizationServer } from "../../people/authorization-server/authorization-server.ts";
+import type { Asked, AuthorizationServer } from "../../people/authorization-server/oauth-server.ts";
 import type { Member } from "../../people/directory/member.ts";
 import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import type { Forms } from "./forms.ts";

@@ -1,5 +1,5 @@
 import type { Accounts } from "../../people/authorization-server/accounts.ts";
-import type { NewSession } from "../../people/authorization-server/browser-sessions.ts";
+import type { NewSession } from "../../people/authorization-server/user-sessions.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { sessionCookieName } from "../../people/identity/session-cookie.ts";
 import { toCookie, type Forms } from "./forms.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isOAuthPath, type AuthorizationServer } from "../../people/authorization-server/authorization-server.ts";
-import type { BrowserSessions } from "../../people/authorization-server/browser-sessions.ts";
+import { isOAuthPath, type AuthorizationServer } from "../../people/authorization-server/oauth-server.ts";
+import type { BrowserSessions } from "../../people/authorization-server/user-sessions.ts";
 import { interactionPath } from "../../people/authorization-server/provider.ts";
 import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";

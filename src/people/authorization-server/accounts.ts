@@ -6,8 +6,8 @@ import type { PeopleWrites, UserRow } from "../../store/people-rows.ts";
 import { randomId } from "../../kernel/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { createSecret, sha256, type Change, type ChangeAccess } from "./access-changes.ts";
-import { createAttempts } from "./attempts.ts";
-import type { BrowserSessions, NewSession } from "./browser-sessions.ts";
+import { createAttempts } from "./login-attempts.ts";
+import type { BrowserSessions, NewSession } from "./user-sessions.ts";
 import { longestPassword, shortestPassword, type Passwords } from "./passwords.ts";
 
 /** Users with a password of this gateway's own. Everything rejects with RATE_LIMITED, and as the store does. */

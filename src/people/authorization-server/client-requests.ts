@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
-import { createAttempts } from "./attempts.ts";
+import { createAttempts } from "./login-attempts.ts";
 import { normalizeClient } from "./client-metadata.ts";
 import { oauthPaths } from "./provider.ts";
 import { readSmallBody, withBody } from "./rewritten-request.ts";

@@ -4,7 +4,7 @@ import type { GrantRow, OAuthItemRow } from "../../store/access-rows.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { sha256, type ChangeAccess } from "./access-changes.ts";
 import type { LibraryAdapter, Payload } from "./library.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Sealing } from "./sealed-rows.ts";
 
 /** A consent that is being written: what the library does not know of it. */
 export interface ConsentFacts {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
-import { createAttempts } from "./attempts.ts";
+import { createAttempts } from "./login-attempts.ts";
 import { createPasswords } from "./passwords.ts";
-import { createSealing } from "./sealing.ts";
+import { createSealing } from "./sealed-rows.ts";
 
 const quick = { logN: 10, r: 8, p: 1 };
 

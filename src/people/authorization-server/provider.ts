@@ -3,7 +3,7 @@ import { sha256 } from "./access-changes.ts";
 import type { FetchDocument } from "./client-documents.ts";
 import type { Library, LibraryAdapter, LibraryClient, LibraryContext, LibraryProvider } from "./library.ts";
 import { hashedMark } from "./oauth-adapter.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Sealing } from "./sealed-rows.ts";
 
 /** What somebody types who has no browser where the app runs: how it is shown. */
 export interface DevicePages {

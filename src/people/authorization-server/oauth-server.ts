@@ -12,7 +12,7 @@ import type { Interaction, Library, LibraryAdapter, LibraryClient, LibraryProvid
 import { createOAuthAdapter, type ConsentFacts } from "./oauth-adapter.ts";
 import { createProvider, interactionPath, type DevicePages } from "./provider.ts";
 import { asReachedAt } from "./rewritten-request.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Sealing } from "./sealed-rows.ts";
 
 /** OAuth towards the apps that people connect. `base` is the gateway's address as the request reached it. */
 export interface AuthorizationServer {
