@@ -136,8 +136,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   };
 }
 
-function toPeopleDeps(late: LateModules, kept: GatewayStore, { clock, log }: GatewayDeps) {
-  return { loadLate: late.load, keyRing: kept.keyRing, clock, log };
+function toPeopleDeps(late: LateModules, kept: GatewayStore, { clock, log, directory }: GatewayDeps) {
+  return { loadLate: late.load, keyRing: kept.keyRing, clock, log, directory };
 }
 
 function identityOf({ version }: Pick<GatewayDeps, "version">) {

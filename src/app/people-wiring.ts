@@ -52,7 +52,7 @@ export interface PeopleDeps {
   readonly keyRing: TeamPeopleDeps["keyRing"];
   readonly config: () => Config;
   /** Replaces the people of the configuration, who then have no access. */
-  readonly directory?: Directory | undefined;
+  readonly directory: Directory | undefined;
   readonly publicUrl: PublicUrl;
   readonly loadLate: LoadLate;
   readonly clock: Clock;

@@ -58,6 +58,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     config,
     directory: deps.directory,
     teamSlug,
+    mostServers: (id: string) => people.teams.get(id)?.limits.servers,
     newId: randomId,
     now,
     isName: deps.isName,

@@ -1,3 +1,4 @@
+import { requestText } from "../wire/mcp/envelope.ts";
 import type { IncomingMessage } from "node:http";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { toReason } from "./registry-client.ts";
@@ -28,18 +29,17 @@ const answerMs = 10_000;
 const longestAnswer = 256 * 1024;
 
 /** `server/discover` of revision 2026-07-28: it opens no session, and is answered by every endpoint of ours. */
-const question = JSON.stringify({
-  jsonrpc: "2.0",
-  id: 1,
-  method: "server/discover",
-  params: {
+const question = requestText(
+  1,
+  "server/discover",
+  JSON.stringify({
     _meta: {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "toolyard-doctor", version: "1" },
       "io.modelcontextprotocol/clientCapabilities": {},
     },
-  },
-});
+  }),
+);
 const headers = {
   "content-type": "application/json",
   accept: "application/json, text/event-stream",

@@ -196,6 +196,17 @@ test("over REST an admin of the team installs, a member gives values of their ow
   ]);
 });
 
+test("a team installs no more servers than an admin allows it", async () => {
+  await addThree();
+  await addTemplate("mail", [], badServer(behaviours));
+  await ask("install", "mail", "--team", "red");
+  await ask("team", "limits", "red", "--most-servers", "1");
+  const refused = await command(["install", "mail", "--team", "red", "--as", "post"]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("at most 1 servers")]);
+  await ask("team", "limits", "red", "--most-servers", "2");
+  await ask("install", "mail", "--team", "red", "--as", "post");
+});
+
 test("FAULT 91: whoever manages a team brings in no program, by whichever way a template comes", async () => {
   await addThree();
   await ask("team", "members", "red", "--add", "cid", "--role", "owner");

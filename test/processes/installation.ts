@@ -69,7 +69,12 @@ export class Installation {
   async addOtherBuild(workshop: string): Promise<void> {
     for (const name of ["src", "scripts", "tsconfig.json", "package.json", "package-lock.json"])
       await cp(join(root, name), join(workshop, name), { recursive: true });
-    await symlink(join(root, "node_modules"), join(workshop, "node_modules"));
+    await cp(join(root, "web"), join(workshop, "web"), {
+      recursive: true,
+      filter: (path) => path !== join(root, "web/node_modules"),
+    });
+    for (const packages of ["node_modules", "web/node_modules"])
+      if (existsSync(join(root, packages))) await symlink(join(root, packages), join(workshop, packages));
     const changed = join(workshop, "src/front/rest/rest.ts");
     await writeFile(changed, `${readFileSync(changed, "utf8")}\nexport const newer = true;\n`);
     const { status, stderr } = spawnSync(process.execPath, [join(workshop, "scripts/build.mjs")], { encoding: "utf8" });

@@ -85,7 +85,7 @@ function toOrigin({ redirectUri, client }: Asked): Html {
       The app runs on another device. Go on only if you have just started it there yourself.
     </p>`;
   const url = new URL(redirectUri);
-  const published = client.clientId.startsWith("https://")
+  const published = URL.canParse(client.clientId)
     ? html` It is published at <code>${client.clientId}</code>.`
     : nothing;
   if (url.protocol === "http:" && isLoopbackHost(url.hostname))

@@ -67,6 +67,8 @@ export interface GivenValues {
 export interface InstallChangesDeps extends SecretChangesDeps {
   readonly catalog: TemplateCatalog;
   readonly isName: (text: string) => boolean;
+  /** The most servers that an admin lets the team install; undefined where nobody said. */
+  readonly mostServers: (teamId: string) => number | undefined;
 }
 
 /** Of one team. A view of more is one that no model finds anything in. */
@@ -165,8 +167,11 @@ async function planInstall(
   const template = catalog.find(teamId, given.template);
   const slug = given.slug ?? template.slug;
   checkSlug(deps, teamId, slug);
-  if (book.ofTeam(teamId).length >= mostInstallations)
-    throw new GatewayError("INSTALLATION_CONFLICT", `a team has at most ${mostInstallations} servers`);
+  const most = Math.min(mostInstallations, deps.mostServers(teamId) ?? mostInstallations);
+  if (book.ofTeam(teamId).length >= most)
+    throw new GatewayError("INSTALLATION_CONFLICT", `this team may install at most ${most} servers`, {
+      hint: "Uninstall one, or have an admin of the gateway raise the team's limit (`toolyard team limits`).",
+    });
   const row: InstallationRow = {
     ...{ id: newId("i_"), teamId, templateId: template.id, templateVersion: template.version, slug },
     name: toText(given.name ?? slug),
