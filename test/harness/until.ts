@@ -1,7 +1,7 @@
 /** Waits for a condition: calls `probe` until it gives something, or fails with what it was waiting for. */
 export async function until<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 30_000,
+  limitMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   for (;;) {

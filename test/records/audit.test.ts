@@ -362,7 +362,10 @@ describe.runIf(canMount)("on a full disk", () => {
       await until(async () => (await run(gateway.url, "bad:echo")).status === 200);
     }
     for (let at = 0; at < 5; at += 1) await rm(join(directory, `filler-${at}`));
-    await until(async () => (await command("audit", "verify")).code === 0);
+    let verified: CommandResult | undefined;
+    await until(async () => (verified = await command("audit", "verify")).code === 0).catch((error: unknown) => {
+      throw new Error(`${JSON.stringify(verified)}\n${gateway.stderr()}`, { cause: error });
+    });
     // What could not be written then is written now.
     await until(async () => (await entries("--action", "server.restart")).length === 5);
     expect((await command("audit", "verify")).code).toBe(0);

@@ -292,6 +292,11 @@ function isOfFile(error: unknown): boolean {
 /** On the disk, or in pages of the database that are free again. */
 function hasRoom(database: SqlDatabase, ballast: Ballast): boolean {
   if (ballast.hasRoom()) return true;
-  const pages = Number(database.prepare("pragma freelist_count").get()?.["freelist_count"]);
-  return pages * Number(database.prepare("pragma page_size").get()?.["page_size"]) >= ballastBytes;
+  try {
+    const pages = Number(database.prepare("pragma freelist_count").get()?.["freelist_count"]);
+    return pages * Number(database.prepare("pragma page_size").get()?.["page_size"]) >= ballastBytes;
+  } catch {
+    // Without any room a read may fail as well, because it has to note itself beside the database.
+    return false;
+  }
 }
