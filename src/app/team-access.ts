@@ -6,7 +6,7 @@ import { createBrowserSessions, type BrowserSessions } from "../people/authoriza
 import { createPasswords } from "../people/authorization-server/passwords.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";
-import type { TeamDirectory } from "../people/directory/team-directory.ts";
+import type { TeamDirectory, TeamDirectoryOptions } from "../people/directory/team-directory.ts";
 import type { AccessStore } from "../store/access-store.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
 
@@ -36,6 +36,8 @@ const purgeMs = 10 * 60_000;
 /** Reads who is logged in. Rejects with STORE_UNAVAILABLE where that cannot be read. */
 export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> {
   const { store, directory, apply, clock, isName, log } = deps;
+  // Before it is read: what is changed meanwhile is told.
+  const stopListening = followOthers(deps);
   directory.applyAccess(await store.read(clock.now()));
 
   function purge(): void {
@@ -53,7 +55,58 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
     ...{ directory, store, change, sessions, passwords, clock, isName },
     onDenied: ({ detail, ...facts }) => deps.deny(detail === undefined ? facts : { ...facts, detail }),
   });
-  return { store, change, accounts, sessions, stop: () => cancel() };
+  return {
+    ...{ store, change, accounts, sessions },
+    stop() {
+      cancel();
+      stopListening();
+    },
+  };
+}
+
+/** Who logs in or out at another gateway of the same database does so here. */
+function followOthers({ store, directory, clock, log }: TeamAccessDeps): () => void {
+  let reading: Promise<void> | undefined;
+
+  async function readAll(): Promise<void> {
+    try {
+      const rows = await store.read(clock.now());
+      directory.applyAccess(directory.access.differenceTo(rows));
+    } catch (error) {
+      log.warn({ component: "people", err: error }, "who logged in at another gateway cannot be read");
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return store.onChange((writes) => {
+    if (writes === undefined) reading ??= readAll();
+    else directory.applyAccess(writes);
+  });
+}
+
+/** Of made-up tokens, which anybody can send: those beyond are refused, and nothing else has to wait for them. */
+const mostFetches = 8;
+
+/**
+ * An app that was given a token by one gateway uses it at another before that has heard of it. Undefined where there
+ * is one gateway alone.
+ */
+export function toFetchToken(store: AccessStore): TeamDirectoryOptions["fetchToken"] {
+  if (!store.isShared) return undefined;
+  let fetching = 0;
+  return async (hash) => {
+    if (fetching >= mostFetches) return undefined;
+    fetching += 1;
+    try {
+      const item = await store.item("AccessToken", hash);
+      if (item === undefined || item.grantId === null) return undefined;
+      const grant = await store.grant(item.grantId);
+      return grant && { grants: [grant], items: [item] };
+    } finally {
+      fetching -= 1;
+    }
+  };
 }
 
 type MakeChanges = (by: ChangeActor) => PeopleChanges;

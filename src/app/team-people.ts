@@ -13,7 +13,7 @@ import { installedId, personalId } from "../servers/instance/wanted.ts";
 import type { PeopleWrites } from "../store/people-rows.ts";
 import type { PeopleStore, RecordStore } from "../store/record-store.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
-import { alsoLoggingOut, openTeamAccess, type TeamAccess } from "./team-access.ts";
+import { alsoLoggingOut, openTeamAccess, toFetchToken, type TeamAccess } from "./team-access.ts";
 import { openTeamInstalls, type TeamInstalls, type TeamInstallsDeps } from "./team-installs.ts";
 
 /** The people of the database and what they installed, read and ready. */
@@ -57,7 +57,7 @@ const none: readonly never[] = Object.freeze([]);
 export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> {
   const { beside, config, clock, isName, isScope, log } = deps;
   const store = deps.store.people;
-  const directory = createTeamDirectory({ beside, config, clock });
+  const directory = createTeamDirectory({ beside, config, clock, fetchToken: toFetchToken(deps.store.access) });
   const { book } = directory;
   let installs: TeamInstalls | undefined;
 

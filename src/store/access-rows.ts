@@ -102,6 +102,9 @@ export interface AccessWrites {
     /** Nothing is written if it was consumed before. */
     readonly once: boolean;
   };
+  /** Rows that are there and were used: none comes back by it that was removed meanwhile. */
+  readonly seenSessions?: readonly Pick<BrowserSessionRow, "hash" | "seenAtMs">[];
+  readonly usedGrants?: readonly Pick<GrantRow, "id" | "usedAtMs">[];
   readonly goneSessions?: readonly string[];
   readonly goneGrants?: readonly string[];
   readonly goneItems?: readonly ItemPlace[];

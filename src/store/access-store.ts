@@ -1,4 +1,4 @@
-import type { AccessRows, AccessWrites, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "./access-rows.ts";
+import type { AccessRows, AccessWrites, GrantRow, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "./access-rows.ts";
 import type { PeopleWrites } from "./people-rows.ts";
 import type { AuditEntry } from "./record-rows.ts";
 
@@ -6,6 +6,8 @@ import type { AuditEntry } from "./record-rows.ts";
 export interface AccessStore {
   /** 32 bytes that are not in the database: payloads are sealed with keys made from it. */
   readonly key: Uint8Array;
+  /** Whether other gateways write to the same database. */
+  readonly isShared: boolean;
   /** What has not expired of everything that requests are checked against. */
   read(nowMs: number): Promise<AccessRows>;
   /**
@@ -13,6 +15,12 @@ export interface AccessStore {
    * false, with nothing changed, when a link or code that it depends on was used before.
    */
   change(writes: AccessWrites, entries: readonly AuditEntry[], people?: PeopleWrites): Promise<boolean>;
+  /**
+   * Calls `listener` with what other gateways of the same database changed, without what is only read from there, and
+   * with undefined where everything has to be read again. Returns the function that unsubscribes.
+   */
+  onChange(listener: (writes: AccessWrites | undefined) => void): () => void;
+  grant(id: string): Promise<GrantRow | undefined>;
   item(kind: string, hash: string): Promise<OAuthItemRow | undefined>;
   itemByLookup(kind: string, lookup: string): Promise<OAuthItemRow | undefined>;
   password(userId: string): Promise<PasswordRow | undefined>;

@@ -15,9 +15,9 @@ export interface ConsentFacts {
 }
 
 export interface OAuthAdapterDeps {
-  readonly store: Pick<AccessStore, "item" | "itemByLookup">;
+  readonly store: Pick<AccessStore, "isShared" | "grant" | "item" | "itemByLookup">;
   readonly change: ChangeAccess;
-  readonly directory: Pick<TeamDirectory, "access" | "book">;
+  readonly directory: Pick<TeamDirectory, "access" | "applyAccess" | "book">;
   readonly sealing: Sealing;
   readonly clock: Pick<Clock, "now">;
   /** How long a refresh token that was used once may be used again, by clients that renew several times at once. */
@@ -96,14 +96,9 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
   return {
     async upsert(id, payload, expiresIn) {
       const row = toRow(id, payload, expiresIn);
-      const grants = kind === "AccessToken" ? usedNow(directory, row.grantId, clock.now()) : [];
-      try {
-        await change({ items: [row], grants });
-      } catch (error) {
-        // Taken back in this moment: the database keeps nothing that belongs to what is gone.
-        if (row.grantId !== null && !directory.access.grants.has(row.grantId)) throw deps.refusal("it was taken back");
-        throw error;
-      }
+      const usedGrants = kind === "AccessToken" ? usedNow(directory, row.grantId, clock.now()) : [];
+      // Taken back in this moment, here or at another gateway: nothing that belongs to what is gone is kept.
+      if (!(await change({ items: [row], usedGrants }))) throw deps.refusal("it was taken back");
     },
     async find(id) {
       const row = await store.item(kind, sha256(id));
@@ -129,7 +124,7 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
 function createGrants(deps: OAuthAdapterDeps): LibraryAdapter {
   const { change, directory, sealing, clock, consents } = deps;
   const find = async (id: string): Promise<Payload | undefined> => {
-    const row = directory.access.grants.get(id)?.row;
+    const row = await findGrant(deps, id);
     const json = row === undefined || !directory.book.members.has(row.membershipId) ? undefined : row.payload;
     const open = json === undefined ? undefined : sealing.open(json, `Grant ${id}`);
     return open === undefined ? undefined : (JSON.parse(open) as Payload);
@@ -168,19 +163,33 @@ function createGrants(deps: OAuthAdapterDeps): LibraryAdapter {
   };
 }
 
+/** One that was given at another gateway a moment ago is read. */
+async function findGrant({ directory, store }: OAuthAdapterDeps, id: string): Promise<GrantRow | undefined> {
+  const known = directory.access.grants.get(id)?.row;
+  if (known !== undefined || !store.isShared) return known;
+  const row = await store.grant(id);
+  if (row !== undefined) directory.applyAccess({ grants: [row] });
+  return row;
+}
+
 /** What an app was given is gone: its tokens, and everything that was opened with them. */
-async function revokeGrant({ directory, change }: OAuthAdapterDeps, grantId: string): Promise<void> {
-  const row = directory.access.grants.get(grantId)?.row;
+async function revokeGrant(deps: OAuthAdapterDeps, grantId: string): Promise<void> {
+  const { change } = deps;
+  const row = await findGrant(deps, grantId);
   if (row === undefined) return;
   const about = { actor: row.membershipId, via: "grant", object: row.clientName, ip: null };
   await change({ goneGrants: [grantId] }, { ...about, action: "app.revoke", detail: { grant: grantId } });
 }
 
 /** With each renewal in another hour. */
-function usedNow(directory: OAuthAdapterDeps["directory"], grantId: string | null, now: number): readonly GrantRow[] {
+function usedNow(
+  directory: OAuthAdapterDeps["directory"],
+  grantId: string | null,
+  now: number,
+): readonly Pick<GrantRow, "id" | "usedAtMs">[] {
   const row = directory.access.grants.get(grantId ?? "")?.row;
   const usedAtMs = now - (now % hourMs);
-  return row === undefined || row.usedAtMs === usedAtMs ? [] : [{ ...row, usedAtMs }];
+  return row === undefined || row.usedAtMs === usedAtMs ? [] : [{ id: row.id, usedAtMs }];
 }
 
 /** Secrets of clients are tokens: what is kept does not open anything. */

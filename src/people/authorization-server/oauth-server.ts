@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { AccessStore } from "../../store/access-store.ts";
 import type { Member } from "../directory/member.ts";
 import { randomId } from "../../kernel/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
@@ -9,7 +8,7 @@ import type { ChangeAccess } from "./access-changes.ts";
 import { createNormalizer } from "./client-requests.ts";
 import type { FetchDocument } from "./client-documents.ts";
 import type { Interaction, Library, LibraryAdapter, LibraryClient, LibraryProvider } from "./library.ts";
-import { createOAuthAdapter, type ConsentFacts } from "./oauth-adapter.ts";
+import { createOAuthAdapter, type ConsentFacts, type OAuthAdapterDeps } from "./oauth-adapter.ts";
 import { createProvider, interactionPath, type DevicePages } from "./provider.ts";
 import { asReachedAt } from "./rewritten-request.ts";
 import type { Sealing } from "./sealed-rows.ts";
@@ -47,9 +46,9 @@ export interface Agreement {
 
 export interface AuthorizationServerDeps {
   readonly library: Library;
-  readonly store: Pick<AccessStore, "item" | "itemByLookup">;
+  readonly store: OAuthAdapterDeps["store"];
   readonly change: ChangeAccess;
-  readonly directory: Pick<TeamDirectory, "access" | "book">;
+  readonly directory: OAuthAdapterDeps["directory"];
   readonly sealing: Sealing;
   readonly fetchDocument: FetchDocument;
   readonly pages: DevicePages;

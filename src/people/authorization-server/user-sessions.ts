@@ -71,7 +71,7 @@ export function createBrowserSessions({ directory, change, clock }: BrowserSessi
       const row = hash === undefined ? undefined : access.session(hash, now);
       if (row !== undefined && row.seenAtMs + seenMs < now)
         // A session that could not be noted ends sooner, and no page waits for that.
-        void change({ sessions: [{ ...row, seenAtMs: now }] }).catch(() => undefined);
+        void change({ seenSessions: [{ hash: row.hash, seenAtMs: now }] }).catch(() => undefined);
       return row;
     },
     of: sessionsOf,

@@ -26,6 +26,8 @@ export interface AccessBook {
   bySession(hash: string, team: string | undefined, nowMs: number): Principal | undefined;
   /** Returns whether something was taken from somebody. */
   apply(writes: AccessWrites | AccessRows): boolean;
+  /** What has to be applied to become `rows`. */
+  differenceTo(rows: AccessRows): AccessWrites;
   /** Forgets what expired. Returns whether there was something that may be in use. */
   forgetExpired(nowMs: number): boolean;
 }
@@ -81,8 +83,19 @@ export function createAccessBook(book: Book): AccessBook {
       shelf.putAll(writes);
       return isTaken;
     },
+    differenceTo: ({ sessions: keptSessions, grants: keptGrants, tokens: keptTokens }) => ({
+      ...{ sessions: keptSessions, grants: keptGrants, items: keptTokens },
+      goneSessions: missing(sessions, keptSessions.map(({ hash }) => hash)),
+      goneGrants: missing(grants, keptGrants.map(({ id }) => id)),
+      goneItems: missing(tokens, keptTokens.map(({ hash }) => hash)).map((hash) => ({ kind: "AccessToken", hash })),
+    }),
     forgetExpired,
   };
+}
+
+function missing(known: ReadonlyMap<string, unknown>, kept: readonly string[]): string[] {
+  const there = new Set(kept);
+  return [...known.keys()].filter((key) => !there.has(key));
 }
 
 type Book = Pick<MemberBook, "members" | "users" | "membersOf" | "under" | "withdraw">;
@@ -127,6 +140,14 @@ function createShelf(book: Book) {
       const held = grants.get(row.id);
       if (held === undefined) grants.set(row.id, { row, tokens: new Set() });
       else held.row = row;
+    }
+    for (const { hash, seenAtMs } of writes.seenSessions ?? []) {
+      const held = sessions.get(hash);
+      if (held !== undefined) held.row = { ...held.row, seenAtMs };
+    }
+    for (const { id, usedAtMs } of writes.usedGrants ?? []) {
+      const held = grants.get(id);
+      if (held !== undefined) held.row = { ...held.row, usedAtMs };
     }
     for (const row of [...(writes.items ?? []), ...(writes.tokens ?? [])]) {
       const grant = row.kind === "AccessToken" && row.grantId !== null ? grants.get(row.grantId) : undefined;

@@ -2,7 +2,8 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { AccessRows, AccessWrites } from "../../store/access-rows.ts";
 import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
-import { localPrincipal } from "../../kernel/principal.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createAccessBook, type AccessBook } from "./access-book.ts";
 import type { Directory } from "./directory.ts";
 import type { CredentialFacts, HeldPat } from "./member.ts";
@@ -30,13 +31,18 @@ export interface TeamDirectoryOptions {
   /** What teams of the configuration set for servers, for teams of the database with the same name. */
   readonly config: () => Pick<Config, "people">;
   readonly clock: Clock;
+  /**
+   * Finds a token of an app that another gateway of the same database gave out a moment ago; undefined for what is no
+   * token. Absent where there is no other gateway.
+   */
+  readonly fetchToken?: ((hash: string) => Promise<AccessWrites | undefined>) | undefined;
 }
 
 const hourMs = 3_600_000;
 /** How late a stream ends whose token expired. A request is refused at once. */
 const expiryCheckMs = 60_000;
 
-export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOptions): TeamDirectory {
+export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamDirectoryOptions): TeamDirectory {
   const book = createMemberBook();
   const access = createAccessBook(book);
   const listeners = new Set<() => void>();
@@ -49,6 +55,14 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
 
   function tell(): void {
     for (const listener of listeners) listener();
+  }
+
+  function byId(id: PrincipalId): Principal | undefined {
+    const member = book.members.get(id);
+    if (member !== undefined) return member.principal;
+    const found = beside.byId(id);
+    // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
+    return found === localPrincipal ? undefined : found;
   }
 
   /** Walks over all tokens, once a minute. Those that expired stay in the database, and take what they opened along. */
@@ -73,12 +87,14 @@ export function createTeamDirectory({ beside, config, clock }: TeamDirectoryOpti
       uses.note(held, now);
       return held.member.credentials.get(held.row.id) ?? book.under(held.row.membershipId, toFacts(held.row));
     },
-    byId(id) {
-      const member = book.members.get(id);
-      if (member !== undefined) return member.principal;
-      const found = beside.byId(id);
-      // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
-      return found === localPrincipal ? undefined : found;
+    byId,
+    elsewhere: fetchToken && {
+      async byToken(hash) {
+        const writes = await fetchToken(hash);
+        if (writes !== undefined) access.apply(writes);
+        return access.byToken(hash, clock.now());
+      },
+      byId: async (id) => byId(id),
     },
     bySession: (hash, team) => access.bySession(hash, team, clock.now()),
     isCurrent(principal) {

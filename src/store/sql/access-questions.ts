@@ -1,13 +1,46 @@
 import { hkdfSync } from "node:crypto";
 import type { AccessStore } from "../access-store.ts";
+import type { AccessWrites } from "../access-rows.ts";
+import type { ChangeListeners } from "./change-listeners.ts";
 import type { SqlClient } from "./sql-client.ts";
 
-/** @param secret what the key of the store is made from */
-export function createAccessStore(client: Pick<SqlClient, "ask">, secret: Uint8Array): AccessStore {
+export interface AccessStoreOptions {
+  /** What the key of the store is made from. */
+  readonly secret: Uint8Array;
+  readonly isShared: boolean;
+}
+
+export function createAccessStore(
+  client: Pick<SqlClient, "ask">,
+  changes: ChangeListeners,
+  { secret, isShared }: AccessStoreOptions,
+): AccessStore {
   return {
+    isShared,
     key: new Uint8Array(hkdfSync("sha256", secret, "", "toolyard access", 32)),
-    read: async (nowMs) => await client.ask("access", nowMs),
-    change: async (writes, entries, people = {}) => await client.ask("changeAccess", { writes, entries, people }),
+    async read(nowMs) {
+      for (;;) {
+        const { seq, ...rows } = await client.ask("access", nowMs);
+        // What was told or written meanwhile would be undone by rows that do not have it.
+        if (seq !== undefined && seq < changes.least("changeAccess")) continue;
+        changes.saw("changeAccess", seq);
+        return rows;
+      }
+    },
+    async change(writes, entries, people = {}) {
+      const seen = Object.keys(people).length === 0 ? undefined : changes.seen("changePeople");
+      const ask = { writes, entries, people, ...(seen === undefined ? {} : { seen }) };
+      const { isDone, change, peopleChange } = await client.ask("changeAccess", ask);
+      changes.wrote("changeAccess", change);
+      // Nobody else has changed people between those two.
+      changes.saw("changePeople", peopleChange);
+      return isDone;
+    },
+    onChange: (listener) =>
+      changes.listen("changeAccess", (detail) =>
+        listener(detail === undefined ? undefined : (JSON.parse(detail) as AccessWrites)),
+      ),
+    grant: async (id) => (await client.ask("grant", id)) ?? undefined,
     item: async (kind, hash) => (await client.ask("accessItem", { kind, hash })) ?? undefined,
     itemByLookup: async (kind, lookup) => (await client.ask("accessItem", { kind, lookup })) ?? undefined,
     password: async (userId) => (await client.ask("password", userId)) ?? undefined,

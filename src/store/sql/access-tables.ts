@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { AccessRows, AccessWrites, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
+import type { AccessRows, AccessWrites, GrantRow, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
 import {
   grantColumns,
   identityColumns,
@@ -22,7 +22,7 @@ export interface ItemQuestion {
   readonly lookup?: string;
 }
 
-/** A link or code that a change depends on was used before: nothing of the change may stay. */
+/** What a change depends on was used before, or taken away: nothing of the change may stay. */
 export class Spent extends Error {
   override readonly name = "Spent";
 }
@@ -46,6 +46,10 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
     const insert = db.insertInto("browser_session").values(values);
     await insert.onConflict((conflict) => conflict.column("hash").doUpdateSet(times)).execute();
   }
+  for (const { hash, seenAtMs } of writes.seenSessions ?? [])
+    await db.updateTable("browser_session").set({ seen_at_ms: seenAtMs }).where("hash", "=", hash).execute();
+  for (const { id, usedAtMs } of writes.usedGrants ?? [])
+    await db.updateTable("oauth_grant").set({ used_at_ms: usedAtMs }).where("id", "=", id).execute();
   for (const row of writes.setups ?? []) await db.insertInto("setup_link").values(setupColumns(row)).execute();
   for (const row of writes.identities ?? []) {
     const values = identityColumns(row);
@@ -60,9 +64,17 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
   }
   for (const row of writes.items ?? []) {
     const values = itemColumns(row);
+    await requireGrant(db, row.grantId);
     const insert = db.insertInto("oauth_item").values(values);
     await insert.onConflict((conflict) => conflict.columns(["kind", "hash"]).doUpdateSet(values)).execute();
   }
+}
+
+/** Another gateway may have taken it away in this moment: nothing is given out for it any more. */
+async function requireGrant(db: Db, id: string | null): Promise<void> {
+  if (id === null) return;
+  const found = db.selectFrom("oauth_grant").select("id").where("id", "=", id);
+  if ((await found.executeTakeFirst()) === undefined) throw new Spent();
 }
 
 async function spend(db: Db, { spentSetup, consumed }: AccessWrites): Promise<void> {
@@ -85,6 +97,11 @@ export async function readAccess(db: Db, nowMs: number): Promise<AccessRows> {
   const ofTokens = db.selectFrom("oauth_item").selectAll().where("kind", "=", "AccessToken");
   const tokens = await ofTokens.where("expires_at_ms", ">", nowMs).execute();
   return { sessions: sessions.map(toSession), grants: grants.map(toGrant), tokens: tokens.map(toItem) };
+}
+
+export async function readGrant(db: Db, id: string): Promise<GrantRow | null> {
+  const row = await db.selectFrom("oauth_grant").selectAll().where("id", "=", id).executeTakeFirst();
+  return row === undefined ? null : toGrant(row);
 }
 
 export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | null> {

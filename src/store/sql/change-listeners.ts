@@ -1,7 +1,7 @@
 import type { FeedNews } from "./change-feed.ts";
 
 /** Questions whose changes other gateways are told of. */
-export type ToldKind = "changePeople" | "changeInstalls";
+export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess";
 
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
@@ -9,6 +9,10 @@ export interface ChangeListeners {
   seen(kind: ToldKind): number | undefined;
   /** Something was read or written that has every change of that kind up to this one. */
   saw(kind: ToldKind, seq: number | undefined): void;
+  /** This gateway wrote a change without knowing what others wrote before it. */
+  wrote(kind: ToldKind, seq: number | undefined): void;
+  /** What is read now and does not have this change is older than what is known here. */
+  least(kind: ToldKind): number;
   tell(news: FeedNews): void;
   /** Called with what was written, as JSON, and with undefined where it has to be read anew. */
   listen(kind: ToldKind, listener: (detail: string | undefined) => void): () => void;
@@ -16,8 +20,10 @@ export interface ChangeListeners {
 
 /** @param own what this gateway calls itself: what it changed it knows */
 export function createChangeListeners(own: string): ChangeListeners {
-  const listeners = { changePeople: new Set<Listener>(), changeInstalls: new Set<Listener>() };
+  const empty = (): Set<Listener> => new Set();
+  const listeners = { changePeople: empty(), changeInstalls: empty(), changeAccess: empty() };
   const last = new Map<ToldKind, number>();
+  const written = new Map<ToldKind, number>();
   const kinds = Object.keys(listeners) as ToldKind[];
 
   function saw(kind: ToldKind, seq: number | undefined): void {
@@ -27,6 +33,10 @@ export function createChangeListeners(own: string): ChangeListeners {
   return {
     seen: (kind) => last.get(kind),
     saw,
+    wrote(kind, seq) {
+      if (seq !== undefined) written.set(kind, seq);
+    },
+    least: (kind) => Math.max(last.get(kind) ?? 0, written.get(kind) ?? 0),
     tell({ seq, changes }) {
       for (const kind of kinds) {
         const before = last.get(kind) ?? 0;

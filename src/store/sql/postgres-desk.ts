@@ -12,6 +12,7 @@ import { rowsFromText } from "./row-text.ts";
 import type { AppendRequest, BatchResult, QuestionName, SqlWorkerData } from "./sql-messages.ts";
 import { stateReads, stateWrites } from "./state-answers.ts";
 import { isBehind, lastChange, putChange } from "./state-changes.ts";
+import { toldOf } from "./told-changes.ts";
 import type { StateDatabase } from "./state-database.ts";
 import type { StoreDesk } from "./store-desk.ts";
 import { BadBackup, Behind, Refused, toRefusal } from "./store-refusal.ts";
@@ -112,12 +113,14 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
     const what = JSON.parse(text) as { readonly seen?: number; readonly writes?: unknown };
     return await link.inState("write", async (db) => {
       const { seen } = what;
-      if (seen !== undefined && (await isBehind(db, { seen, origin, kind: name }))) throw new Behind();
+      // Of access, the people in it: the rest depends on nothing that was read before.
+      const kind = name === "changeAccess" ? "changePeople" : name;
+      if (seen !== undefined && (await isBehind(db, { seen, origin, kind }))) throw new Behind();
       const result = await (stateWrites as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
-      if (name !== "changePeople" && name !== "changeInstalls") return result;
-      // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
-      const detail = name === "changePeople" ? JSON.stringify(what.writes) : "";
-      return { ...(result as object), change: await putChange(db, { origin, kind: name, detail }, Date.now()) };
+      const numbers: Record<string, number> = {};
+      for (const { as, ...change } of toldOf(name, what, result))
+        numbers[as] = await putChange(db, { origin, ...change }, Date.now());
+      return Object.keys(numbers).length === 0 ? result : { ...(result as object), ...numbers };
     });
   }
 
@@ -133,7 +136,7 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
     if (Object.hasOwn(stateReads, name))
       return await link.inState("read", async (db) => {
         const answer = await (stateReads as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
-        return name === "people" ? { ...(answer as object), seq: await lastChange(db) } : answer;
+        return name === "people" || name === "access" ? { ...(answer as object), seq: await lastChange(db) } : answer;
       });
     const read = (recordReads as Record<string, (db: unknown, ask: unknown) => Promise<unknown>>)[name];
     return await link.inRecords(teamOf(what), async (db) => await read?.(db, what));

@@ -24,7 +24,7 @@ import type {
 } from "../record-store.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { DatabaseCheck } from "../store-upkeep.ts";
-import type { AccessRows, AccessWrites, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
+import type { AccessRows, AccessWrites, GrantRow, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { ItemQuestion } from "./access-tables.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
@@ -73,8 +73,9 @@ export interface Questions {
   readonly backup: { readonly ask: string; readonly answer: { readonly bytes: number } };
   readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
   readonly check: { readonly ask: null; readonly answer: readonly DatabaseCheck[] };
-  readonly access: { readonly ask: number; readonly answer: AccessRows };
-  readonly changeAccess: { readonly ask: AccessAsk; readonly answer: boolean };
+  readonly access: { readonly ask: number; readonly answer: AccessRows & { readonly seq?: number } };
+  readonly changeAccess: { readonly ask: AccessAsk; readonly answer: AccessAnswer };
+  readonly grant: { readonly ask: string; readonly answer: GrantRow | null };
   readonly accessItem: { readonly ask: ItemQuestion; readonly answer: OAuthItemRow | null };
   readonly password: { readonly ask: string; readonly answer: PasswordRow | null };
   readonly setupLink: { readonly ask: string; readonly answer: SetupRow | null };
@@ -107,6 +108,17 @@ export interface AccessAsk {
   readonly writes: AccessWrites;
   readonly people: PeopleWrites;
   readonly entries: readonly AuditEntry[];
+  /** As in `PeopleAsk`; where the change has people in it. */
+  readonly seen?: number;
+}
+
+export interface AccessAnswer {
+  /** False where nothing was changed, because what it depends on was used before. */
+  readonly isDone: boolean;
+  /** Under which number others are told of what was changed. */
+  readonly change?: number;
+  /** The same of the people in it. */
+  readonly peopleChange?: number;
 }
 
 export type QuestionName = keyof Questions;

@@ -128,7 +128,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     append,
     flush: async () => await sender.flush(),
     ...createQuestions(client, changes),
-    access: createAccessStore(client, options.auditKey),
+    access: createAccessStore(client, changes, { secret: options.auditKey, isShared: database !== undefined }),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
     figures: () => ({

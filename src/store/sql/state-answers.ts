@@ -1,6 +1,7 @@
 import {
   purgeAccess,
   readAccess,
+  readGrant,
   readIdentity,
   readItem,
   readPassword,
@@ -28,6 +29,7 @@ export const stateReads = {
   people: async ({ db }) => await readPeople(db),
   installs: async ({ db }) => await readInstalls(db),
   access: async ({ db }, nowMs) => await readAccess(db, nowMs),
+  grant: async ({ db }, id) => await readGrant(db, id),
   accessItem: async ({ db }, question) => await readItem(db, question),
   password: async ({ db }, userId) => await readPassword(db, userId),
   setupLink: async ({ db }, hash) => await readSetup(db, hash),
@@ -55,9 +57,9 @@ export const stateWrites = {
         await writePeople(db, people);
         await writeAccess(db, writes);
       });
-      return true;
+      return { isDone: true };
     } catch (error) {
-      if (error instanceof Spent) return false;
+      if (error instanceof Spent) return { isDone: false };
       throw error;
     }
   },

@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
+import { get } from "../harness/rest.ts";
+import { startSwitchProxy, type SwitchProxy } from "../harness/switch-proxy.ts";
+import { until } from "../harness/until.ts";
+import { authorize, callbackUrl, connectApp, consent, postForm, redeem, refresh, register } from "./app-client.ts";
+import { createPageBrowser, type PageBrowser } from "./page-browser.ts";
+import { password } from "./team-world.ts";
+import { openSse } from "../protocol/sse-client.ts";
+
+const key = Buffer.alloc(32, 1).toString("base64");
+
+describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name", () => {
+  let postgres: Postgres;
+  let directory: string;
+  let url: string;
+  let name: SwitchProxy;
+  let publicUrl: string;
+  let first: RunningGateway;
+  let second: RunningGateway;
+  let ann: PageBrowser;
+
+  async function start(folder: string): Promise<RunningGateway> {
+    await mkdir(join(directory, folder));
+    return await startGateway({
+      directory: join(directory, folder),
+      config: {
+        mcpServers: { own: { ...badServer("--behaviours=env,hang"), scope: "user" } },
+        toolyard: { team: true, database: "${env:YARD_DATABASE}", publicUrl },
+      },
+      env: { YARD_DATABASE: url, TOOLYARD_KEY: key },
+    });
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+  async function ask(gateway: RunningGateway, ...words: string[]): Promise<any> {
+    const where = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data"), "--json"];
+    const { code, stdout, stderr } = await runCommand([...words, ...where], {
+      YARD_DATABASE: url,
+      TOOLYARD_KEY: key,
+    });
+    expect([code, stderr]).toEqual([0, ""]);
+    return JSON.parse(stdout);
+  }
+
+  const portOf = (gateway: RunningGateway): number => Number(new URL(gateway.url).port);
+  const statusOf = async (gateway: RunningGateway, headers: Record<string, string>): Promise<number> =>
+    (await get(`${gateway.url}/api/me`, headers)).status;
+  const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+  const cookieOf = (browser: PageBrowser): Record<string, string> => ({
+    cookie: [...browser.cookies].map(([cookie, value]) => `${cookie}=${value}`).join("; "),
+  });
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    url = await postgres.createDatabase("yard");
+    directory = await mkdtemp(join(tmpdir(), "toolyard-several-"));
+    name = await startSwitchProxy();
+    publicUrl = `http://127.0.0.1:${name.port}`;
+    [first, second] = await Promise.all([start("first"), start("second")]);
+    name.leadTo(portOf(first));
+    await ask(first, "user", "add", "ann", "--admin", "--team", "red");
+    const { link } = await ask(first, "user", "link", "ann");
+    ann = createPageBrowser({ stopAt: callbackUrl });
+    const page = await ann.open(`${publicUrl}/setup`);
+    await ann.submit(page, { code: link.code, password, again: password });
+  });
+  afterAll(async () => {
+    await first[Symbol.asyncDispose]();
+    await second[Symbol.asyncDispose]();
+    await name[Symbol.asyncDispose]();
+    await postgres[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test("a login at one gateway is one at the other, and ends at both", async () => {
+    const browser = createPageBrowser();
+    const page = await browser.open(`${publicUrl}/auth/login`);
+    await browser.submit(page, { name: "ann", password });
+    const cookies = cookieOf(browser);
+    expect(await statusOf(first, cookies)).toBe(200);
+    await until(async () => (await statusOf(second, cookies)) === 200);
+    name.leadTo(portOf(second));
+    try {
+      const account = await browser.open(`${publicUrl}/account`);
+      await browser.submit(account, {}, 'action="/auth/logout"');
+    } finally {
+      name.leadTo(portOf(first));
+    }
+    expect(await statusOf(second, cookies)).toBe(401);
+    await until(async () => (await statusOf(first, cookies)) === 401);
+  });
+
+  test("each step of an app's login may be at another gateway, however soon it comes", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { json } = await register(second.url, { client_name: "App", redirect_uris: [callbackUrl] });
+      const start = authorize(publicUrl, json.client_id);
+      const code = (await consent(ann, start)).searchParams.get("code") ?? "";
+      const given = await redeem(second.url, json.client_id, { code, verifier: start.verifier });
+      expect([given.status, await statusOf(first, bearer(given.json.access_token))]).toEqual([200, 200]);
+      const renewed = await refresh(first.url, json.client_id, given.json.refresh_token);
+      expect([renewed.status, await statusOf(second, bearer(renewed.json.access_token))]).toEqual([200, 200]);
+      // What was made up is found nowhere.
+      expect(await statusOf(second, bearer(`${renewed.json.access_token}x`))).toBe(401);
+    }
+  });
+
+  test("FAULT 98: an app that is taken away at one gateway loses its streams at the other, and gets no new token at either", async () => {
+    const app = await connectApp(publicUrl, ann);
+    const stream = await openSse(`${second.url}/sse`, bearer(app.access_token));
+    await stream.initialize();
+    const revoked = await postForm(`${first.url}/oauth/revoke`, { token: app.refresh_token, client_id: app.clientId });
+    expect(revoked.status).toBe(200);
+    await until(() => stream.ended);
+    expect(await statusOf(first, bearer(app.access_token))).toBe(401);
+    expect(await statusOf(second, bearer(app.access_token))).toBe(401);
+    for (const gateway of [first, second])
+      expect(await refresh(gateway.url, app.clientId, app.refresh_token)).toMatchObject({ status: 400 });
+  });
+
+  test("renewals at both gateways while the app is taken away leave no token that is good", async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const app = await connectApp(publicUrl, ann);
+      const renewals = [first, second, first, second].map(async ({ url: at }) =>
+        refresh(at, app.clientId, app.refresh_token),
+      );
+      const revoking = postForm(`${second.url}/oauth/revoke`, { token: app.refresh_token, client_id: app.clientId });
+      const told = await Promise.all(renewals);
+      expect((await revoking).status).toBe(200);
+      expect(told.map(({ status }) => status).filter((status) => status !== 200 && status !== 400)).toEqual([]);
+      for (const { status, json } of told)
+        if (status === 200)
+          for (const gateway of [first, second])
+            await until(async () => (await statusOf(gateway, bearer(json.access_token))) === 401);
+    }
+    const left = "select count(*)::int as left from toolyard_state.oauth_item i where grant_id is not null and not exists (select 1 from toolyard_state.oauth_grant g where g.id = i.grant_id)";
+    expect(await postgres.run(left, "yard")).toEqual([{ left: 0 }]);
+  });
+});
