@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { abortAfter, sleep, untilAborted } from "./abort.ts";
+import { abortAfter, createAbortPool, offAbort, onAbort, sleep, untilAborted } from "./abort.ts";
 
 setFlagsFromString("--expose_gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -37,4 +37,42 @@ test("a wait ends with its signal, and the late failure of what was waited for i
   reject(new Error("too late"));
   await expect(sleep(60_000, controller.signal)).rejects.toThrow("enough");
   await expect(untilAborted(Promise.resolve(1), controller.signal)).rejects.toThrow("enough");
+});
+
+function listenerNamed(name: string, told: string[]): { handleEvent(): void } {
+  return { handleEvent: () => void told.push(name) };
+}
+
+test.each([
+  ["a controller of a pool", () => createAbortPool(1).take()],
+  ["any other controller", () => new AbortController()],
+])("every listener on %s is told of its abort once, and none that was removed", (_name, make) => {
+  const controller = make();
+  const told: string[] = [];
+  const [first, second, third] = ["first", "second", "third"].map((name) => listenerNamed(name, told));
+  if (first === undefined || second === undefined || third === undefined) throw new Error("three were made");
+  onAbort(controller.signal, first);
+  onAbort(controller.signal, second);
+  onAbort(controller.signal, third);
+  offAbort(controller.signal, first);
+  offAbort(controller.signal, third);
+  onAbort(controller.signal, first);
+  controller.abort();
+  controller.abort();
+  expect(told.toSorted()).toEqual(["first", "second"]);
+});
+
+test("a controller that comes back to its pool has no listeners of its last work, and can be aborted in the next", () => {
+  const pool = createAbortPool(1);
+  const told: string[] = [];
+  const used = pool.take();
+  onAbort(used.signal, listenerNamed("forgotten", told));
+  pool.give(used);
+  const again = pool.take();
+  expect(again).toBe(used);
+  onAbort(again.signal, listenerNamed("new", told));
+  again.abort();
+  expect(told).toEqual(["new"]);
+  pool.give(again);
+  expect(pool.take()).not.toBe(again);
 });

@@ -1,10 +1,11 @@
+import type { AbortListener } from "../../kernel/abort.ts";
 import type { Reply, UpstreamRequest } from "./connection.ts";
 
 /**
  * One request that waits for its answer. It is itself the listener for the caller's cancellation, so that a call
  * needs no closure for that.
  */
-export class WaitingRequest implements EventListenerObject {
+export class WaitingRequest implements AbortListener {
   readonly id: number;
   readonly request: UpstreamRequest;
   readonly startedMs: number;
@@ -58,10 +59,6 @@ export class WaitingRequest implements EventListenerObject {
   handleEvent(): void {
     this.#onCancel(this.id);
   }
-}
-
-interface EventListenerObject {
-  handleEvent(event: Event): void;
 }
 
 function ignore(): void {}

@@ -1,3 +1,4 @@
+import { offAbort, onAbort } from "../../kernel/abort.ts";
 import { writeNotification } from "../../wire/mcp/envelope.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
@@ -49,7 +50,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
   function take(id: number): WaitingRequest | undefined {
     const entry = waiting.take(id);
     if (entry === undefined) return undefined;
-    entry.request.signal.removeEventListener("abort", entry);
+    offAbort(entry.request.signal, entry);
     return entry;
   }
 
@@ -96,7 +97,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
         const entry = new WaitingRequest(id, request, onCancel);
         entry.settledBy(settle, reject);
         waiting.put(entry);
-        request.signal.addEventListener("abort", entry);
+        onAbort(request.signal, entry);
         setDeadline(entry, entry.startedMs);
         try {
           send(id);
