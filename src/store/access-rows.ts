@@ -102,6 +102,8 @@ export interface AccessWrites {
     /** Nothing is written if it was consumed before. */
     readonly once: boolean;
   };
+  /** Items that are kept until later, where they are kept at all. */
+  readonly prolonged?: readonly (ItemPlace & Pick<OAuthItemRow, "expiresAtMs">)[];
   readonly goneSessions?: readonly string[];
   readonly goneGrants?: readonly string[];
   readonly goneItems?: readonly ItemPlace[];
