@@ -103,6 +103,15 @@ export interface GatewayParts extends AsyncDisposable {
   stop(signal: AbortSignal): Promise<void>;
 }
 
+/** Nobody goes on reading with a token that has expired. Returns what ends that. */
+function endExpiredStreams({ people: { directory }, mcp, outlets }: Wings): (() => void) | undefined {
+  return directory.onExpiry?.(() => {
+    const isOver = (principal: Principal): boolean => directory.isOver?.(principal) === true;
+    mcp.endStreamsWhere(isOver);
+    outlets.live.endWhere(isOver);
+  });
+}
+
 export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { log, clock } = deps;
   let config = first;
@@ -129,6 +138,8 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
       );
   });
 
+  const forgetExpiry = endExpiredStreams(wings);
+
   /** Ends what people have opened who are not the same any more. */
   function endForeign(): void {
     const isGone = (principal: Principal): boolean => principal !== owner && !directory.isCurrent(principal);
@@ -149,6 +160,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   async function stop(signal: AbortSignal): Promise<void> {
     cancelTicks();
     forgetPeople();
+    forgetExpiry?.();
     await stopInOrder(wings, signal);
   }
 

@@ -78,6 +78,8 @@ export interface McpFront {
   tick(): void;
   /** Ends the calls that wait for a client to return with answers. */
   endParked(why: () => GatewayError): void;
+  /** Ends the streams of all principals for which the predicate is true: their sessions and running calls go on. */
+  endStreamsWhere(over: (principal: Principal) => boolean): void;
   /** Ends the requests, sessions and streams of all principals for which the predicate is true. */
   endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
 }
@@ -161,6 +163,11 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
       sse.expire();
     },
     endParked: conversations.end,
+    endStreamsWhere(over) {
+      for (const session of sessions.all()) if (over(session.principal)) session.pushes.end();
+      listen.endWhere(over);
+      sse.endWhere(over);
+    },
     endWhere(gone, why) {
       const reason = why().message;
       running.endWhere(gone, why);

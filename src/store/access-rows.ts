@@ -105,6 +105,8 @@ export interface AccessWrites {
   /** Rows that are there and were used: none comes back by it that was removed meanwhile. */
   readonly seenSessions?: readonly Pick<BrowserSessionRow, "hash" | "seenAtMs">[];
   readonly usedGrants?: readonly Pick<GrantRow, "id" | "usedAtMs">[];
+  /** Items that are kept until later, where they are kept at all. */
+  readonly prolonged?: readonly (ItemPlace & Pick<OAuthItemRow, "expiresAtMs">)[];
   readonly goneSessions?: readonly string[];
   readonly goneGrants?: readonly string[];
   readonly goneItems?: readonly ItemPlace[];

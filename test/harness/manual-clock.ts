@@ -5,6 +5,8 @@ import type { Clock } from "../../src/kernel/clock.ts";
  */
 export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
+  /** How many timers are set. */
+  readonly waiting: number;
 }
 
 export function createManualClock(): ManualClock {
@@ -13,6 +15,9 @@ export function createManualClock(): ManualClock {
   return {
     now: () => nowMs,
     monotonic: () => nowMs,
+    get waiting() {
+      return timers.length;
+    },
     after(delayMs, run) {
       const timer = { atMs: nowMs + delayMs, run };
       timers.push(timer);

@@ -75,9 +75,22 @@ test("FAULT 102: twenty renewals at once all work, also over a restart, and end 
   const again = await refresh(world.url, app.clientId, last);
   expect(again.status).toBe(200);
   expect(await statusOf((again.json as AppTokens).access_token)).toBe(200);
-  // Another app cannot use it.
+});
+
+test("FAULT 102: a refresh token that another app presents ends everything that came of the same consent", async () => {
+  const [app, bystander] = [await connectApp(world.url, ann), await connectApp(world.url, ann)];
+  const stream = await openSse(`${world.url}/sse`, bearer(app.access_token));
+  await stream.initialize();
   const other = await register(world.url, { redirect_uris: [callbackUrl] });
-  expect((await refresh(world.url, other.json.client_id, last)).json.error).toBe("invalid_grant");
+  expect((await refresh(world.url, other.json.client_id, app.refresh_token)).json.error).toBe("invalid_grant");
+  await until(() => stream.ended);
+  expect(await statusOf(app.access_token)).toBe(401);
+  expect((await refresh(world.url, app.clientId, app.refresh_token)).json.error).toBe("invalid_grant");
+  expect(await statusOf(bystander.access_token)).toBe(200);
+  const { stdout } = await world.command("audit", "--json");
+  expect(stdout.split("\n").filter((line) => line.includes("app.refresh.foreign"))).toEqual([
+    expect.stringContaining(other.json.client_id),
+  ]);
 });
 
 test("an app that is disconnected on the account page loses what it has opened, and cannot renew", async () => {

@@ -29,6 +29,25 @@ async function add(role: string, slug = "red"): Promise<Fresh & { readonly name:
 
 const codeOf = ({ status, json }: Told): unknown[] => [status, json?.code];
 
+test("what is made is answered with 201 and the address at which it is from then on", async () => {
+  const { user } = (await on(cast.ann, "POST", "/api/users", { name: "fresh" })).json;
+  const makings: readonly [string, object][] = [
+    ["/api/users", { name: "fresher" }],
+    ["/api/teams", { slug: "zz-fresh" }],
+    ["/api/teams/red/members", { user: user.name }],
+    ["/api/teams/red/invites", {}],
+    ["/api/me/tokens", { name: "fresh" }],
+  ];
+  for (const [path, body] of makings) {
+    const { status, headers } = await on(cast.ann, "POST", path, body);
+    const location = headers.get("location") ?? "";
+    expect([path, status, location.startsWith(`${team.gateway.url}${path}/`)]).toEqual([path, 201, true]);
+    // An invitation is never shown again, and can be taken back there.
+    const there = await on(cast.ann, path.endsWith("/invites") ? "DELETE" : "GET", new URL(location).pathname);
+    expect([path, there.status]).toEqual([path, 200]);
+  }
+});
+
 describe("who manages whom", () => {
   test("admins of a team manage its members, its owners manage its admins, and nobody changes their own role", async () => {
     const [member, other] = [await add("member"), await add("admin")];
@@ -205,7 +224,7 @@ describe("changes", () => {
     expect((await on(token, "GET", "/api/teams")).json.teams).toMatchObject([{ slug: "mine-0", role: "owner" }]);
     expect((await on(someone.token, "GET", "/api/teams")).json.teams).toMatchObject([{ slug: "red", role: "member" }]);
     for (let index = 1; index < 10; index += 1)
-      expect((await on(someone.token, "POST", "/api/teams", { slug: `mine-${index}` })).status).toBe(200);
+      expect((await on(someone.token, "POST", "/api/teams", { slug: `mine-${index}` })).status).toBe(201);
     expect(codeOf(await on(someone.token, "POST", "/api/teams", { slug: "mine-10" }))).toEqual([
       409,
       "PEOPLE_CONFLICT",

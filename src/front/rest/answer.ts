@@ -4,8 +4,12 @@ import type { CachedText } from "./cached-text.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** A route's answer with status 200. If it has an `ETag` header, a client that already has this text gets 304. */
+/**
+ * A route's answer, with status 200 unless it says another. If it has an `ETag` header, a client that already has this
+ * text gets 304.
+ */
 export interface Answer {
+  readonly status?: 201;
   readonly headers: Headers;
   readonly body: Buffer | string;
 }
@@ -15,6 +19,11 @@ export const jsonType = "application/json; charset=utf-8";
 /** A value as JSON. Numbers that JavaScript cannot hold keep their digits. */
 export function jsonAnswer(value: unknown, headers: Headers = {}): Answer {
   return { headers: { "Content-Type": jsonType, ...headers }, body: stringifyExact(value) };
+}
+
+/** What was made, with the address where it is from now on. */
+export function createdAnswer(location: string, answer: Answer): Answer {
+  return { ...answer, status: 201, headers: { ...answer.headers, Location: location } };
 }
 
 /** JSON that already is bytes. Never cached by anybody. */
@@ -54,7 +63,7 @@ export function writeAnswer(
     return;
   }
   const length = Buffer.byteLength(answer.body);
-  response.writeHead(200, { ...headers, ...own, "Content-Type": type, "Content-Length": length });
+  response.writeHead(answer.status ?? 200, { ...headers, ...own, "Content-Type": type, "Content-Length": length });
   response.end(answer.body);
 }
 

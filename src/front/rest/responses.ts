@@ -22,6 +22,12 @@ export function answers(
   return { 200: own, ...(Object.fromEntries(others) as Responses) };
 }
 
+/** The same for a route that makes something, and says where it is from then on. */
+export function creations(...about: Parameters<typeof answers>): Responses {
+  const { 200: made, ...others } = answers(...about);
+  return made === undefined ? others : { 201: made, ...others };
+}
+
 /** The same for a list that can be had as lines of JSON and as CSV, too. */
 export function withExports(responses: Responses): Responses {
   const { 200: page, ...others } = responses;

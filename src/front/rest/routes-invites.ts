@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { ownCredentials, requireRight, teamAdmin } from "../../engine/policy/rights.ts";
 import type { InviteRow } from "../../store/people-rows.ts";
-import { jsonAnswer } from "./answer.ts";
+import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import { changesBy, doneAnswer, madeJson, noStore, requirePeople, teamAt, toIso } from "./people-request.ts";
 import * as shapes from "./people-schemas.ts";
-import { answers } from "./responses.ts";
+import { answers, creations } from "./responses.ts";
 import { publicRoute, route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
@@ -75,13 +75,14 @@ function addInvite(deps: RestDeps): Route {
       summary: "Invite somebody into a team",
       description: "Good once, for 72 hours, and only as long as whoever invites may do so.",
       body: newInvite,
-      responses: answers(madeInvite, "The invitation.", [404, 409, 415]),
+      responses: creations(madeInvite, "The invitation.", [404, 409, 415]),
     },
     async handle(request) {
       const { role = "member", about } = checkPart(newInvite, "body", request.body);
-      const made = await changesBy(deps, request).addInvite({ team: request.params.team, role, about });
-      const { id, secret, expiresAtMs } = made;
-      return jsonAnswer({ id, secret, expires: toIso(expiresAtMs) }, noStore);
+      const { team } = request.params;
+      const { id, secret, expiresAtMs } = await changesBy(deps, request).addInvite({ team, role, about });
+      const answer = jsonAnswer({ id, secret, expires: toIso(expiresAtMs) }, noStore);
+      return createdAnswer(`${deps.publicUrl(request.raw)}/api/teams/${team}/invites/${id}`, answer);
     },
   });
 }

@@ -3,12 +3,12 @@ import { ownCredentials, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { HeldPat, Member } from "../../people/directory/member.ts";
-import { jsonAnswer } from "./answer.ts";
+import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import { changesBy, doneAnswer, madeJson, noStore, requirePeople, toIso } from "./people-request.ts";
 import * as shapes from "./people-schemas.ts";
-import { answers } from "./responses.ts";
+import { answers, creations } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
@@ -96,7 +96,7 @@ function makeToken(deps: RestDeps): Route {
       tag,
       summary: "Another token for yourself in this team",
       body: shapes.tokenBody,
-      responses: answers(shapes.madeToken, "The token, which is shown only now.", [409, 415]),
+      responses: creations(shapes.madeToken, "The token, which is shown only now.", [409, 415]),
     },
     async handle(request) {
       const { name = "", days = usualDays, ...limits } = checkPart(shapes.tokenBody, "body", request.body);
@@ -106,7 +106,10 @@ function makeToken(deps: RestDeps): Route {
           hint: "Tokens of the configuration stand in its file.",
         });
       const made = await changesBy(deps, request).addToken({ user, team, name, days, ...limits });
-      return jsonAnswer(madeJson(made), noStore);
+      return createdAnswer(
+        `${deps.publicUrl(request.raw)}/api/me/tokens/${made.id}`,
+        jsonAnswer(madeJson(made), noStore),
+      );
     },
   });
 }

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Member } from "../../people/directory/member.ts";
-import { jsonAnswer } from "./answer.ts";
+import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import {
@@ -17,7 +17,7 @@ import {
   toIso,
 } from "./people-request.ts";
 import * as shapes from "./people-schemas.ts";
-import { answers } from "./responses.ts";
+import { answers, creations } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
@@ -74,13 +74,14 @@ function addMember(deps: RestDeps): Route {
       summary: "Put a user into a team",
       description: "For admins of the gateway, because it tells who its users are. Others invite people.",
       body: newMember,
-      responses: answers(shapes.member, "The member.", [404, 409, 415]),
+      responses: creations(shapes.member, "The member.", [404, 409, 415]),
     },
     async handle(request) {
       const { user, role = "member" } = checkPart(newMember, "body", request.body);
       const { team } = request.params;
       const { id } = await changesBy(deps, request).addMember({ team, user, role });
-      return answerMember(requirePeople(deps), team, id);
+      const location = `${deps.publicUrl(request.raw)}/api/teams/${team}/members/${id}`;
+      return createdAnswer(location, answerMember(requirePeople(deps), team, id));
     },
   });
 }

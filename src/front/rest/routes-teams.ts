@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ownCredentials, teamAdmin, teamOwner, teamReading, type Right } from "../../engine/policy/rights.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { TeamRow } from "../../store/people-rows.ts";
-import { jsonAnswer } from "./answer.ts";
+import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import {
@@ -18,7 +18,7 @@ import {
   toIso,
 } from "./people-request.ts";
 import * as shapes from "./people-schemas.ts";
-import { answers } from "./responses.ts";
+import { answers, creations } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import { membershipsOf } from "./routes-me.ts";
 import * as schemas from "./schemas.ts";
@@ -84,14 +84,15 @@ function addTeam(deps: RestDeps): Route {
       summary: "Make a team",
       description: "Whoever is no admin of the gateway becomes its owner, and may own ten.",
       body: newTeam,
-      responses: answers(madeTeam, "The team, and its owner's first token.", [409, 415]),
+      responses: creations(madeTeam, "The team, and its owner's first token.", [409, 415]),
     },
     async handle(request) {
       const { slug, title } = checkPart(newTeam, "body", request.body);
       const made = await changesBy(deps, request).addTeam({ slug, title });
       const people = requirePeople(deps);
       const team = toTeam(people.book, request.principal, teamAt(people, slug));
-      return jsonAnswer({ team, made: made === undefined ? null : madeJson(made) }, noStore);
+      const answer = jsonAnswer({ team, made: made === undefined ? null : madeJson(made) }, noStore);
+      return createdAnswer(`${deps.publicUrl(request.raw)}/api/teams/${slug}`, answer);
     },
   });
 }

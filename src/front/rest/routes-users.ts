@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { UserRow } from "../../store/people-rows.ts";
-import { jsonAnswer } from "./answer.ts";
+import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import {
@@ -17,7 +17,7 @@ import {
   toIso,
 } from "./people-request.ts";
 import * as shapes from "./people-schemas.ts";
-import { answers } from "./responses.ts";
+import { answers, creations } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import { toMembership } from "./routes-me.ts";
 import * as schemas from "./schemas.ts";
@@ -85,14 +85,15 @@ function addUser(deps: RestDeps): Route {
       tag,
       summary: "Add a user",
       body: newUser,
-      responses: answers(madeUser, "The user, and with a team the first token.", [404, 409, 415]),
+      responses: creations(madeUser, "The user, and with a team the first token.", [404, 409, 415]),
     },
     async handle(request) {
       const { name, admin = false, team, role = "member", days = usualDays } = checkPart(newUser, "body", request.body);
       const made = await changesBy(deps, request).addUser({ name, isAdmin: admin, team, role, days });
       const { book } = requirePeople(deps);
       const user = toUser(book, findUser(book, name));
-      return jsonAnswer({ user, made: made === undefined ? null : madeJson(made) }, noStore);
+      const answer = jsonAnswer({ user, made: made === undefined ? null : madeJson(made) }, noStore);
+      return createdAnswer(`${deps.publicUrl(request.raw)}/api/users/${user.id}`, answer);
     },
   });
 }

@@ -78,7 +78,10 @@ interface Prompt {
 }
 
 export interface Library {
-  readonly Provider: new (issuer: string, configuration: object) => LibraryProvider;
+  readonly Provider: (new (issuer: string, configuration: object) => LibraryProvider) & {
+    /** The request that is being answered. */
+    readonly ctx: LibraryContext | undefined;
+  };
   readonly interactionPolicy: {
     readonly Prompt: new (about: { readonly name: string; readonly requestable: boolean }, check: object) => Prompt;
     readonly Check: new (

@@ -3,7 +3,7 @@ import type { AccessStore } from "../../store/access-store.ts";
 import type { GrantRow, OAuthItemRow } from "../../store/access-rows.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { sha256, type ChangeAccess } from "./access-changes.ts";
-import type { LibraryAdapter, Payload } from "./library.ts";
+import type { LibraryAdapter, LibraryClient, Payload } from "./library.ts";
 import type { Sealing } from "./sealed-rows.ts";
 
 /** A consent that is being written: what the library does not know of it. */
@@ -24,13 +24,15 @@ export interface OAuthAdapterDeps {
   readonly overlapMs: () => number;
   /** By the grant's id. */
   readonly consents: ReadonlyMap<string, ConsentFacts>;
+  /** The client that asks for a token at this moment; undefined for every other request. */
+  readonly tokenClient: () => LibraryClient | undefined;
   /** The error that tells a client to log in again. */
   readonly refusal: (message: string) => Error;
 }
 
 /** So often may a refresh token be used again: more is not a client that renews several times at once. */
 const mostUses = 20;
-/** A client that registered and is not used. Each use begins it anew. */
+/** A client that registered and is not used. Each hour in which it gets a token begins it anew. */
 export const clientMs = 90 * 86_400_000;
 const hourMs = 3_600_000;
 const noExpiryMs = 180 * 86_400_000;
@@ -46,9 +48,46 @@ export function createOAuthAdapter(deps: OAuthAdapterDeps): Kept {
   return (kind) => (kind === "Session" ? sessions : kind === "Grant" ? createGrants(deps) : createItems(kind, deps));
 }
 
+/** What becomes of a refresh token that somebody presents. */
+function createRefreshRules(deps: OAuthAdapterDeps) {
+  const { change, directory, clock } = deps;
+
+  /** Somebody has the token of another app: nothing is good any more that came of the same consent. */
+  async function refuseThief({ grantId }: OAuthItemRow): Promise<void> {
+    const grant = directory.access.grants.get(grantId ?? "")?.row;
+    if (grant === undefined) return;
+    const about = { actor: grant.membershipId, via: "grant", object: grant.clientName, ip: null };
+    const detail = { grant: grant.id, client: deps.tokenClient()?.clientId };
+    await change({ goneGrants: [grant.id] }, { ...about, action: "app.refresh.foreign", outcome: "denied", detail });
+  }
+
+  /** A used refresh token is as good as new for a while: clients renew several times at once, and lose answers. */
+  async function forgive(row: OAuthItemRow, payload: Payload): Promise<Payload> {
+    if (row.consumedAtMs === null) return payload;
+    const isLate = row.consumedAtMs + deps.overlapMs() <= clock.now() || row.uses >= mostUses;
+    const grant = directory.access.grants.get(row.grantId ?? "")?.row;
+    const action = isLate ? "app.refresh.reuse" : "app.refresh.again";
+    const about = { actor: grant?.membershipId ?? "unknown", via: "grant", object: grant?.clientName ?? "", ip: null };
+    await change({}, { ...about, action, outcome: isLate ? "denied" : "ok", detail: { grant: row.grantId } });
+    if (isLate) return payload;
+    const { consumed: _consumed, ...fresh } = payload;
+    return fresh;
+  }
+
+  return {
+    async check(row: OAuthItemRow, payload: Payload): Promise<Payload | undefined> {
+      const client = deps.tokenClient();
+      if (client === undefined || client.clientId === payload["clientId"]) return await forgive(row, payload);
+      await refuseThief(row);
+      return undefined;
+    },
+  };
+}
+
 function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
   const { store, change, directory, sealing, clock } = deps;
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+  const refreshRules = createRefreshRules(deps);
   // A device's code has to be found by what its owner types, so it is in the sealed payload.
   const isNamed = kind !== "DeviceCode" && kind !== "Client";
 
@@ -80,31 +119,22 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
     return row.consumedAtMs === null ? payload : { ...payload, consumed: Math.floor(row.consumedAtMs / 1_000) };
   }
 
-  /** A used refresh token is as good as new for a while: clients renew several times at once, and lose answers. */
-  async function forgive(row: OAuthItemRow, payload: Payload): Promise<Payload> {
-    if (row.consumedAtMs === null) return payload;
-    const isLate = row.consumedAtMs + deps.overlapMs() <= clock.now() || row.uses >= mostUses;
-    const grant = directory.access.grants.get(row.grantId ?? "")?.row;
-    const action = isLate ? "app.refresh.reuse" : "app.refresh.again";
-    const about = { actor: grant?.membershipId ?? "unknown", via: "grant", object: grant?.clientName ?? "", ip: null };
-    await change({}, { ...about, action, outcome: isLate ? "denied" : "ok", detail: { grant: row.grantId } });
-    if (isLate) return payload;
-    const { consumed: _consumed, ...fresh } = payload;
-    return fresh;
-  }
-
   return {
     async upsert(id, payload, expiresIn) {
       const row = toRow(id, payload, expiresIn);
-      const usedGrants = kind === "AccessToken" ? usedNow(directory, row.grantId, clock.now()) : [];
+      const grant = kind === "AccessToken" ? directory.access.grants.get(row.grantId ?? "")?.row : undefined;
+      const usedGrants = usedNow(directory, grant?.id ?? null, clock.now());
+      const client = { kind: "Client", hash: sha256(grant?.clientId ?? ""), expiresAtMs: clock.now() + clientMs };
+      const prolonged = usedGrants.map(() => client);
       // Taken back in this moment, here or at another gateway: nothing that belongs to what is gone is kept.
-      if (!(await change({ items: [row], usedGrants }))) throw deps.refusal("it was taken back");
+      if (!(await change({ items: [row], usedGrants, prolonged }))) throw deps.refusal("it was taken back");
     },
     async find(id) {
       const row = await store.item(kind, sha256(id));
       if (row === undefined || row.expiresAtMs <= clock.now()) return undefined;
       const payload = toPayload(row, id);
-      return kind === "RefreshToken" && payload !== undefined ? await forgive(row, payload) : payload;
+      if (kind !== "RefreshToken" || payload === undefined) return payload;
+      return await refreshRules.check(row, payload);
     },
     async findByUserCode(userCode) {
       return toPayload(await store.itemByLookup(kind, sealing.blind(userCode)), undefined);

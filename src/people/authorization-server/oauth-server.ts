@@ -83,6 +83,10 @@ export function createAuthorizationServer(deps: AuthorizationServerDeps): Author
     consents,
     overlapMs: () => deps.settings().refreshOverlapMs,
     refusal: (message) => new library.errors.InvalidGrant(message),
+    tokenClient() {
+      const oidc = library.Provider.ctx?.oidc;
+      return oidc?.route === "token" ? oidc.client : undefined;
+    },
   });
   const normalize = createNormalizer(deps);
   const providerAt = createProviders(deps, adapter);

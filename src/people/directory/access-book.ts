@@ -1,5 +1,6 @@
 import type { Principal } from "../../kernel/principal.ts";
 import type { AccessRows, AccessWrites, BrowserSessionRow, GrantRow } from "../../store/access-rows.ts";
+import { createCredentialEnds, type CredentialEnds } from "./credential-ends.ts";
 import type { MemberBook } from "./member-book.ts";
 
 /** What was given out for one consent, and is still good. */
@@ -28,8 +29,12 @@ export interface AccessBook {
   apply(writes: AccessWrites | AccessRows): boolean;
   /** What has to be applied to become `rows`. */
   differenceTo(rows: AccessRows): AccessWrites;
-  /** Forgets what expired. Returns whether there was something that may be in use. */
+  /** Forgets what expired, and returns whether something was taken from somebody by it. */
   forgetExpired(nowMs: number): boolean;
+  /** When access tokens of apps end, until the app has renewed them. */
+  readonly ends: Pick<CredentialEnds, "isOver" | "forget">;
+  /** When something expires next; Infinity where nothing does. */
+  nextExpiryMs(): number;
 }
 
 interface HeldToken {
@@ -46,7 +51,7 @@ export const idleSessionMs = 12 * 3_600_000;
 
 export function createAccessBook(book: Book): AccessBook {
   const shelf = createShelf(book);
-  const { grants, sessions, tokens, forgetExpired } = shelf;
+  const { grants, sessions, tokens, ends, forgetExpired, nextExpiryMs } = shelf;
 
   function session(hash: string, nowMs: number): BrowserSessionRow | undefined {
     const row = sessions.get(hash)?.row;
@@ -64,7 +69,10 @@ export function createAccessBook(book: Book): AccessBook {
       const { grant, key, scopes, audience } = token;
       const { membershipId } = grant.row;
       const known = book.members.get(membershipId)?.credentials.get(key);
-      return known ?? book.under(membershipId, { key, via: "grant", scopes, audience });
+      if (known !== undefined) return known;
+      const made = book.under(membershipId, { key, via: "grant", scopes, audience });
+      if (made !== undefined) ends.bind(made, key);
+      return made;
     },
     session,
     bySession(hash, team, nowMs) {
@@ -90,6 +98,8 @@ export function createAccessBook(book: Book): AccessBook {
       goneItems: missing(tokens, keptTokens.map(({ hash }) => hash)).map((hash) => ({ kind: "AccessToken", hash })),
     }),
     forgetExpired,
+    ends,
+    nextExpiryMs,
   };
 }
 
@@ -105,6 +115,7 @@ function createShelf(book: Book) {
   const grants = new Map<string, HeldGrant>();
   const sessions = new Map<string, HeldSession>();
   const tokens = new Map<string, HeldToken>();
+  const ends = createCredentialEnds();
 
   function removeToken(hash: string): void {
     tokens.get(hash)?.grant.tokens.delete(hash);
@@ -118,7 +129,10 @@ function createShelf(book: Book) {
     grants.delete(id);
     // Its tokens may have gone before it.
     const keys = [...(book.members.get(held.row.membershipId)?.credentials.keys() ?? [])];
-    for (const key of keys) if (key.startsWith(`${id} `)) book.withdraw(held.row.membershipId, key);
+    for (const key of keys.filter((one) => one.startsWith(`${id} `))) {
+      ends.drop(key);
+      book.withdraw(held.row.membershipId, key);
+    }
     return true;
   }
 
@@ -154,14 +168,10 @@ function createShelf(book: Book) {
       if (grant === undefined) continue;
       const { audience, expiresAtMs } = { ...row, audience: row.audience ?? "" };
       const scopes = row.scopes?.split(" ") ?? [];
+      const key = `${grant.row.id} ${audience} ${row.scopes ?? ""}`;
       grant.tokens.add(row.hash);
-      tokens.set(row.hash, {
-        grant,
-        key: `${grant.row.id} ${audience} ${row.scopes ?? ""}`,
-        scopes,
-        audience,
-        expiresAtMs,
-      });
+      ends.prolong(key, expiresAtMs);
+      tokens.set(row.hash, { grant, key, scopes, audience, expiresAtMs });
     }
   }
 
@@ -176,5 +186,14 @@ function createShelf(book: Book) {
     return isTaken;
   }
 
-  return { grants, sessions, tokens, removeToken, removeGrant, removeSession, putAll, forgetExpired };
+  /** What {@link forgetExpired} would end: tokens end with their keys. */
+  function nextExpiryMs(): number {
+    let next = ends.nextMs();
+    for (const { row } of grants.values()) next = Math.min(next, row.expiresAtMs);
+    for (const { row } of sessions.values()) next = Math.min(next, row.expiresAtMs, row.seenAtMs + idleSessionMs);
+    return next;
+  }
+
+  const removals = { removeToken, removeGrant, removeSession };
+  return { grants, sessions, tokens, ends, ...removals, putAll, forgetExpired, nextExpiryMs };
 }

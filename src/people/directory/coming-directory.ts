@@ -24,6 +24,7 @@ export function createComingDirectory(): ComingDirectory {
   // Those who wait are told; there may be none.
   promise.catch(() => undefined);
   const listeners = new Set<() => void>();
+  const onExpiry = new Set<() => void>();
   const find = async (look: (directory: Directory) => Principal | undefined): Promise<Principal | undefined> =>
     look(await promise);
   const waiting: RemotePeople = {
@@ -40,6 +41,11 @@ export function createComingDirectory(): ComingDirectory {
     },
     bySession: (hash, team) => here?.bySession?.(hash, team),
     isCurrent: (principal) => here?.isCurrent(principal) ?? false,
+    isOver: (principal) => here?.isOver?.(principal) ?? false,
+    onExpiry(listener) {
+      onExpiry.add(listener);
+      return () => onExpiry.delete(listener);
+    },
     credentialsOf: (id) => here?.credentialsOf(id) ?? [],
     tiesOf: (id) => (here?.tiesOf ?? here?.credentialsOf)?.(id) ?? [],
     valuesFor: (id, slug) => here?.valuesFor(id, slug) ?? nobody,
@@ -52,6 +58,9 @@ export function createComingDirectory(): ComingDirectory {
       here = directory;
       directory.onChange(() => {
         for (const listener of listeners) listener();
+      });
+      directory.onExpiry?.(() => {
+        for (const listener of onExpiry) listener();
       });
       resolve(directory);
     },

@@ -35,6 +35,13 @@ export interface Directory {
   bySession?(hash: string, team: string | undefined): Principal | undefined;
   /** Whether a principal that was returned earlier is still valid. */
   isCurrent(principal: Principal): boolean;
+  /**
+   * Whether the credential that a principal came with has expired, and was not renewed yet. Nobody comes with it any
+   * more; the principal is still valid, because whoever renews it comes as the same. Absent where that does not happen.
+   */
+  isOver?(principal: Principal): boolean;
+  /** Calls `listener` when credentials expired for which `isOver` is true from then on. Returns what unsubscribes. */
+  onExpiry?(listener: () => void): () => void;
   /** Hashes of the tokens that a person has now, in the form that `byToken` takes. */
   credentialsOf(id: PrincipalId): readonly string[];
   /**

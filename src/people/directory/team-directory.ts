@@ -6,6 +6,7 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createAccessBook, type AccessBook } from "./access-book.ts";
 import type { Directory } from "./directory.ts";
+import { createExpiryAlarm } from "./expiry-alarm.ts";
 import type { CredentialFacts, HeldPat } from "./member.ts";
 import { createMemberBook, type MemberBook } from "./member-book.ts";
 
@@ -17,7 +18,7 @@ export interface TeamDirectory extends Directory {
   /** Ends a credential that is no row of the book: what was opened with it is gone when this returns. */
   withdraw(membershipId: string, key: string): void;
   /** Apps and browsers that people are logged in with. */
-  readonly access: Omit<AccessBook, "apply" | "forgetExpired">;
+  readonly access: Omit<AccessBook, "apply" | "forgetExpired" | "ends" | "nextExpiryMs">;
   /** What is in the database of them. Whatever is taken away by it is gone when this returns. */
   applyAccess(writes: AccessWrites | AccessRows): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
@@ -39,22 +40,18 @@ export interface TeamDirectoryOptions {
 }
 
 const hourMs = 3_600_000;
-/** How late a stream ends whose token expired. A request is refused at once. */
-const expiryCheckMs = 60_000;
 
 export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamDirectoryOptions): TeamDirectory {
   const book = createMemberBook();
   const access = createAccessBook(book);
   const listeners = new Set<() => void>();
+  const onExpiry = new Set<() => void>();
   const uses = createTokenUses();
-  let cancel = (): void => undefined;
+  const alarm = createExpiryAlarm(clock, endExpired);
 
   function apply(writes: PeopleWrites): void {
-    if (book.apply(writes)) tell();
-  }
-
-  function tell(): void {
-    for (const listener of listeners) listener();
+    for (const { expiresAtMs } of writes.pats ?? []) alarm.expect(expiresAtMs);
+    if (book.apply(writes)) tell(listeners);
   }
 
   function byId(id: PrincipalId): Principal | undefined {
@@ -65,15 +62,17 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     return found === localPrincipal ? undefined : found;
   }
 
-  /** Walks over all tokens, once a minute. Those that expired stay in the database, and take what they opened along. */
-  function endExpired(): void {
+  /** Walks over all credentials. Those that expired stay in the database, and take what they opened along. */
+  function endExpired(): number {
     const now = clock.now();
     const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= now);
     if (expired.length > 0) apply({ gonePats: expired.map(({ row }) => row.id) });
-    if (access.forgetExpired(now)) tell();
-    cancel = clock.after(expiryCheckMs, endExpired);
+    if (access.forgetExpired(now)) tell(listeners);
+    if (access.ends.forget(now)) tell(onExpiry);
+    let next = access.nextExpiryMs();
+    for (const { row } of book.tokens.values()) next = Math.min(next, row.expiresAtMs);
+    return next;
   }
-  cancel = clock.after(expiryCheckMs, endExpired);
 
   return {
     book,
@@ -101,6 +100,11 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
       if (book.members.has(principal.id)) return book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
+    isOver: (principal) => access.ends.isOver(principal, clock.now()),
+    onExpiry(listener) {
+      onExpiry.add(listener);
+      return () => onExpiry.delete(listener);
+    },
     credentialsOf(id) {
       const member = book.members.get(id);
       return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
@@ -123,14 +127,26 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     },
     apply,
     withdraw(membershipId, key) {
-      if (book.withdraw(membershipId, key)) tell();
+      if (book.withdraw(membershipId, key)) tell(listeners);
     },
     applyAccess(writes) {
-      if (access.apply(writes)) tell();
+      for (const atMs of expiriesOf(writes)) alarm.expect(atMs);
+      if (access.apply(writes)) tell(listeners);
     },
     takeUses: uses.take,
-    stop: () => cancel(),
+    stop: alarm.stop,
   };
+}
+
+function tell(listeners: ReadonlySet<() => void>): void {
+  for (const listener of listeners) listener();
+}
+
+/** When what is written ends, as far as something is opened with it. */
+function expiriesOf(writes: Partial<AccessWrites & AccessRows>): readonly number[] {
+  const { grants = [], sessions = [], items = [], tokens = [] } = writes;
+  const opening = [...items, ...tokens].filter(({ kind }) => kind === "AccessToken");
+  return [...grants, ...sessions, ...opening].map(({ expiresAtMs }) => expiresAtMs);
 }
 
 function toFacts({ id, scopes, only }: PatRow): CredentialFacts {

@@ -30,6 +30,10 @@ export class Spent extends Error {
 /** Inside a transaction. Throws Spent. */
 export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
   await spend(db, writes);
+  for (const { kind, hash, expiresAtMs } of writes.prolonged ?? []) {
+    const place = db.updateTable("oauth_item").where("kind", "=", kind).where("hash", "=", hash);
+    await place.set({ expires_at_ms: expiresAtMs }).where("expires_at_ms", "<", expiresAtMs).execute();
+  }
   for (const hash of writes.goneSessions ?? [])
     await db.deleteFrom("browser_session").where("hash", "=", hash).execute();
   for (const id of writes.goneGrants ?? []) await db.deleteFrom("oauth_grant").where("id", "=", id).execute();
