@@ -50,6 +50,7 @@ export const wings = [
     name: "people",
     about: "who calls",
     rooms: [
+      { name: "sign-in", about: "logging in at identity providers, and who somebody is who comes from there" },
       { name: "authorization-server", about: "passwords, browser sessions, and OAuth towards our clients" },
       { name: "identity", about: "credential to principal" },
       { name: "directory", about: "the people that there are, and what they may use" },

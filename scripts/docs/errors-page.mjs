@@ -117,6 +117,13 @@ const groups = [
         "A template, name, value or secret is not what its field takes, or whoever gives it may not give it.",
       SECRET_UNKNOWN: "The team has no secret of this name.",
       SECRET_UNREADABLE: "A secret was encrypted with another key, or its row was changed.",
+      LOGIN_EXPIRED:
+        "A login at an identity provider took longer than ten minutes, was used, or began in another browser.",
+      PROVIDER_UNREACHABLE: "The identity provider does not answer, or answers with an error of its own.",
+      PROVIDER_REFUSED: "The identity provider says that this person may not log in.",
+      PROVIDER_ANSWER_INVALID:
+        "What the identity provider says does not stand up to a check: another issuer, key, audience, nonce or time.",
+      IDENTITY_UNKNOWN: "Whoever logged in at the identity provider has no account here, and gets none by logging in.",
       PEOPLE_CONFLICT:
         "A change of people that does not fit: a name that is taken or is none, the last admin, a disabled user, too many days.",
       REVISION_MISMATCH: "`If-Match` names an older revision: somebody else changed it since it was read.",

@@ -79,6 +79,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
   readonly authenticator: Authenticator;
   readonly publicUrl: PublicUrl;
+  readonly environment: GatewayDeps["environment"];
   /** How many tools of an instance its configuration lets anybody see. */
   readonly toolCount: (instance: Instance) => number;
   readonly rootsHint: RootsHint;
@@ -201,7 +202,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 }
 
 /** What the rest of `app` is handed of the wings. */
-function toFace(wings: Wings, config: () => Config, { version, clock, log }: GatewayDeps) {
+function toFace(wings: Wings, config: () => Config, { version, clock, log, environment }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
   const { audit, outlets, people, publicUrl, secrets } = wings;
   const { fleet } = servers;
@@ -238,6 +239,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log }: Gat
       ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
     }),
     publicUrl,
+    environment,
     rootsHint: createRootsHint({ fleet, events, log }),
     secrets,
     redaction: wings.redaction,

@@ -30,7 +30,8 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   records: storeBackend.late.records,
   "people-site": async () => {
     const { loadLibrary } = await import("../people/authorization-server/library.ts");
-    await Promise.all([import("./people-front.ts"), loadLibrary()]);
+    const { loadProviderLibrary } = await import("../people/sign-in/provider-library.ts");
+    await Promise.all([import("./people-front.ts"), loadLibrary(), loadProviderLibrary()]);
   },
   team: async () => await import("./team-people.ts"),
   traces: async () => await import("../records/traces.ts"),

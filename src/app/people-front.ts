@@ -8,14 +8,19 @@ import { createDevicePages } from "../front/web/device-pages.ts";
 import { createForms } from "../front/web/forms.ts";
 import { createLoginPages } from "../front/web/login-pages.ts";
 import { createPeopleSite } from "../front/web/people-site.ts";
+import { createProviderPages } from "../front/web/provider-pages.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
+import { isServerSlug } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { createAuthorizationServer, type AuthorizationServer } from "../people/authorization-server/oauth-server.ts";
 import { createDocumentFetch } from "../people/authorization-server/client-documents.ts";
 import { loadLibrary } from "../people/authorization-server/library.ts";
 import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
+import { causesText } from "../people/sign-in/provider-errors.ts";
+import type { ProviderLogins } from "../people/sign-in/provider-logins.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { openProviderLogins } from "./provider-wiring.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** Pages for people and OAuth for their apps, loaded at the first request for one of them. */
@@ -26,8 +31,24 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   const { directory, changes } = people;
   const { accounts, sessions, change } = people.access;
   const forms = createForms(sealing.blind);
-  const hasPasswords = (): boolean => gateway.config().settings.auth.passwords;
+  const providers = () =>
+    Object.entries(gateway.config().settings.auth.providers).map(([name, { title = name }]) => ({ name, title }));
+  // Without any other way in, passwords stay: nobody is locked out by a setting.
+  const hasPasswords = (): boolean => gateway.config().settings.auth.passwords || providers().length === 0;
+  if (!hasPasswords() !== !gateway.config().settings.auth.passwords)
+    log.warn(
+      { component: "people" },
+      "auth.passwords is false, and there is no identity provider: passwords still work",
+    );
   let server: Promise<AuthorizationServer> | undefined;
+  let opening: Promise<ProviderLogins> | undefined;
+  const logins = async (): Promise<ProviderLogins> => {
+    opening ??= openProviderLogins({ gateway, people, sealing, clock });
+    return await opening.catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+  };
   const oauth = async (): Promise<AuthorizationServer> => {
     server ??= openServer({ gateway, people, sealing, log, clock });
     return await server.catch((error: unknown) => {
@@ -40,7 +61,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       accounts,
       forms,
       isNew: () => directory.book.users.size === 0,
-      providers: () => [],
+      providers,
       hasPasswords,
     }),
     account: createAccountPages({
@@ -54,11 +75,21 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
           { actor: user.name, via: "browser", action: "app.revoke", object: id, ip },
         )),
       forms,
+      providers,
       hasPasswords,
     }),
     consent: createConsentPage({ oauth, forms, directory }),
-    elsewhere: async () =>
-      await Promise.reject(new GatewayError("ROUTE_UNKNOWN", "there is no such identity provider")),
+    elsewhere: createProviderPages({
+      logins,
+      forms,
+      titleOf: (name) => providers().find((one) => one.name === name)?.title,
+      isName: isServerSlug,
+      report: (failure, provider) =>
+        log.warn(
+          { component: "people", provider, code: failure.code, why: causesText(failure.cause) },
+          failure.message,
+        ),
+    }),
     oauth,
     sessions,
     directory,

@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
-import { createAccessChanges, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
+import { createAccessChanges, type Change, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
 import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
 import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/user-sessions.ts";
 import { createPasswords } from "../people/authorization-server/passwords.ts";
@@ -16,6 +16,8 @@ export interface TeamAccess {
   readonly change: ChangeAccess;
   readonly accounts: Accounts;
   readonly sessions: BrowserSessions;
+  /** Writes a login that was refused into the audit. */
+  readonly deny: (change: Change) => void;
   stop(): void;
 }
 
@@ -51,12 +53,13 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
   const change = createAccessChanges({ store, directory: { apply, applyAccess: directory.applyAccess }, clock });
   const sessions = createBrowserSessions({ directory, change, clock });
   const passwords = createPasswords();
+  const deny = ({ detail, ...facts }: Change): void => deps.deny(detail === undefined ? facts : { ...facts, detail });
   const accounts = createAccounts({
     ...{ directory, store, change, sessions, passwords, clock, isName },
-    onDenied: ({ detail, ...facts }) => deps.deny(detail === undefined ? facts : { ...facts, detail }),
+    onDenied: deny,
   });
   return {
-    ...{ store, change, accounts, sessions },
+    ...{ store, change, accounts, sessions, deny },
     stop() {
       cancel();
       stopListening();

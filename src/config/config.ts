@@ -2,6 +2,7 @@ import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
 import type { ProcessKind, RemoteKind } from "./transports.ts";
 import type { instanceRows, serverTimes } from "./instance-rows.ts";
+import type { ProviderSettings } from "./provider-rows.ts";
 import type { plainFields } from "./server-fields.ts";
 import type { Facts, Resolved } from "./setting-row.ts";
 import type { settingsTable } from "./settings-table.ts";
@@ -169,7 +170,9 @@ export interface Settings extends Omit<
 
 type Table = Resolved<typeof settingsTable>;
 
-export interface AuthSettings extends Omit<Table["auth"], "tokenHash"> {
+export interface AuthSettings extends Omit<Table["auth"], "tokenHash" | "providers"> {
+  /** Identity providers, by name. */
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
   /** `sha256:<hex>` of the tokens that may call as the local principal. */
   readonly tokenHashes: readonly string[];
 }

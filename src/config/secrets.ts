@@ -47,6 +47,7 @@ function secretsOf(config: Config): ReadonlySet<string> {
   }
   const { database } = config.settings;
   if (database !== undefined) [database, ...urlSecrets(database)].forEach(add);
+  for (const { clientSecret } of Object.values(config.settings.auth.providers)) add(clientSecret);
   for (const { secret, url } of config.settings.events.webhooks) {
     add(secret);
     urlSecrets(url).forEach(add);

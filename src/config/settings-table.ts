@@ -6,6 +6,7 @@ import { profiledTools, type ClientProfile } from "./client-profiles.ts";
 import { longestMs } from "../kernel/limits.ts";
 import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
 import { limitRows } from "./limit-rows.ts";
+import { providerRows } from "./provider-rows.ts";
 import { overrideRows } from "./server-fields.ts";
 import {
   boolean,
@@ -232,9 +233,10 @@ export const settingsTable = {
     }),
     passwords: boolean({
       fallback: true,
-      about: "with `--team`, whether people log in with a password of this gateway",
+      about: "with `--team`, whether people log in with a password of this gateway; false counts only with `providers`",
       reason: "no identity provider is needed; with one, set it to false",
     }),
+    providers: providerRows,
     accessTokenSeconds: number({
       fallback: 3_600,
       min: 60,

@@ -2,13 +2,14 @@ import { resolve } from "node:path";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import { withWrittenProfiles } from "./client-profiles.ts";
-import type { ServerConfig, ServerDefaults, Settings } from "./config.ts";
+import type { AuthSettings, ServerConfig, ServerDefaults, Settings } from "./config.ts";
 import type { ExposureName } from "./exposures.ts";
 import type { Document, Path } from "./document.ts";
 import type { Given } from "./given.ts";
 import { withOverrideTexts } from "./plain-values.ts";
 import { createProblems } from "./problems.ts";
 import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
+import { providerProblem, resolveProviders } from "./provider-rows.ts";
 import { resolveRows, schemaOf } from "./row-reading.ts";
 import type { Facts, Written } from "./setting-row.ts";
 import { foreignNamespaceRows, settingsTable, toolyardRows } from "./settings-table.ts";
@@ -117,11 +118,15 @@ export function buildSettings(source: SettingsSource): Settings {
   const { read, given, facts } = source;
   const layers = [given, read.written, fromForeignSpellings(read.written)];
   const { auth, teams: _teams, principals: _principals, ...resolved } = resolveRows(settingsTable, layers, facts);
-  const { tokenHash, tokenHashes, ...restOfAuth } = auth;
+  const { tokenHash, tokenHashes, providers, ...restOfAuth } = auth;
   return {
     ...resolved,
     ...chooseExposure(source),
-    auth: { ...restOfAuth, tokenHashes: [...(tokenHash === undefined ? [] : [tokenHash]), ...tokenHashes] },
+    auth: {
+      ...restOfAuth,
+      tokenHashes: [...(tokenHash === undefined ? [] : [tokenHash]), ...tokenHashes],
+      providers: toProviders(providers, source),
+    },
     instances: resolveRows(
       instanceRows,
       layers.map((layer) => layer.instances),
@@ -130,6 +135,19 @@ export function buildSettings(source: SettingsSource): Settings {
     clients: withWrittenProfiles(resolved.clients),
     dataDir: toDataDir(source),
   };
+}
+
+function toProviders(
+  written: Parameters<typeof resolveProviders>[0],
+  { facts, document }: SettingsSource,
+): AuthSettings["providers"] {
+  const providers = resolveProviders(written, facts);
+  for (const [name, provider] of Object.entries(providers)) {
+    const [member, why] = providerProblem(provider) ?? [];
+    if (member !== undefined && why !== undefined)
+      refuse({ document, path: ["toolyard", "auth", "providers", name, member] }, why);
+  }
+  return providers;
 }
 
 /** `transparent` makes `/mcp` show one server. An exposure given by flag or variable takes precedence. */

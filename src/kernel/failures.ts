@@ -442,6 +442,36 @@ export const failures = {
     retry: true,
     hint: "Another gateway of the same database changed the same: look at how it is now, and try again.",
   },
+  LOGIN_EXPIRED: {
+    http: 400,
+    rpc: -31139,
+    retry: false,
+    hint: "Log in again, in the browser in which you begin.",
+  },
+  PROVIDER_UNREACHABLE: {
+    http: 502,
+    rpc: -31140,
+    retry: true,
+    hint: "Try again in a moment. If it stays so, an admin finds the reason in the gateway's log.",
+  },
+  PROVIDER_REFUSED: {
+    http: 403,
+    rpc: -31141,
+    retry: false,
+    hint: "The identity provider did not let you in: ask those who run it.",
+  },
+  PROVIDER_ANSWER_INVALID: {
+    http: 502,
+    rpc: -31142,
+    retry: false,
+    hint: "Nobody was logged in. An admin finds the reason in the gateway's log; docs/login.md lists what it can be.",
+  },
+  IDENTITY_UNKNOWN: {
+    http: 403,
+    rpc: -31143,
+    retry: false,
+    hint: "Ask an admin of the gateway for an invitation, or for a link for your account here.",
+  },
   BACKUP_UNUSABLE: {
     http: 422,
     rpc: -31138,

@@ -39,8 +39,18 @@ export interface SetupRow {
 export interface IdentityRow {
   readonly issuer: string;
   readonly subject: string;
-  readonly userId: string;
+  /** Null once the user was removed. */
+  readonly userId: string | null;
+  /** How people recognise it: an address, or a name. */
+  readonly label: string;
+  readonly createdAtMs: number;
   readonly seenAtMs: number;
+}
+
+/** Something that may be used once: until it expires, it is known that it was. */
+export interface OnceRow {
+  readonly hash: string;
+  readonly expiresAtMs: number;
 }
 
 /** One app of one membership: everything that was given out for one consent. */
@@ -54,6 +64,9 @@ export interface GrantRow {
   readonly scopes: string;
   /** The URL of the resource that it is for. */
   readonly audience: string;
+  /** Of the browser's session in which somebody consented, as it has them. */
+  readonly via: string;
+  readonly sid: string;
   /** The library's own object, sealed. */
   readonly payload: string;
   readonly createdAtMs: number;
@@ -94,6 +107,8 @@ export type ItemPlace = Pick<OAuthItemRow, "kind" | "hash">;
 
 /** One change, all of it or nothing. */
 export interface AccessWrites {
+  /** What it uses up: where that was done before, nothing is written. */
+  readonly once?: readonly OnceRow[];
   /** The set-up link that it is done with: without it, nothing is written. */
   readonly spentSetup?: string;
   /** An item that is consumed by it. */
@@ -113,6 +128,7 @@ export interface AccessWrites {
   readonly passwords?: readonly PasswordRow[];
   readonly sessions?: readonly BrowserSessionRow[];
   readonly setups?: readonly SetupRow[];
+  /** That they were seen; they are made together with what belongs to their user. */
   readonly identities?: readonly IdentityRow[];
   readonly grants?: readonly GrantRow[];
   readonly items?: readonly OAuthItemRow[];

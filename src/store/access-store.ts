@@ -1,4 +1,12 @@
-import type { AccessRows, AccessWrites, GrantRow, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "./access-rows.ts";
+import type {
+  AccessRows,
+  AccessWrites,
+  GrantRow,
+  IdentityRow,
+  OAuthItemRow,
+  PasswordRow,
+  SetupRow,
+} from "./access-rows.ts";
 import type { PeopleWrites } from "./people-rows.ts";
 import type { AuditEntry } from "./record-rows.ts";
 

@@ -1,3 +1,5 @@
+import type { IdentityRow } from "./access-rows.ts";
+
 /**
  * The people of a gateway as they are kept: declared once, for those who change them and those who keep them. Plain
  * values only, because they travel to a worker thread as JSON. Times are wall clock, in ms.
@@ -10,6 +12,10 @@ export interface UserRow {
   /** An admin may do everything, in every team. */
   readonly role: "admin" | "user";
   readonly status: "active" | "disabled";
+  /** An address that is known to be the user's; absent or empty where none is. */
+  readonly email?: string;
+  /** The identity provider by which they are an admin; absent or empty where somebody here made them one. */
+  readonly roleFrom?: string;
   readonly createdAtMs: number;
   readonly revision: number;
 }
@@ -41,6 +47,8 @@ export interface MembershipRow {
   readonly teamId: string;
   readonly userId: string;
   readonly role: TeamRole;
+  /** The identity provider that gave it; absent or empty where somebody here did. */
+  readonly givenBy?: string;
   readonly createdAtMs: number;
   readonly revision: number;
 }
@@ -93,6 +101,8 @@ export interface PeopleRows {
 
 /** One change: rows that are new or replace those with their id, and ids of those that are removed. */
 export interface PeopleWrites extends Partial<PeopleRows> {
+  /** Users' accounts at identity providers: nobody has them in memory. */
+  readonly identities?: readonly IdentityRow[];
   /** Their memberships go with them, and so on. */
   readonly goneUsers?: readonly string[];
   readonly goneTeams?: readonly string[];

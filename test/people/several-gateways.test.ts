@@ -138,7 +138,8 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
           for (const gateway of [first, second])
             await until(async () => (await statusOf(gateway, bearer(json.access_token))) === 401);
     }
-    const left = "select count(*)::int as left from toolyard_state.oauth_item i where grant_id is not null and not exists (select 1 from toolyard_state.oauth_grant g where g.id = i.grant_id)";
+    const left =
+      "select count(*)::int as left from toolyard_state.oauth_item i where grant_id is not null and not exists (select 1 from toolyard_state.oauth_grant g where g.id = i.grant_id)";
     expect(await postgres.run(left, "yard")).toEqual([{ left: 0 }]);
   });
 });

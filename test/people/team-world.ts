@@ -25,9 +25,15 @@ export const password = "correct horse battery";
 export interface TeamWorldOptions {
   readonly settings?: object;
   readonly args?: readonly string[];
+  /** Where it listens, for those who have to be told beforehand. */
+  readonly port?: string;
 }
 
-export async function startTeamWorld({ settings = {}, args = [] }: TeamWorldOptions = {}): Promise<TeamWorld> {
+export async function startTeamWorld({
+  settings = {},
+  args = [],
+  port: first = "0",
+}: TeamWorldOptions = {}): Promise<TeamWorld> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-login-"));
   const own = { ...badServer("--behaviours=canary,env,hang,in-flight"), scope: "user" };
   const start = async (port: string): Promise<RunningGateway> =>
@@ -37,7 +43,7 @@ export async function startTeamWorld({ settings = {}, args = [] }: TeamWorldOpti
       // The last one counts.
       args: ["--team", ...args, "--port", port],
     });
-  let gateway = await start("0");
+  let gateway = await start(first);
   const world: TeamWorld = {
     directory,
     get url() {

@@ -8,7 +8,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { sessionCookieName } from "../../people/identity/session-cookie.ts";
 import { shorten } from "./consent-page.ts";
 import { toCookie, type Forms, type OpenForm } from "./forms.ts";
-import { alert, checkSame, expected, prefixed, sessionCookie } from "./login-pages.ts";
+import { alert, checkSame, expected, prefixed, sessionCookie, type LoginProvider } from "./login-pages.ts";
 import { html, nothing, redirect, type Html } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "./visit.ts";
 
@@ -26,6 +26,8 @@ export interface AccountPagesDeps {
   /** Ends an app's access. */
   readonly revokeApp: (visit: KnownVisit, grantId: string) => Promise<void>;
   readonly forms: Forms;
+  /** Identity providers at which somebody may have an account. */
+  readonly providers: () => readonly LoginProvider[];
   readonly hasPasswords: () => boolean;
 }
 
@@ -50,6 +52,7 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
       toTokens(visit, form, deps),
       toApps(visit, form, deps),
       toSessions(visit, form, sessions),
+      toLogins(visit, form, deps),
       hasPasswords() ? toPasswordForm(visit, form) : nothing,
       html`<h2>Log out</h2>
         <form method="post" action="${prefixed(visit, "/auth/logout")}">${form.field}<button>Log out</button></form>`,
@@ -213,6 +216,20 @@ function toSessions(visit: KnownVisit, form: OpenForm, sessions: BrowserSessions
   });
   return html`<h2>Browsers</h2>
     ${toTable(["Logged in", "Seen", "End"], rows)}`;
+}
+
+/** Accounts elsewhere with which to log in here from now on. */
+function toLogins(visit: KnownVisit, form: OpenForm, { providers }: AccountPagesDeps): Html {
+  const buttons = providers().map(
+    ({ name, title }) =>
+      html`<form method="post" action="${prefixed(visit, `/auth/oidc/${name}/start?link`)}">
+        ${form.field}<button>Use your account at ${title}</button>
+      </form>`,
+  );
+  return buttons.length === 0
+    ? nothing
+    : html`<h2>Log in elsewhere</h2>
+        ${buttons}`;
 }
 
 function toPasswordForm(visit: KnownVisit, form: OpenForm): Html {

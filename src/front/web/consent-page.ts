@@ -59,7 +59,10 @@ export function createConsentPage({ oauth, forms, directory }: ConsentPageDeps):
     if (fields.get("answer") !== "allow") return redirect(response, await server.decline(request, response, visit));
     const member = teamsOf(visit).find(({ row }) => row.id === fields.get("team"));
     if (member === undefined) throw new GatewayError("FORBIDDEN", "you are not in this team", { hint: "" });
-    redirect(response, await server.agree(request, response, visit, { actor: visit.user.name, member }));
+    redirect(
+      response,
+      await server.agree(request, response, visit, { actor: visit.user.name, member, session: visit.session }),
+    );
   }
 
   return async (visit) => {

@@ -18,9 +18,15 @@ export interface LoginPagesDeps {
   /** Whether the first admin is still to be made. */
   readonly isNew: () => boolean;
   /** Identity providers that people can log in at, by the name that their path has. */
-  readonly providers: () => readonly { readonly name: string; readonly title: string }[];
+  readonly providers: () => readonly LoginProvider[];
   /** Whether people have passwords here. */
   readonly hasPasswords: () => boolean;
+}
+
+/** An identity provider, as people see it. */
+export interface LoginProvider {
+  readonly name: string;
+  readonly title: string;
 }
 
 const sessionSeconds = 7 * 86_400;
@@ -52,17 +58,24 @@ export function createLoginPages({ accounts, forms, isNew, providers, hasPasswor
       <label for="name">Your name</label
       ><input id="name" name="name" autocomplete="username" required pattern="[a-z0-9][a-z0-9-]*" />
       <label for="team">Name of the team</label><input id="team" name="team" required pattern="[a-z0-9][a-z0-9-]*" />`;
+    const ownPassword = html`<label for="password">New password, 12 characters at least</label>
+      <input id="password" name="password" type="password" minlength="12" autocomplete="new-password" required />
+      <label for="again">The same again</label>
+      <input id="again" name="again" type="password" minlength="12" autocomplete="new-password" required />
+      <button>Set the password</button>`;
+    // The same code says who logs in there from now on. Passwords need not be filled in for that.
+    const elsewhere = providers().map(
+      ({ name, title }) =>
+        html`<button formaction="${prefixed(visit, `/auth/oidc/${name}/start`)}" formnovalidate>
+          Use your account at ${title}
+        </button>`,
+    );
     const body = html`${alert(problem)}
       <form method="post" action="${prefixed(visit, "/setup")}">
         ${form.field} <label for="code">Code</label
         ><input id="code" name="code" autocomplete="one-time-code" required autofocus />
         <p>The code is what stands after the <code>#</code> of the link.</p>
-        ${isNew() ? first : nothing}
-        <label for="password">New password, 12 characters at least</label>
-        <input id="password" name="password" type="password" minlength="12" autocomplete="new-password" required />
-        <label for="again">The same again</label>
-        <input id="again" name="again" type="password" minlength="12" autocomplete="new-password" required />
-        <button>Set the password</button>
+        ${isNew() ? first : nothing}${hasPasswords() ? ownPassword : nothing}${elsewhere}
       </form>`;
     show(visit, form, { title: "Set up", body, status: problem?.row.http, headers: retry(problem) });
   }
@@ -87,6 +100,7 @@ export function createLoginPages({ accounts, forms, isNew, providers, hasPasswor
       const fields = await forms.read({ request, base, session: undefined });
       try {
         const text = (name: string): string => fields.get(name) ?? "";
+        if (!hasPasswords()) throw new GatewayError("FORBIDDEN", "there are no passwords here", { hint: "" });
         checkSame(fields);
         const about = { name: text("name"), team: text("team"), password: text("password"), ip, replaced: hash };
         // People paste the whole link.

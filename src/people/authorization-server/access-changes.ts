@@ -31,16 +31,23 @@ export interface AccessChangesDeps {
 }
 
 export function createAccessChanges({ store, directory, clock }: AccessChangesDeps): ChangeAccess {
+  function takeAway({ goneGrants, goneSessions, goneItems }: AccessWrites): void {
+    if (goneGrants === undefined && goneSessions === undefined && goneItems === undefined) return;
+    directory.applyAccess({
+      ...(goneGrants === undefined ? {} : { goneGrants }),
+      ...(goneSessions === undefined ? {} : { goneSessions }),
+      ...(goneItems === undefined ? {} : { goneItems }),
+    });
+  }
+
   return async (writes, change, people = {}) => {
-    const { goneGrants, goneSessions, goneItems } = writes;
     // What is taken away is gone at once, whatever the database says: it would come back with the next start only.
-    if (goneGrants !== undefined || goneSessions !== undefined || goneItems !== undefined)
-      directory.applyAccess({
-        ...(goneGrants === undefined ? {} : { goneGrants }),
-        ...(goneSessions === undefined ? {} : { goneSessions }),
-        ...(goneItems === undefined ? {} : { goneItems }),
-      });
-    const isDone = await store.change(writes, change === undefined ? [] : [toEntry(change, clock.now())], people);
+    if (writes.once === undefined) takeAway(writes);
+    const entries = change === undefined ? [] : [toEntry(change, clock.now())];
+    const isDone = await store.change(writes, entries, people).catch((error: unknown) => {
+      takeAway(writes);
+      throw error;
+    });
     if (!isDone) return false;
     if (Object.keys(people).length > 0) directory.apply(people);
     directory.applyAccess(writes);

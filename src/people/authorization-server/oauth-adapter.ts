@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { AccessStore } from "../../store/access-store.ts";
-import type { GrantRow, OAuthItemRow } from "../../store/access-rows.ts";
+import type { BrowserSessionRow, GrantRow, OAuthItemRow } from "../../store/access-rows.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { sha256, type ChangeAccess } from "./access-changes.ts";
 import type { LibraryAdapter, LibraryClient, Payload } from "./library.ts";
@@ -12,6 +12,8 @@ export interface ConsentFacts {
   readonly team: string;
   readonly clientName: string;
   readonly ip: string | null;
+  /** The session of the browser, by where it was logged in. */
+  readonly session: Pick<BrowserSessionRow, "via" | "sid">;
 }
 
 export interface OAuthAdapterDeps {
@@ -172,6 +174,8 @@ function createGrants(deps: OAuthAdapterDeps): LibraryAdapter {
         clientName: facts.clientName,
         scopes: resources[0]?.[1] ?? "",
         audience: resources.map(([url]) => url).join(" "),
+        via: facts.session.via,
+        sid: facts.session.sid,
         payload: sealing.seal(JSON.stringify(payload), `Grant ${id}`),
         createdAtMs: now,
         usedAtMs: now - (now % hourMs),

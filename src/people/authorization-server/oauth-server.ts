@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { BrowserSessionRow } from "../../store/access-rows.ts";
 import type { Member } from "../directory/member.ts";
 import { randomId } from "../../kernel/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
@@ -42,6 +43,8 @@ export interface Asked {
 export interface Agreement {
   readonly actor: string;
   readonly member: Member;
+  /** The session in which the person agrees. */
+  readonly session: Pick<BrowserSessionRow, "via" | "sid">;
 }
 
 export interface AuthorizationServerDeps {
@@ -125,7 +128,7 @@ export function createAuthorizationServer(deps: AuthorizationServerDeps): Author
         resources: [resource ?? `${base}/mcp`].flat().map(String),
       };
     },
-    async agree(request, response, at, { actor, member }) {
+    async agree(request, response, at, { actor, member, session }) {
       const provider = providerAt(at.base);
       const { client, scopes, resources } = await this.asked(request, response, at);
       const gone = leastUsed(directory, member);
@@ -137,7 +140,8 @@ export function createAuthorizationServer(deps: AuthorizationServerDeps): Author
       const id = randomId("g_");
       const grant = new provider.Grant({ jti: id, accountId: member.row.id, clientId: client.clientId });
       for (const resource of resources) grant.addResourceScope(resource, scopes.join(" "));
-      consents.set(id, { actor, team: member.team.slug, clientName: client.clientName ?? client.clientId, ip: at.ip });
+      const clientName = client.clientName ?? client.clientId;
+      consents.set(id, { actor, team: member.team.slug, clientName, ip: at.ip, session });
       try {
         await grant.save();
       } finally {

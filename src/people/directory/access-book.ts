@@ -93,9 +93,18 @@ export function createAccessBook(book: Book): AccessBook {
     },
     differenceTo: ({ sessions: keptSessions, grants: keptGrants, tokens: keptTokens }) => ({
       ...{ sessions: keptSessions, grants: keptGrants, items: keptTokens },
-      goneSessions: missing(sessions, keptSessions.map(({ hash }) => hash)),
-      goneGrants: missing(grants, keptGrants.map(({ id }) => id)),
-      goneItems: missing(tokens, keptTokens.map(({ hash }) => hash)).map((hash) => ({ kind: "AccessToken", hash })),
+      goneSessions: missing(
+        sessions,
+        keptSessions.map(({ hash }) => hash),
+      ),
+      goneGrants: missing(
+        grants,
+        keptGrants.map(({ id }) => id),
+      ),
+      goneItems: missing(
+        tokens,
+        keptTokens.map(({ hash }) => hash),
+      ).map((hash) => ({ kind: "AccessToken", hash })),
     }),
     forgetExpired,
     ends,

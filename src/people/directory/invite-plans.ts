@@ -41,6 +41,8 @@ const inviteMs = 72 * 3_600_000;
 const mostInvites = 100;
 const firstTokenDays = 90;
 
+export type InvitePlans = ReturnType<typeof createInvitePlans>;
+
 /** Invitations into teams, and how they are accepted. */
 export function createInvitePlans(facts: PeopleFacts) {
   const { book, clock, teamOf, standingOf } = facts;
@@ -74,6 +76,9 @@ export function createInvitePlans(facts: PeopleFacts) {
   }
 
   return {
+    /** An invitation that can still be accepted. Throws PERSON_UNKNOWN. */
+    findInvite: findOpen,
+
     addInvite(by: ChangeActor, { team: slug, role, about = "" }: NewInvite): Plan<MadeInvite> {
       const team = teamOf(slug);
       if (!mayManage(standingOf(by, team), role)) throw forbidden(`you may not make anybody ${role} of the team`);

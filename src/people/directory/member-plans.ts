@@ -37,7 +37,7 @@ export function createMemberPlans(facts: PeopleFacts) {
       requireManage(by, team, row.role);
       requireManage(by, team, role);
       const about = { action: "team.member.role", object: user.name, team: slug, detail: { from: row.role, to: role } };
-      return { writes: { memberships: [revise(row, expected, { role })] }, ...about, result: undefined };
+      return { writes: { memberships: [revise(row, expected, { role, givenBy: "" })] }, ...about, result: undefined };
     },
 
     /** Members may leave by themselves; an owner hands the team over first. */
@@ -61,8 +61,8 @@ export function createMemberPlans(facts: PeopleFacts) {
       if (by.user === user.id) throw forbidden("nobody changes their own role");
       const before = book.membersIn(team.id).filter((one) => one.row.role === "owner" && one.row.id !== row.id);
       const memberships = [
-        ...before.map((one) => revise(one.row, undefined, { role: "admin" })),
-        revise(row, undefined, { role: "owner" }),
+        ...before.map((one) => revise(one.row, undefined, { role: "admin", givenBy: "" })),
+        revise(row, undefined, { role: "owner", givenBy: "" }),
       ];
       const teams = [revise(team, undefined, {})];
       const about = { action: "team.owner", object: user.name, team: slug };

@@ -1,6 +1,7 @@
 import type { MembershipRow, TeamRole } from "../../store/people-rows.ts";
 import { createChangeQueue, type ChangeActor, type ChangeQueueDeps } from "./change-queue.ts";
 import { createInvitePlans, type InviteAnswer, type Joined, type MadeInvite, type NewInvite } from "./invite-plans.ts";
+import { createIdentityPlans, type SignedIn, type SignIn } from "./identity-plans.ts";
 import { createPeopleFacts, type MadeToken, type PeopleFactsDeps } from "./people-facts.ts";
 import { createMemberPlans, type MemberChoice } from "./member-plans.ts";
 import { createTeamPlans, type NewTeam, type TeamChange } from "./team-plans.ts";
@@ -33,6 +34,11 @@ export interface PeopleChanges {
   removeInvite(team: string, id: string): Promise<void>;
   /** Needs no right but the secret. The audit names the new membership as the actor. */
   acceptInvite(given: InviteAnswer): Promise<Joined>;
+  /**
+   * Who somebody is who logged in at an identity provider, with what its groups give and take. Rejects with
+   * IDENTITY_UNKNOWN too. Where nothing changes, nothing is written.
+   */
+  signIn(given: SignIn): Promise<SignedIn>;
 }
 
 export type PeopleChangesDeps = ChangeQueueDeps & PeopleFactsDeps;
@@ -41,7 +47,9 @@ export function createPeopleChanges(deps: PeopleChangesDeps): (by: ChangeActor) 
   const carryOut = createChangeQueue(deps);
   const facts = createPeopleFacts(deps);
   const [users, teams] = [createUserPlans(facts), createTeamPlans(facts)];
-  const plans = { ...users, ...teams, ...createMemberPlans(facts), ...createInvitePlans(facts) };
+  const invites = createInvitePlans(facts);
+  const identities = createIdentityPlans(facts, invites);
+  const plans = { ...users, ...teams, ...createMemberPlans(facts), ...invites, ...identities };
 
   return (by) => ({
     addUser: async (given) => await carryOut(by, () => plans.addUser(given)),
@@ -60,5 +68,9 @@ export function createPeopleChanges(deps: PeopleChangesDeps): (by: ChangeActor) 
     addInvite: async (given) => await carryOut(by, () => plans.addInvite(by, given)),
     removeInvite: async (team, id) => await carryOut(by, () => plans.removeInvite(by, team, id)),
     acceptInvite: async (given) => await carryOut(by, () => plans.acceptInvite(given)),
+    async signIn(given) {
+      const { writes, result } = plans.signIn(given);
+      return Object.keys(writes).length === 0 ? result : await carryOut(by, () => plans.signIn(given));
+    },
   });
 }

@@ -164,7 +164,16 @@ test("a token that expires is refused at once, and what it opened ends within a 
 describe("access tokens of an app", () => {
   const hourMs = 3_600_000;
   const times = { createdAtMs: 0, usedAtMs: 0 };
-  const grant = { id: "g_1", membershipId: "m_1", clientId: "c", clientName: "", payload: "", ...times };
+  const grant = {
+    id: "g_1",
+    membershipId: "m_1",
+    clientId: "c",
+    clientName: "",
+    payload: "",
+    via: "local",
+    sid: "",
+    ...times,
+  };
   const tokenOf = (hash: string, expiresAtMs: number): OAuthItemRow => ({
     ...{ kind: "AccessToken", hash, grantId: "g_1", lookup: null, scopes: "mcp:read", audience: "http://gateway/mcp" },
     ...{ payload: "", consumedAtMs: null, uses: 0, expiresAtMs },

@@ -59,7 +59,7 @@ export function createUserPlans(facts: PeopleFacts) {
         throw conflict(`there is a user ${name} already`);
       const change = {
         ...(name === undefined ? {} : { name: facts.toName(name) }),
-        ...(role === undefined ? {} : { role }),
+        ...(role === undefined ? {} : { role, roleFrom: "" }),
         ...(status === undefined ? {} : { status }),
       };
       const [action, detail] = toAction(change, user);

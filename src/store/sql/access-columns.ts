@@ -14,7 +14,15 @@ export interface AccessTables {
     expires_at_ms: number;
   };
   readonly setup_link: { hash: string; user_id: string | null; expires_at_ms: number };
-  readonly identity: { issuer: string; subject: string; user_id: string; seen_at_ms: number };
+  readonly identity: {
+    issuer: string;
+    subject: string;
+    user_id: string | null;
+    label: string;
+    created_at_ms: number;
+    seen_at_ms: number;
+  };
+  readonly seen_once: { hash: string; expires_at_ms: number };
   readonly oauth_grant: GrantColumns;
   readonly oauth_item: ItemColumns;
 }
@@ -26,6 +34,8 @@ interface GrantColumns {
   client_name: string;
   scopes: string;
   audience: string;
+  via: string;
+  sid: string;
   payload: string;
   created_at_ms: number;
   used_at_ms: number;
@@ -72,6 +82,8 @@ export const identityColumns = (row: IdentityRow): AccessTables["identity"] => (
   issuer: row.issuer,
   subject: row.subject,
   user_id: row.userId,
+  label: row.label,
+  created_at_ms: row.createdAtMs,
   seen_at_ms: row.seenAtMs,
 });
 
@@ -82,6 +94,8 @@ export const grantColumns = (row: GrantRow): GrantColumns => ({
   client_name: row.clientName,
   scopes: row.scopes,
   audience: row.audience,
+  via: row.via,
+  sid: row.sid,
   payload: row.payload,
   created_at_ms: row.createdAtMs,
   used_at_ms: row.usedAtMs,
@@ -119,6 +133,8 @@ export const toGrant = (row: GrantColumns): GrantRow => ({
   clientName: row.client_name,
   scopes: row.scopes,
   audience: row.audience,
+  via: row.via,
+  sid: row.sid,
   payload: row.payload,
   createdAtMs: row.created_at_ms,
   usedAtMs: row.used_at_ms,

@@ -1,5 +1,13 @@
 import type { Kysely } from "kysely";
-import type { AccessRows, AccessWrites, GrantRow, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
+import type {
+  AccessRows,
+  AccessWrites,
+  GrantRow,
+  IdentityRow,
+  OAuthItemRow,
+  PasswordRow,
+  SetupRow,
+} from "../access-rows.ts";
 import {
   grantColumns,
   identityColumns,
@@ -34,6 +42,11 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
     const place = db.updateTable("oauth_item").where("kind", "=", kind).where("hash", "=", hash);
     await place.set({ expires_at_ms: expiresAtMs }).where("expires_at_ms", "<", expiresAtMs).execute();
   }
+  for (const { hash, expiresAtMs } of writes.once ?? []) {
+    const insert = db.insertInto("seen_once").values({ hash, expires_at_ms: expiresAtMs });
+    const { numInsertedOrUpdatedRows } = await insert.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+    if (numInsertedOrUpdatedRows !== 1n) throw new Spent();
+  }
   for (const hash of writes.goneSessions ?? [])
     await db.deleteFrom("browser_session").where("hash", "=", hash).execute();
   for (const id of writes.goneGrants ?? []) await db.deleteFrom("oauth_grant").where("id", "=", id).execute();
@@ -57,9 +70,8 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
   for (const row of writes.setups ?? []) await db.insertInto("setup_link").values(setupColumns(row)).execute();
   for (const row of writes.identities ?? []) {
     const values = identityColumns(row);
-    const seen = { seen_at_ms: values.seen_at_ms };
-    const insert = db.insertInto("identity").values(values);
-    await insert.onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet(seen)).execute();
+    const seen = db.updateTable("identity").set({ seen_at_ms: values.seen_at_ms, label: values.label });
+    await seen.where("issuer", "=", values.issuer).where("subject", "=", values.subject).execute();
   }
   for (const row of writes.grants ?? []) {
     const values = grantColumns(row);
@@ -131,7 +143,9 @@ export async function readIdentity(
 ): Promise<IdentityRow | null> {
   const found = db.selectFrom("identity").selectAll().where("issuer", "=", issuer).where("subject", "=", subject);
   const row = await found.executeTakeFirst();
-  return row === undefined ? null : { issuer, subject, userId: row.user_id, seenAtMs: row.seen_at_ms };
+  if (row === undefined) return null;
+  const { user_id: userId, label, created_at_ms: createdAtMs, seen_at_ms: seenAtMs } = row;
+  return { issuer, subject, userId, label, createdAtMs, seenAtMs };
 }
 
 /** A consent of this hour may have no token yet. */
@@ -139,7 +153,7 @@ const freshMs = 3_600_000;
 
 /** Inside a transaction: removes what expired, and grants without anything that could still be used. */
 export async function purgeAccess(db: Db, nowMs: number): Promise<void> {
-  for (const table of ["browser_session", "setup_link", "oauth_item", "oauth_grant"] as const)
+  for (const table of ["browser_session", "setup_link", "oauth_item", "oauth_grant", "seen_once"] as const)
     await db.deleteFrom(table).where("expires_at_ms", "<=", nowMs).execute();
   const inUse = db.selectFrom("oauth_item").select("grant_id").where("grant_id", "is not", null);
   const unused = db.deleteFrom("oauth_grant").where("created_at_ms", "<", nowMs - freshMs);

@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
+import type { IdentityRow } from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites, TeamLimits } from "../people-rows.ts";
+import { identityColumns } from "./access-columns.ts";
 import type { StateTables } from "./tables.ts";
 
 /** The people in the database. */
@@ -10,7 +12,13 @@ export async function readPeople(db: Kysely<StateTables>): Promise<PeopleRows> {
   const pats = await db.selectFrom("pat").selectAll().orderBy("created_at_ms").execute();
   const invites = await db.selectFrom("invite").selectAll().orderBy("created_at_ms").execute();
   return {
-    users: users.map(({ created_at_ms, ...row }) => ({ ...row, createdAtMs: created_at_ms })),
+    users: users.map(({ created_at_ms, role_from, email, ...row }) => ({
+      ...row,
+      // Most have neither: members that are not there take no room in memory.
+      ...(email === "" ? {} : { email }),
+      ...(role_from === "" ? {} : { roleFrom: role_from }),
+      createdAtMs: created_at_ms,
+    })),
     teams: teams.map(({ created_at_ms, limits, ...row }) => ({
       ...row,
       limits: JSON.parse(limits) as TeamLimits,
@@ -21,6 +29,7 @@ export async function readPeople(db: Kysely<StateTables>): Promise<PeopleRows> {
       teamId: row.team_id,
       userId: row.user_id,
       role,
+      ...(row.given_by === "" ? {} : { givenBy: row.given_by }),
       createdAtMs: row.created_at_ms,
       revision,
     })),
@@ -57,9 +66,12 @@ export async function writePeople(db: Kysely<StateTables>, writes: PeopleWrites)
   for (const id of writes.goneInvites ?? []) await db.deleteFrom("invite").where("id", "=", id).execute();
   for (const id of writes.gonePats ?? []) await db.deleteFrom("pat").where("id", "=", id).execute();
   for (const id of writes.goneMemberships ?? []) await db.deleteFrom("membership").where("id", "=", id).execute();
+  for (const id of writes.goneUsers ?? [])
+    await db.updateTable("identity").set({ label: "" }).where("user_id", "=", id).execute();
   for (const id of writes.goneUsers ?? []) await db.deleteFrom("user").where("id", "=", id).execute();
   for (const id of writes.goneTeams ?? []) await db.deleteFrom("team").where("id", "=", id).execute();
   await putPlaces(db, writes);
+  for (const row of writes.identities ?? []) await putIdentity(db, row);
   for (const { id, membershipId, name, hash, createdAtMs, expiresAtMs, usedAtMs, scopes, only } of writes.pats ?? []) {
     const times = { created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, used_at_ms: usedAtMs };
     const bounds = { scopes: JSON.stringify(scopes), only_servers: only === null ? null : JSON.stringify(only) };
@@ -82,15 +94,17 @@ export async function writePeople(db: Kysely<StateTables>, writes: PeopleWrites)
 
 /** Users, teams, and who is in which. */
 async function putPlaces(db: Kysely<StateTables>, { users, teams, memberships }: PeopleWrites): Promise<void> {
-  for (const { id, name, role, status, createdAtMs, revision } of users ?? [])
+  for (const { id, name, role, status, email = "", roleFrom = "", createdAtMs, revision } of users ?? [])
     await db
       .insertInto("user")
-      .values({ id, name, role, status, created_at_ms: createdAtMs, revision })
+      .values({ id, name, role, status, email, role_from: roleFrom, created_at_ms: createdAtMs, revision })
       .onConflict((conflict) =>
         conflict.column("id").doUpdateSet(({ ref }) => ({
           name: ref("excluded.name"),
           role: ref("excluded.role"),
           status: ref("excluded.status"),
+          email: ref("excluded.email"),
+          role_from: ref("excluded.role_from"),
           revision: ref("excluded.revision"),
         })),
       )
@@ -108,17 +122,30 @@ async function putPlaces(db: Kysely<StateTables>, { users, teams, memberships }:
         })),
       )
       .execute();
-  for (const { id, teamId, userId, role, createdAtMs, revision } of memberships ?? [])
+  for (const { id, teamId, userId, role, givenBy = "", createdAtMs, revision } of memberships ?? [])
     await db
       .insertInto("membership")
-      .values({ id, team_id: teamId, user_id: userId, role, created_at_ms: createdAtMs, revision })
+      .values({ id, team_id: teamId, user_id: userId, role, given_by: givenBy, created_at_ms: createdAtMs, revision })
       .onConflict((conflict) =>
         conflict.column("id").doUpdateSet(({ ref }) => ({
           role: ref("excluded.role"),
+          given_by: ref("excluded.given_by"),
           revision: ref("excluded.revision"),
         })),
       )
       .execute();
+}
+
+/** One that is somebody's stays theirs, whoever was faster: only that of a removed user can be given away. */
+async function putIdentity(db: Kysely<StateTables>, row: IdentityRow): Promise<void> {
+  const values = identityColumns(row);
+  const { issuer, subject, user_id } = values;
+  const known = db.selectFrom("identity").select("user_id").where("issuer", "=", issuer).where("subject", "=", subject);
+  const before = await known.executeTakeFirst();
+  if (before === undefined) return void (await db.insertInto("identity").values(values).execute());
+  if (before.user_id !== null && before.user_id !== user_id) throw new Error("this identity is somebody else's by now");
+  const renewed = db.updateTable("identity").set({ user_id, label: values.label, seen_at_ms: values.seen_at_ms });
+  await renewed.where("issuer", "=", issuer).where("subject", "=", subject).execute();
 }
 
 /** Inside a transaction. Uses of tokens that are gone by now are ignored. */

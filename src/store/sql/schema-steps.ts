@@ -8,6 +8,7 @@ import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
 import { createAccess } from "./migrations/state-0004.ts";
 import { createChanges } from "./migrations/state-0007.ts";
+import { addLoginsElsewhere } from "./migrations/state-0008.ts";
 import { createInstallations } from "./migrations/state-0005.ts";
 import { createVault } from "./migrations/state-0006.ts";
 
@@ -28,4 +29,5 @@ export const stateSteps: Migrations = {
   "0005": createInstallations,
   "0006": createVault,
   "0007": createChanges,
+  "0008": addLoginsElsewhere,
 };

@@ -24,7 +24,15 @@ import type {
 } from "../record-store.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { DatabaseCheck } from "../store-upkeep.ts";
-import type { AccessRows, AccessWrites, GrantRow, IdentityRow, OAuthItemRow, PasswordRow, SetupRow } from "../access-rows.ts";
+import type {
+  AccessRows,
+  AccessWrites,
+  GrantRow,
+  IdentityRow,
+  OAuthItemRow,
+  PasswordRow,
+  SetupRow,
+} from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { ItemQuestion } from "./access-tables.ts";
 import type { FailureCode } from "../../kernel/failures.ts";

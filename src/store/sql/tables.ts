@@ -181,6 +181,8 @@ interface UserTable {
   name: string;
   role: UserRow["role"];
   status: UserRow["status"];
+  email: string;
+  role_from: string;
   created_at_ms: number;
   revision: number;
 }
@@ -200,6 +202,7 @@ interface MembershipTable {
   team_id: string;
   user_id: string;
   role: TeamRole;
+  given_by: string;
   created_at_ms: number;
   revision: number;
 }

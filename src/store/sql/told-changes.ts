@@ -10,8 +10,7 @@ export interface ToldChange {
 
 /** In the order in which it has to be applied. */
 export function toldOf(name: QuestionName, ask: unknown, answer: unknown): readonly ToldChange[] {
-  if (name === "changePeople")
-    return [{ kind: name, detail: JSON.stringify((ask as PeopleAsk).writes), as: "change" }];
+  if (name === "changePeople") return [{ kind: name, detail: JSON.stringify((ask as PeopleAsk).writes), as: "change" }];
   // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
   if (name === "changeInstalls") return [{ kind: name, detail: "", as: "change" }];
   if (name !== "changeAccess" || !(answer as AccessAnswer).isDone) return [];

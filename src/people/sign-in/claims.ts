@@ -1,0 +1,60 @@
+import type { ProviderSettings } from "../../config/provider-rows.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { ComingPerson } from "../directory/identity-plans.ts";
+import type { ProviderClaims } from "./provider-connection.ts";
+
+/** More than that nobody is in who logs in at a company. */
+const mostGroups = 1_000;
+const longestText = 200;
+
+/** What a provider's claims say of a person. Throws PROVIDER_ANSWER_INVALID. */
+export function toPerson(provider: string, claims: ProviderClaims, settings: ProviderSettings): ComingPerson {
+  const { all, issuer, subject } = claims;
+  const { claims: names } = settings;
+  const address = textAt(all, names.email)?.toLowerCase();
+  const isVerified = all["email_verified"] === true || all["email_verified"] === "true";
+  const email = address !== undefined && isVerified && isAddress(address) ? address : undefined;
+  const name = textAt(all, names.name) ?? address ?? textAt(all, "name") ?? "user";
+  return {
+    ...{ provider, issuer, subject, name, email },
+    label: (address ?? name).slice(0, longestText),
+    groups: groupsAt(all, names.groups),
+  };
+}
+
+/** A claim by its name, which may have dots itself, or by a path into an object. */
+function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[part];
+  }
+  return value;
+}
+
+function textAt(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = claimAt(claims, name);
+  return typeof value === "string" && value.trim() !== "" ? value.trim().slice(0, longestText) : undefined;
+}
+
+/** One text or a list of them. Without the claim there are no groups. */
+function groupsAt(claims: Readonly<Record<string, unknown>>, name: string): readonly string[] {
+  const value = claimAt(claims, name);
+  const elsewhere = claims["_claim_names"];
+  // Microsoft leaves the list out when it is long, and says where else it is.
+  const isElsewhere = typeof elsewhere === "object" && elsewhere !== null && Object.hasOwn(elsewhere, name);
+  if (value === undefined && isElsewhere)
+    throw new GatewayError(
+      "PROVIDER_ANSWER_INVALID",
+      "the provider leaves the groups out because there are too many: have it send those assigned to this application",
+    );
+  const groups = [value].flat().filter((group): group is string => typeof group === "string" && group !== "");
+  if (groups.length > mostGroups)
+    throw new GatewayError("PROVIDER_ANSWER_INVALID", `the provider names more than ${mostGroups} groups`);
+  return groups;
+}
+
+function isAddress(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text);
+}

@@ -1,0 +1,190 @@
+import { readFile } from "node:fs/promises";
+import type { Configuration } from "openid-client";
+import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import type { ProviderSettings } from "../../config/provider-rows.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
+import { toProviderError } from "./provider-errors.ts";
+import type { ProviderLibrary } from "./provider-library.ts";
+
+/** One identity provider. Everything rejects with PROVIDER_UNREACHABLE, PROVIDER_REFUSED or PROVIDER_ANSWER_INVALID. */
+export interface ProviderConnection {
+  /** Where a browser is sent to log in. */
+  authorizationUrl(about: LoginChecks & { readonly redirectUri: string; readonly isFresh: boolean }): Promise<URL>;
+  /** What the provider says of whoever came back to `url`, checked. */
+  redeem(url: URL, checks: LoginChecks): Promise<ProviderClaims>;
+  /** The claims of a token that the provider signed for this gateway within the last minutes. */
+  verify(token: string): Promise<JWTPayload>;
+  /** Where a browser is sent to log out there as well; undefined where the provider has no such place. */
+  endSessionUrl(redirectUri: string): Promise<URL | undefined>;
+}
+
+/** What ties an answer to the request that it is for. */
+export interface LoginChecks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+export interface ProviderClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** The provider's name for its session; empty where it has none. */
+  readonly sid: string;
+  readonly all: Readonly<Record<string, unknown>>;
+}
+
+export interface ProviderConnectionDeps {
+  readonly library: ProviderLibrary;
+  readonly settings: ProviderSettings;
+  readonly fetch: ProviderFetch;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** Metadata hardly ever change; keys do, and are read again as soon as one is missing. */
+const metadataMs = 3_600_000;
+const keysMs = 600_000;
+/** By so much may two clocks differ. */
+const skewS = 60;
+/** A token is used when it was made. */
+const longestAgeS = 600;
+/** Signatures that only the provider can make: none that is made with our secret. */
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+interface Opened {
+  readonly configuration: Configuration;
+  readonly issuer: string;
+  readonly keys: JWTVerifyGetKey;
+  readonly untilMs: number;
+}
+
+export function createProviderConnection(deps: ProviderConnectionDeps): ProviderConnection {
+  const { library, settings, fetch, clock } = deps;
+  const { client, jose } = library;
+  let opening: Promise<Opened> | undefined;
+
+  async function discover(): Promise<Opened> {
+    const isPlain = settings.issuer.startsWith("http:");
+    const secret = await readSecret(settings.clientSecret);
+    const discovered = await client.discovery(
+      new URL(settings.issuer),
+      settings.clientId,
+      { [client.clockTolerance]: skewS },
+      undefined,
+      { [client.customFetch]: fetch, ...(isPlain ? { execute: [client.allowInsecureRequests] } : {}) },
+    );
+    const metadata = discovered.serverMetadata();
+    const {
+      issuer,
+      jwks_uri: keysAt,
+      token_endpoint_auth_methods_supported: methods = ["client_secret_basic"],
+    } = metadata;
+    if (keysAt === undefined) throw new Error("its metadata name no keys");
+    // A new object: the authentication of a discovered one cannot be changed.
+    const auth = secret === undefined ? client.None() : toAuth(client, methods, secret);
+    const configuration = new client.Configuration(
+      metadata,
+      settings.clientId,
+      { [client.clockTolerance]: skewS },
+      auth,
+    );
+    configuration[client.customFetch] = fetch;
+    if (isPlain) client.allowInsecureRequests(configuration);
+    const keys = jose.createRemoteJWKSet(new URL(keysAt), {
+      cacheMaxAge: keysMs,
+      // Whoever can make us read them has a token of the provider, or is counted.
+      cooldownDuration: 0,
+      [jose.customFetch]: fetch as never,
+    });
+    return { configuration, issuer, keys, untilMs: clock.monotonic() + metadataMs };
+  }
+
+  /** Any number of logins share one reading; one that failed is not remembered. */
+  async function open(): Promise<Opened> {
+    const before = await opening?.catch(() => undefined);
+    if (before !== undefined && before.untilMs <= clock.monotonic()) opening = undefined;
+    opening ??= discover().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return await opening;
+  }
+
+  async function verify(token: string, { keys, issuer }: Opened): Promise<JWTPayload> {
+    const checks = { issuer, audience: settings.clientId, algorithms, clockTolerance: skewS, maxTokenAge: longestAgeS };
+    return (await jose.jwtVerify(token, keys, checks)).payload;
+  }
+
+  async function askMore(opened: Opened, accessToken: string, subject: string): Promise<object> {
+    if (opened.configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+    return await client.fetchUserInfo(opened.configuration, accessToken, subject);
+  }
+
+  async function attempt<T>(run: (opened: Opened) => Promise<T> | T): Promise<T> {
+    try {
+      return await run(await open());
+    } catch (error) {
+      throw toProviderError(error, settings.issuer);
+    }
+  }
+
+  return {
+    authorizationUrl: async ({ redirectUri, state, nonce, verifier, isFresh }) =>
+      await attempt(async ({ configuration }) =>
+        client.buildAuthorizationUrl(configuration, {
+          redirect_uri: redirectUri,
+          scope: [...new Set(["openid", ...settings.scopes])].join(" "),
+          ...{ state, nonce, code_challenge: await client.calculatePKCECodeChallenge(verifier) },
+          code_challenge_method: "S256",
+          ...(isFresh ? { prompt: "login" } : {}),
+        }),
+      ),
+    redeem: async (url, { state, nonce, verifier }) =>
+      await attempt(async (opened) => {
+        const { configuration, issuer } = opened;
+        const expected = {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        };
+        const tokens = await client.authorizationCodeGrant(configuration, url, expected);
+        // The library trusts the connection that the token came over; its signature counts as well.
+        const signed = await verify(tokens.id_token ?? "", opened);
+        const subject = signed.sub ?? "";
+        const isWhole = Object.values(settings.claims).every((name) => signed[name] !== undefined);
+        const more = isWhole ? {} : await askMore(opened, tokens.access_token, subject);
+        const sid = typeof signed["sid"] === "string" ? signed["sid"] : "";
+        return { issuer, subject, sid, all: { ...more, ...signed } };
+      }),
+    verify: async (token) => await attempt(async (opened) => await verify(token, opened)),
+    endSessionUrl: async (redirectUri) =>
+      await attempt(({ configuration }) =>
+        configuration.serverMetadata().end_session_endpoint === undefined
+          ? undefined
+          : client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: redirectUri }),
+      ),
+  };
+}
+
+function toAuth(client: ProviderLibrary["client"], methods: readonly string[], secret: string) {
+  return methods.includes("client_secret_basic") ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
+}
+
+/** `file:` and a path is read when it is needed, so that a secret can be replaced. */
+async function readSecret(given: string | undefined): Promise<string | undefined> {
+  if (given?.startsWith("file:") !== true) return given;
+  return (await readFile(given.slice("file:".length), "utf8")).trim();
+}

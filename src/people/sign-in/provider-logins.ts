@@ -1,0 +1,233 @@
+import type { ProviderSettings } from "../../config/provider-rows.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import type { BrowserSessionRow } from "../../store/access-rows.ts";
+import type { AccessStore } from "../../store/access-store.ts";
+import { sha256, type Change, type ChangeAccess } from "../authorization-server/access-changes.ts";
+import { createAttempts } from "../authorization-server/login-attempts.ts";
+import type { Sealing } from "../authorization-server/sealed-rows.ts";
+import type { BrowserSessions, NewSession } from "../authorization-server/user-sessions.ts";
+import type { ChangeActor } from "../directory/change-queue.ts";
+import type { ComingPerson, Entry, SignedIn } from "../directory/identity-plans.ts";
+import type { PeopleChanges } from "../directory/people-changes.ts";
+import type { TeamDirectory } from "../directory/team-directory.ts";
+import { toPerson } from "./claims.ts";
+import { createLoginStates, type LoginCookie, type WantedEntry } from "./login-states.ts";
+import { toLogoutRequest, type LogoutRequest } from "./logout-token.ts";
+import type { ProviderConnection } from "./provider-connection.ts";
+
+/**
+ * Logging in and out at identity providers. Everything rejects with ROUTE_UNKNOWN for a provider that there is not,
+ * with PROVIDER_UNREACHABLE, PROVIDER_REFUSED and PROVIDER_ANSWER_INVALID, and as the store does.
+ */
+export interface ProviderLogins {
+  /** Where the browser is sent, and the cookie that it needs when it comes back. */
+  begin(provider: string, about: BeginLogin): Promise<{ readonly url: string; readonly cookie: LoginCookie }>;
+  /** Rejects with LOGIN_EXPIRED, IDENTITY_UNKNOWN, PEOPLE_CONFLICT and RATE_LIMITED, too. */
+  finish(provider: string, about: FinishLogin): Promise<FinishedLogin>;
+  /** The provider says that somebody logged out there: ends their browsers and what they gave to apps meanwhile. */
+  logOut(provider: string, token: string, ip: string | null): Promise<void>;
+  /** Where somebody who logged in with this issuer can log out there; undefined where there is no such place. */
+  endSessionUrl(issuer: string, redirectUri: string): Promise<string | undefined>;
+}
+
+export interface BeginLogin {
+  readonly redirectUri: string;
+  readonly next: string;
+  readonly entry: WantedEntry | undefined;
+}
+
+export interface FinishLogin {
+  /** The address that the browser came back to, with the query. */
+  readonly url: URL;
+  readonly cookieOf: (name: string) => string | undefined;
+  readonly ip: string | null;
+  /** The session that the browser had before. */
+  readonly session: BrowserSessionRow | undefined;
+}
+
+export interface FinishedLogin {
+  readonly session: NewSession;
+  readonly next: string;
+}
+
+export interface ProviderLoginsDeps {
+  readonly settings: () => Readonly<Record<string, ProviderSettings>>;
+  readonly connect: (name: string, settings: ProviderSettings) => ProviderConnection;
+  readonly sealing: Sealing;
+  readonly store: Pick<AccessStore, "identity" | "setup">;
+  readonly change: ChangeAccess;
+  readonly sessions: BrowserSessions;
+  readonly directory: Pick<TeamDirectory, "book" | "access">;
+  readonly people: (by: ChangeActor) => Pick<PeopleChanges, "signIn">;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** Told of what was refused. */
+  readonly onDenied: (change: Change) => void;
+}
+
+/** From one address, in a quarter of an hour, what comes to nothing. */
+const mostFailures = 60;
+const windowMs = 15 * 60_000;
+/** How exactly it is known when an identity was last used. */
+const seenMs = 86_400_000;
+
+export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
+  const { connect, clock, onDenied } = deps;
+  const states = createLoginStates(deps);
+  const failures = createAttempts(clock, mostFailures, windowMs);
+  const recognize = createRecognition(deps);
+
+  function settingsOf(name: string): ProviderSettings {
+    const all = deps.settings();
+    const found = Object.hasOwn(all, name) ? all[name] : undefined;
+    if (found === undefined) throw new GatewayError("ROUTE_UNKNOWN", "there is no such identity provider");
+    return found;
+  }
+
+  /** What fails is counted by where it came from, and is in the audit. */
+  async function guard<T>(
+    about: { name: string; ip: string | null; action: string },
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const { name, ip, action } = about;
+    const from = ip === null ? [] : [`${action} ${ip}`];
+    failures.check(from);
+    try {
+      return await run();
+    } catch (error) {
+      failures.count(from);
+      const detail = { provider: name, code: toGatewayError(error).code };
+      onDenied({ actor: "unknown", via: "browser", action, object: name, ip, outcome: "denied", detail });
+      throw error;
+    }
+  }
+
+  return {
+    async begin(name, { redirectUri, next, entry }) {
+      const settings = settingsOf(name);
+      const { state, cookie } = states.begin({ provider: name, issuer: settings.issuer, next, entry });
+      const connection = connect(name, settings);
+      // Whoever links an account or accepts an invitation says there who they are, once more.
+      const url = await connection.authorizationUrl({ ...state, redirectUri, isFresh: entry !== undefined });
+      return { url: url.href, cookie };
+    },
+    async finish(name, { url, cookieOf, ip, session }) {
+      const settings = settingsOf(name);
+      return await guard({ name, ip, action: "login" }, async () => {
+        const came = { provider: name, issuer: settings.issuer, state: onlyOne(url, "state"), cookieOf };
+        const state = await states.use(came);
+        const claims = await connect(name, settings).redeem(url, state);
+        const person = toPerson(name, claims, settings);
+        const { user } = await recognize({ person, settings, wanted: state.entry, session, ip });
+        const origin = { via: claims.issuer, sid: claims.sid, ip };
+        return { session: await deps.sessions.start(user, origin, session?.hash), next: state.next };
+      });
+    },
+    async logOut(name, token, ip) {
+      const settings = settingsOf(name);
+      await guard({ name, ip, action: "logout.provider" }, async () => {
+        const claims = await connect(name, settings).verify(token);
+        await endAt(toLogoutRequest(claims), { ...deps, name, ip });
+      });
+    },
+    async endSessionUrl(issuer, redirectUri) {
+      const found = Object.entries(deps.settings()).find(([, one]) => isSame(one.issuer, issuer));
+      if (found === undefined) return undefined;
+      return (await connect(...found).endSessionUrl(redirectUri))?.href;
+    },
+  };
+}
+
+interface Recognized {
+  readonly person: ComingPerson;
+  readonly settings: ProviderSettings;
+  readonly wanted: WantedEntry | undefined;
+  readonly session: BrowserSessionRow | undefined;
+  readonly ip: string | null;
+}
+
+/** Who somebody is here, one after the other: two first logins of one account make one user. */
+function createRecognition({ store, change, people, clock }: ProviderLoginsDeps) {
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function entryOf({ wanted, session }: Recognized): Promise<Entry | undefined> {
+    if (wanted === undefined || wanted.kind === "invite") return wanted;
+    if (wanted.kind === "user") {
+      if (session?.hash !== wanted.session) throw late("you are not logged in any more as you were when this began");
+      return { kind: "user", userId: session.userId };
+    }
+    const link = await store.setup(wanted.code);
+    const isGood = link !== undefined && link.expiresAtMs > clock.now();
+    if (!isGood || !(await change({ spentSetup: link.hash }))) throw late("this link is too old, or was used before");
+    if (link.userId !== null) return { kind: "user", userId: link.userId };
+    return { kind: "setup", name: wanted.name, team: wanted.team };
+  }
+
+  async function recognize(given: Recognized): Promise<SignedIn> {
+    const { person, settings: rules, ip } = given;
+    const known = await store.identity(person);
+    const entry = await entryOf(given);
+    const by: ChangeActor = { id: person.label, via: "browser", ip, user: null, isAdmin: false };
+    const signedIn = await people(by).signIn({ person, rules, known, entry });
+    const now = clock.now();
+    if (known !== undefined && known.userId !== null && known.seenAtMs + seenMs < now)
+      await change({ identities: [{ ...known, label: person.label, seenAtMs: now }] });
+    return signedIn;
+  }
+
+  return async (given: Recognized): Promise<SignedIn> => {
+    const mine = last.then(async () => await recognize(given));
+    last = mine.catch(() => undefined);
+    return await mine;
+  };
+}
+
+interface Ending extends Pick<ProviderLoginsDeps, "store" | "change" | "directory"> {
+  readonly name: string;
+  readonly ip: string | null;
+}
+
+/** Ends what began with a session at the provider, or all that somebody began there. */
+async function endAt(asked: LogoutRequest, { store, change, directory, name, ip }: Ending): Promise<void> {
+  const { issuer, sid, subject, id, expiresAtMs } = asked;
+  const { book, access } = directory;
+  const identity = subject === undefined ? undefined : await store.identity({ issuer, subject });
+  const userId = identity?.userId ?? undefined;
+  // A provider may name its sessions in one place and not in the other.
+  const isMeant = (row: { readonly via: string; readonly sid: string }, owner: string | undefined): boolean => {
+    if (row.via !== issuer) return false;
+    const isOwn = userId !== undefined && owner === userId;
+    return sid === undefined ? isOwn : row.sid === sid || (row.sid === "" && isOwn);
+  };
+  const sessions = [...access.sessions.values()].filter(({ row }) => isMeant(row, row.userId));
+  const grants = [...access.grants.values()].filter(({ row }) =>
+    isMeant(row, book.members.get(row.membershipId)?.user.id),
+  );
+  const detail = { provider: name, sessions: sessions.length, apps: grants.length };
+  const once = [{ hash: sha256(`logout ${issuer} ${id}`), expiresAtMs: expiresAtMs + spareMs }];
+  const writes = {
+    once,
+    goneSessions: sessions.map(({ row }) => row.hash),
+    goneGrants: grants.map(({ row }) => row.id),
+  };
+  const object = book.users.get(userId ?? sessions[0]?.row.userId ?? "")?.name ?? "";
+  const isFirst = await change(writes, { actor: name, via: "provider", action: "logout.provider", object, ip, detail });
+  if (!isFirst) throw new GatewayError("PROVIDER_ANSWER_INVALID", "this logout token was used before");
+}
+
+/** A token is taken a little longer than it is valid, because clocks differ. */
+const spareMs = 120_000;
+
+function late(message: string): GatewayError {
+  return new GatewayError("LOGIN_EXPIRED", message);
+}
+
+/** A parameter that stands there once. */
+function onlyOne(url: URL, name: string): string | null {
+  const all = url.searchParams.getAll(name);
+  return all.length === 1 ? (all[0] ?? null) : null;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.replace(/\/$/, "") === other.replace(/\/$/, "");
+}
