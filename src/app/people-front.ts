@@ -3,6 +3,8 @@ import { usualScopes } from "../front/http/challenge.ts";
 import { createClientAddress } from "../front/http/client-address.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createAccountPages } from "../front/web/account-page.ts";
+import { createConnectPage } from "../front/web/connect-page.ts";
+import { createInvitePage } from "../front/web/invite-page.ts";
 import { createConsentPage } from "../front/web/consent-page.ts";
 import { createDevicePages } from "../front/web/device-pages.ts";
 import { createForms } from "../front/web/forms.ts";
@@ -12,10 +14,12 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { createAuthorizationServer, type AuthorizationServer } from "../people/authorization-server/oauth-server.ts";
+import { createInvitedAccounts } from "../people/authorization-server/invited-accounts.ts";
 import { createDocumentFetch } from "../people/authorization-server/client-documents.ts";
 import { loadLibrary } from "../people/authorization-server/library.ts";
 import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { createPersonServers } from "./person-servers.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** Pages for people and OAuth for their apps, loaded at the first request for one of them. */
@@ -24,7 +28,8 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
   const sealing = createSealing(people.access.store.key);
   const { directory, changes } = people;
-  const { accounts, sessions, change } = people.access;
+  const { accounts, sessions, change, passwords } = people.access;
+  const servers = createPersonServers(gateway, people);
   const forms = createForms(sealing.blind);
   const hasPasswords = (): boolean => gateway.config().settings.auth.passwords;
   let server: Promise<AuthorizationServer> | undefined;
@@ -55,8 +60,20 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
         )),
       forms,
       hasPasswords,
+      serversOf: servers.of,
     }),
     consent: createConsentPage({ oauth, forms, directory }),
+    connect: createConnectPage({
+      servers,
+      forms,
+      onDenied: ({ user, ip }, object) =>
+        gateway.audit.deny({ actor: user.name, via: "browser", action: "connect", object, ip, outcome: "denied" }),
+    }),
+    invite: createInvitePage({
+      invited: createInvitedAccounts({ changes, directory, passwords, sessions, clock }),
+      forms,
+      hasPasswords,
+    }),
     elsewhere: async () =>
       await Promise.reject(new GatewayError("ROUTE_UNKNOWN", "there is no such identity provider")),
     oauth,

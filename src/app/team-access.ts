@@ -3,7 +3,7 @@ import type { Log } from "../kernel/log.ts";
 import { createAccessChanges, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
 import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
 import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/user-sessions.ts";
-import { createPasswords } from "../people/authorization-server/passwords.ts";
+import { createPasswords, type Passwords } from "../people/authorization-server/passwords.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";
 import type { TeamDirectory } from "../people/directory/team-directory.ts";
@@ -16,6 +16,7 @@ export interface TeamAccess {
   readonly change: ChangeAccess;
   readonly accounts: Accounts;
   readonly sessions: BrowserSessions;
+  readonly passwords: Passwords;
   stop(): void;
 }
 
@@ -53,7 +54,7 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
     ...{ directory, store, change, sessions, passwords, clock, isName },
     onDenied: ({ detail, ...facts }) => deps.deny(detail === undefined ? facts : { ...facts, detail }),
   });
-  return { store, change, accounts, sessions, stop: () => cancel() };
+  return { store, change, accounts, sessions, passwords, stop: () => cancel() };
 }
 
 type MakeChanges = (by: ChangeActor) => PeopleChanges;

@@ -1,6 +1,13 @@
 import type { MembershipRow, TeamRole } from "../../store/people-rows.ts";
 import { createChangeQueue, type ChangeActor, type ChangeQueueDeps } from "./change-queue.ts";
-import { createInvitePlans, type InviteAnswer, type Joined, type MadeInvite, type NewInvite } from "./invite-plans.ts";
+import {
+  createInvitePlans,
+  type InviteAnswer,
+  type Joined,
+  type MadeInvite,
+  type NewInvite,
+  type OpenInvite,
+} from "./invite-plans.ts";
 import { createPeopleFacts, type MadeToken, type PeopleFactsDeps } from "./people-facts.ts";
 import { createMemberPlans, type MemberChoice } from "./member-plans.ts";
 import { createTeamPlans, type NewTeam, type TeamChange } from "./team-plans.ts";
@@ -33,6 +40,8 @@ export interface PeopleChanges {
   removeInvite(team: string, id: string): Promise<void>;
   /** Needs no right but the secret. The audit names the new membership as the actor. */
   acceptInvite(given: InviteAnswer): Promise<Joined>;
+  /** What is offered to whoever has the secret. Throws PERSON_UNKNOWN. */
+  readInvite(secret: string): OpenInvite;
 }
 
 export type PeopleChangesDeps = ChangeQueueDeps & PeopleFactsDeps;
@@ -60,5 +69,6 @@ export function createPeopleChanges(deps: PeopleChangesDeps): (by: ChangeActor) 
     addInvite: async (given) => await carryOut(by, () => plans.addInvite(by, given)),
     removeInvite: async (team, id) => await carryOut(by, () => plans.removeInvite(by, team, id)),
     acceptInvite: async (given) => await carryOut(by, () => plans.acceptInvite(given)),
+    readInvite: plans.readInvite,
   });
 }
